@@ -66,6 +66,7 @@ class PluginWarning(BayesbiasWarning):
     """A metric or debiasing method of another package is left out, since it cannot be loaded."""
 
 
+NEARLY = 0.7  # similarity of two spellings, from 0 to 1, from which one may be meant for the other
 PACKAGE = str(Path(__file__).parent)
 
 
@@ -94,13 +95,23 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def install(extra: str) -> str:
+    """The command that installs an extra."""
+    return f"pip install 'bayesbias[{extra}]'"
+
+
+def agreed(count: int, one: str, more: str) -> str:
+    """The form of a word that goes with a number, such as ``is`` or ``are``."""
+    return one if count == 1 else more
+
+
 def near(value: object, valid: Iterable[str]) -> str:
     """The valid name that is spelled nearly as a given one, in brackets after it; empty if there is none."""
     if not isinstance(value, str | Path):
         return ""
     from difflib import get_close_matches
 
-    names = get_close_matches(str(value).lower().replace(" ", "_"), [str(name) for name in valid], 1)
+    names = get_close_matches(str(value).lower().replace(" ", "_"), [str(name) for name in valid], 1, NEARLY)
     return f" (did you mean {names[0]!r}?)" if names else ""
 
 

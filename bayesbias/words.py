@@ -263,6 +263,11 @@ class WordLists:
         return self
 
     @property
+    def path(self) -> str:
+        """Path of the file that :func:`load_words` read; empty for bundled lists and those made in Python."""
+        return str(vars(self).get("_path", ""))
+
+    @property
     def by_kind(self) -> tuple[tuple[str, Mapping[str, Sequence[str]]], ...]:
         """Protected, stereotype and control lists, each with the name of its kind."""
         return (("protected", self.protected), ("stereotype", self.stereotypes), ("control", self.controls))
@@ -431,7 +436,10 @@ def load_words(name_or_path: str | Path) -> WordLists:
         content["controls"] = _controls(content.get("controls", []), path.parent)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    return check(WordLists, content, str(path))
+    lists = check(WordLists, content, str(path))
+    # no field: lists with the same words are equal, wherever they stand
+    vars(lists)["_path"] = "" if path in _bundled().values() else str(name_or_path)
+    return lists
 
 
 def load_list(name_or_path: str | Path) -> WordList | PairList:
@@ -624,12 +632,12 @@ def _locate(name_or_path: str | Path, kind: str) -> Path:
     path = home_folder(name_or_path)
     if path.is_file():
         return path
-    flat = {name: place for name, place in bundled.items() if "/" not in name}
-    named = [name for name, place in flat.items() if (read_toml(place)["kind"] == "words") == (kind == "words")]
-    named += ["weathub/<language>/<test> (such as weathub/de/weat7)"] if kind == "words" else []
+    # those of other languages, in folders, are all of one kind
+    named = [name for name in bundled if "/" in name or (read_toml(bundled[name])["kind"] == "words")]
+    named = named if kind == "words" else [name for name in bundled if name not in named]
     raise InputError(
-        f"there is no word list {str(name_or_path)!r}{near(name_or_path, bundled)}: give the path of a TOML file or "
-        f"one of {', '.join(named)}"
+        f"there is no word list {str(name_or_path)!r}{near(name_or_path, named)}: give the path of a TOML file, or a "
+        "bundled name, which list_words() and 'bayesbias lists' show"
     )
 
 

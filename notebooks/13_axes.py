@@ -66,8 +66,8 @@ affluence.table()[["word", "mean", "sd", "p_positive", "p_above_next"]].round(3)
 affluence.pairs().round(2).head(6)
 
 # %% [markdown]
-# *Economical* and *costly* are opposites, but not of poor and rich people. Without the pairs that order words against
-# the others the sports hardly move, since most pairs remain: below is the correlation of the places before and after.
+# *Economical* and *costly* are opposites, but not of poor and rich people. Without the pairs that disagree with the
+# others, the sports hardly move, since most pairs remain: below is the correlation of the places before and after.
 
 # %%
 pairs = affluence.pairs()
@@ -93,7 +93,7 @@ bb.plots.plot_axis(gender, labels=24)
 gender.pairs().round(2)
 
 # %% [markdown]
-# *Female* and *male* order words against all other pairs: what sets these two apart in the texts is not what sets
+# *Female* and *male* disagree with all other pairs: what sets these two apart in the texts is not what sets
 # *she* and *he* apart.
 #
 # ## Two axes

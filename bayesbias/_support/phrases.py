@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
-from bayesbias.errors import many
+from numpy.typing import NDArray
 
 MINUS = " \N{MINUS SIGN} "  # between the two parts of a difference
 IN_SDS = "standard deviations of the embedding's distances"  # the unit of what is standardised
@@ -70,8 +70,11 @@ def ends_of(row: Any) -> str:
 def untold(count: int, total: int) -> list[str]:
     """A sentence on the words whose intervals include 0, if there are such."""
     if count == total > 1:
-        return [f"None of the {total:,} words can be told from 0."]
-    return [f"{count:,} of {many(total, 'word')} cannot be told from 0."] if count else []
+        return [f"The intervals of all {total:,} words include 0."]
+    if count == total == 1:
+        return ["The interval of the word includes 0."]
+    said = "has an interval that includes" if count == 1 else "have intervals that include"
+    return [f"{count:,} of {total:,} words {said} 0."] if count else []
 
 
 def barely(row: Any) -> bool:
@@ -83,3 +86,33 @@ def barely(row: Any) -> bool:
 def excludes_zero(row: Any) -> bool:
     """True where the interval of a row excludes 0."""
     return bool(row["low"] > 0 or row["high"] < 0)
+
+
+def order_said(what: str, names: Sequence[str], draws: NDArray[np.float64], kind: str, least: float) -> str:
+    """A sentence on which of several numbers is the lowest and which the highest, from their draws (D, names).
+
+    Each end is named only where its posterior probability to be the first, or the last, of all is ``least`` or more.
+    """
+    mean = draws.mean(axis=0)
+    ends = []
+    for word, places in (("lowest", draws.argmin(axis=1)), ("highest", draws.argmax(axis=1))):
+        chances = np.bincount(places, minlength=len(names)) / len(draws)
+        ends.append((word, int(chances.argmax()), float(chances.max())))
+    known = [
+        f"{word} in {names[place]} ({signed(float(mean[place]))}; probability {share(chance)})"
+        for word, place, chance in ends
+        if chance >= least
+    ]
+    if known:
+        missing = [f" Where it is {word} is not known." for word, _, chance in ends if chance < least]
+        return f"The {what} is {' and '.join(known)}.{''.join(missing)}"
+    return order_unknown(what, names, mean, kind)
+
+
+def order_unknown(what: str, names: Sequence[str], values: NDArray[np.float64], kind: str) -> str:
+    """A sentence on several numbers of which it is not known which is the lowest or the highest."""
+    low, high = int(values.argmin()), int(values.argmax())
+    return (
+        f"The order of the {kind} is not known: the {what} is between {signed(float(values[low]))} ({names[low]}) and "
+        f"{signed(float(values[high]))} ({names[high]})."
+    )

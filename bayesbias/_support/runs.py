@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias._support.arguments import whole_number
 from bayesbias._support.files import Document, check, from_json, home_folder, read_text, read_toml, to_json, write_text
 from bayesbias._support.progress import progress
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, install, listed, shown
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -346,7 +346,7 @@ def _executors(executor: str | Executor | Client, workers: int, stack: ExitStack
         try:
             from distributed import Client
         except ImportError as error:
-            raise InputError("a Dask scheduler needs the extra: pip install 'bayesbias[distributed]'") from error
+            raise InputError(f"a Dask scheduler needs the package distributed: {install('distributed')}") from error
         try:
             client = stack.enter_context(Client(named, timeout=PATIENCE))
         except Exception as error:  # time-outs and refusals of several libraries

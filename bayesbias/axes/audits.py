@@ -31,7 +31,7 @@ from bayesbias.axes.poles import (
 )
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import ordered_by_frequency
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, many
 from bayesbias.numerics.arrays import FloatArray, mean_unit, unit_rows
 from bayesbias.numerics.mixtures import false_sign_rates, s_values
 from bayesbias.numerics.offsets import Field, MeanOffset, Strata, field_of, mean_offset, signal
@@ -60,7 +60,7 @@ FEW = 6
 LARGEST = 10
 """Words that are named where none is called."""
 FEWEST = 100
-"""Words beside the protected ones from which a distribution can be told."""
+"""Words beside the protected ones from which a distribution is described."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -89,6 +89,8 @@ class Audit(Result):
         How many pairs the contrast is made of; 0 for groups of words.
     lists
         ``word_list``, ``source`` and ``doi`` of the word lists that groups came from; empty where words were given.
+    most_frequent
+        How many of the first words of the file were looked at; None where all were.
     """
 
     picture: ClassVar[str] = "plot_audit"
@@ -104,6 +106,7 @@ class Audit(Result):
     pairs: int
     notes: tuple[str, ...]
     lists: Mapping[str, str | None]
+    most_frequent: int | None = None
 
     def table(self, called: bool = True) -> pd.DataFrame:
         """The words called, or all words: by group and, where it is known, by frequency band, frequent words first;
@@ -119,37 +122,49 @@ class Audit(Result):
         names = list(self.groups)
         way = f"to {names[0]} or to {names[1]}" if len(names) == 2 else "to a group or away from it"
         size = f"{signed(self.ropes[names[0]])} (cosine distance)" if len(names) == 2 else "the region of no interest"
-        asked, count = self.words["word"].nunique(), called["word"].nunique()
+        count = called["word"].nunique()
         sentences = (
             [
-                f"Of {asked:,} words of {self.embedding}, {count:,} lean{'s' * (count == 1)} {way} by more "
-                f"than {size}; at most {percent(self.level)} of these are expected to be errors."
+                f"Of {self._asked}, {count:,} lean{'s' * (count == 1)} {way} by more than {size}; at most "
+                f"{percent(self.level)} of these are expected to be errors."
             ]
             if count
-            else self._uncalled(asked, way, size)
+            else self._uncalled(way, size)
         )
         for group, part in called.groupby("leans_to", observed=True, sort=False):
             order = np.lexsort((-part["mean"].abs().to_numpy(), _known(part)))[:10]
             towards = f"To {group}" if group in self.groups else f"Away from {str(group).removeprefix('not ')}"
-            sentences.append(f"{towards}: {len(part):,}; first of all {listed(part['word'].iloc[order].tolist(), 10)}.")
+            frequent = ", frequent words first," if (part["frequency_rank"] > 0).any() else ""
+            named = _sized(part.iloc[order])
+            of = f"; the largest places{frequent} are those of" if len(part) > len(named) else ":"
+            sentences.append(f"{towards}: {many(len(part), 'word')}{of} {listed(named, 10)}.")
         for group, (mean, sd) in self.distribution.items():
             which = "" if len(self.groups) == 2 else f" of {group} and the others"
             sentences.append(
                 f"Over the vocabulary contrasts{which} (differences of mean distances) have a mean of {signed(mean)}, "
-                "which is taken off: a place is how far a word lies from that mean. Places have a standard deviation "
-                f"of {signed(sd)}, of which {signed(self.sizes[group])} is left without errors. Places within "
-                f"{signed(self.ropes[group])} of 0 are of no interest."
+                "which is taken off: a place is how far a word lies from that mean. The standard deviation of places "
+                f"is {signed(sd)}, and {signed(self.sizes[group])} once their errors are taken out. Places within "
+                f"{signed(self.ropes[group])} of 0 count as none."
             )
         return [negatives(sentence) for sentence in sentences]
 
-    def _uncalled(self, asked: int, way: str, size: str) -> list[str]:
+    @property
+    def _asked(self) -> str:
+        """The words of the vocabulary that were placed."""
+        count = self.words["word"].nunique()
+        if self.most_frequent is None:
+            return f"{many(count, 'word')} of {self.embedding}"
+        return f"{count:,} of the {self.most_frequent:,} most frequent words of {self.embedding}"
+
+    def _uncalled(self, way: str, size: str) -> list[str]:
         """The answer where no word is called, the largest places, and what more pairs would do."""
         given, more = (f"these {self.pairs} pairs", "pairs") if self.pairs else ("these groups of words", "words")
+        largest = _sized(self.largest())
         # the error of a mean falls with the root of the number of its terms
         return [
-            f"With {given} no word can be told: which of {asked:,} words of {self.embedding} lean {way} by more than "
-            f"{size} is not known. That is not evidence that no word leans.",
-            f"The largest places, none of them credible: {listed(self.largest()['word'].tolist(), LARGEST)}; "
+            f"With {given}, none of {self._asked} is known to lean {way} by more than {size}. That is not evidence "
+            "that none of them leans.",
+            f"The largest places of {self._asked}, none of them credible, are those of {listed(largest, LARGEST)}; "
             "table(called=False) has all words.",
             f"The choice of {more} moves the place of a word by {signed(float(self.words['se'].median()))} (standard "
             f"error, median over the words); four times as many {more} like these would halve that.",
@@ -183,7 +198,7 @@ class Audit(Result):
             picture=Picture(
                 "audit",
                 "Place of each word against its frequency"
-                + ("; blue words lean to one side" if self.words["called"].any() else "; no word can be told"),
+                + ("; blue words lean to one side" if self.words["called"].any() else "; no word is known to lean"),
                 partial(drawing, "plot_audit", self),
                 photo=True,
             ),
@@ -328,6 +343,7 @@ def audit(
         pairs=len(offsets[0].offsets[0]) if contrasts.paired else 0,
         notes=(*contrasts.notes, *_notes(vocabulary.ordered, contrasts.paired, len(offsets[0].offsets[0]))),
         lists=contrasts.lists,
+        most_frequent=most_frequent,
     )
 
 
@@ -516,6 +532,11 @@ def _table(vocabulary: _Vocabulary, places: _ContrastPlaces, names: list[str], i
             "ripa": places.ripa,
         }
     )
+
+
+def _sized(rows: pd.DataFrame) -> list[str]:
+    """Words with their places."""
+    return [f"{word} ({signed(place)})" for word, place in zip(rows["word"], rows["mean"], strict=True)]
 
 
 def _known(rows: pd.DataFrame) -> NDArray[np.intp]:

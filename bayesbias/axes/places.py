@@ -346,22 +346,25 @@ class Axis(Result):
         sentences = [
             f"{many(len(table), 'word')} {'is' if len(table) == 1 else 'are'} placed between {low} and {high} by "
             f"{basis}, in {self.embedding['name']}. {' '.join([*named, *untold(len(table) - told, len(table))])}",
-            f"The {percent(prob)} intervals of {told:,} of {many(len(table), 'word')} ({told / len(table):.0%}) "
-            "exclude 0. On an axis without a meaning, whose "
-            f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, "
-            f"{1 - prob:.0%} do.",
+            f"The {percent(prob)} interval excludes 0 for {told:,} of {many(len(table), 'word')} "
+            f"({told / len(table):.0%}). On an axis without a meaning, whose "
+            f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, it does "
+            f"for {1 - prob:.0%} of words.",
             f"{further} The standard deviation of places over the vocabulary is {signed(self.spread)}.",
         ]
         if self.paired and len(self.poles.pairs) > 1:
             pairs = self.pairs()
             apart = pairs[~pairs["belongs"]]
-            named = [f"{row.negative} and {row.positive}" for row in apart.itertuples()]
+            shares = [signed(value, digits=2) for value in apart["agreement"]]
+            ends = " to ".join(signed(value, digits=2) for value in pairs["agreement"].iloc[[0, -1]])
+            words = zip(apart["negative"], apart["positive"], shares, strict=True)
+            named = [f"{negative} and {positive} ({agreement})" for negative, positive, agreement in words]
+            others = "correlation, over the vocabulary, of the places by one pair with those by the others"
             sentences.append(
-                f"Not all pairs belong to one axis: {listed(named)} order{'s' if len(named) == 1 else ''} words "
-                "against the other pairs."
+                f"The direction of {many(len(named), 'pair')} disagrees with that of the other pairs: {listed(named)} "
+                f"(in brackets the {others})."
                 if named
-                else "All pairs order words in the same direction (correlation of places by one pair with those by the "
-                f"others: {pairs['agreement'].min():.2f} to {pairs['agreement'].max():.2f})."
+                else f"All pairs agree in direction ({others}: {ends})."
             )
         return sentences
 

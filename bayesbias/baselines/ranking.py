@@ -21,7 +21,7 @@ from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB
 from bayesbias.contrast.contrast import contrasts
 from bayesbias.distances import distance_table
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import (
     AnyMetric,
@@ -223,7 +223,7 @@ def bootstrap_metric(
             done(i + 1)
     notes = [f"{note}." for note in (*ready.query.notes, *ready.found.notes, *observed.every_note)]
     if lost := int((~np.isfinite(values)).sum()):
-        notes.append(f"{lost:,} of {draws:,} draws have no value and were left out.")
+        notes.append(f"{lost:,} of {many(draws, 'draw')} {_without_value(lost)}.")
     table, reason = _posterior(ready, prob, seed) if posterior else (pd.DataFrame(), None)
     return MetricUncertainty(
         metric=ready.metric.title,
@@ -235,6 +235,11 @@ def bootstrap_metric(
         posterior=table,
         notes=(*notes, *([reason] if reason else [])),
     )
+
+
+def _without_value(count: int) -> str:
+    """What happened to draws in which a metric has no value."""
+    return agreed(count, "has no value and was left out", "have no value and were left out")
 
 
 def units_of(ready: Prepared) -> dict[str, Units]:
@@ -255,14 +260,14 @@ def leave_one_out(ready: Prepared, value: float) -> pd.DataFrame:
     """
     units: Mapping[str, tuple[Any, ...]] = units_of(ready)
     rows = []
-    for unit in dict.fromkeys(unit for listed in units.values() for unit in listed):
+    for unit in dict.fromkeys(unit for own in units.values() for unit in own):
         kept = {
-            name: np.array([i for i, other in enumerate(listed) if other != unit], dtype=np.intp)
-            for name, listed in units.items()
+            name: np.array([i for i, other in enumerate(own) if other != unit], dtype=np.intp)
+            for name, own in units.items()
         }
         if all(map(len, kept.values())):
             without = ready.resampled(kept).value
-            names = [name for name, listed in units.items() if unit in listed]
+            names = [name for name, own in units.items() if unit in own]
             label = unit if isinstance(unit, str) else " and ".join(unit[0])
             rows.append((label, " and ".join(names), without, without - value))
     table = pd.DataFrame(rows, columns=["word", "set", "value", "change"])
@@ -311,6 +316,7 @@ TOPIC_WORDS = 5000  # words among which random topics are looked for
 TOPIC_ROOM = 8  # words that there must be for each word of the topics
 BY_QUERY = ["embedding", "metric", "query", "value", "distance", "reason"]
 SURE = 0.95
+OFTEN = 0.75  # share of random topics with one order of two embeddings, beyond which it is said: by chance half have it
 CALIBRATION = (
     "Of two equally biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists "
     "where both are close to no bias, and in 12 to 16% where they are far from it (nominal 10%)."
@@ -378,7 +384,7 @@ class Ranking(Result):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """For each metric, how sure its order is; then how far the metrics agree."""
+        """For each metric its order, as far as it is credible (``a < b``: a is less biased); then how metrics agree."""
         return (*self._orders(), *self._agreed())
 
     def _agreed(self) -> list[str]:
@@ -386,20 +392,26 @@ class Ranking(Result):
         sentences = []
         if self.same_order:
             shares = "; ".join(f"{metric} {share:.0%}" for metric, share in self.same_order.items())
+            chance = 1 / factorial(len(self.ranks))
             sentences.append(
-                "Random topics in place of the attribute words are no bias. So many of them give the same order of "
-                f"the embeddings: {shares}; by chance {1 / factorial(len(self.ranks)):.0%} do. An order that most of "
-                "them give is one of the vectors, not of a bias."
+                "Random topics in place of the attribute words hold no bias. The share of them that gives the same "
+                f"order of the values: {shares}; by chance it is {chance:.0%}."
             )
+            if often := [metric for metric, share in self.same_order.items() if share > (1 + chance) / 2]:
+                order = agreed(len(often), "That order", "These orders")
+                sentences.append(f"{order} by {listed(often)} may thus come from the vectors, without a bias.")
+        rows = self.agreement[self.agreement["spearman"].notna()].to_dict("records") if len(self.ranks) > 2 else []
         named = []
-        for row in self.agreement.to_dict("records") if len(self.ranks) > 2 else []:
-            ends = "" if np.isnan(row["low"]) else f" ({percent(PROB)} interval {row['low']:.2f} to {row['high']:.2f})"
-            topics = "" if np.isnan(row["topics"]) else f", on random topics {row['topics']:.2f}"
-            named.append(f"{row['first']} and {row['second']} {row['spearman']:.2f}{ends}{topics}")
+        for row in rows:
+            observed, low, high, there = (signed(row[name], digits=2) for name in ("spearman", "low", "high", "topics"))
+            ends = "" if np.isnan(row["low"]) else f" ({percent(PROB)} interval {low} to {high})"
+            topics = "" if np.isnan(row["topics"]) else f", on random topics {there}"
+            named.append(f"{row['first']} and {row['second']} {observed}{ends}{topics}")
         if named:
             sentences.append(f"Spearman's correlations of the ranks: {'; '.join(named)}.")
-            if self.same_order:
-                sentences.append("Where they agree on random topics too, agreement of metrics is no evidence of bias.")
+            both = [f"{row['first']} and {row['second']}" for row in rows if row["topics_low"] > 0 < row["spearman"]]
+            if both:
+                sentences.append(f"On random topics too these agree, where there is no bias: {listed(both)}.")
         return sentences
 
     def _orders(self) -> list[str]:
@@ -414,14 +426,19 @@ class Ranking(Result):
                 continue
             sequence = order[0] + "".join(f" {'<' if place[a] < place[b] else '='} {b}" for a, b in pairwise(order))
             if metric not in chances.index.get_level_values("metric"):
-                sentences.append(f"{metric}: {sequence}; how sure that is was not asked (no draws).")
+                sentences.append(f"{metric}: {sequence} in its values; without draws nothing says if that is credible.")
                 continue
-            steps = [(a, b, chances[metric, a, b]) for a, b in pairwise(order) if place[a] < place[b]]
-            if doubtful := [step for step in steps if step[2] < SURE]:
-                named = "; ".join(f"{a} before {b} with probability {p:.2f}" for a, b, p in doubtful)
-                sentences.append(f"{metric}: {sequence}, an order that the words do not support throughout ({named}).")
-            else:
+            pairs = [(a, b, chances[metric, a, b]) for a, b in combinations(order, 2) if place[a] < place[b]]
+            known = [f"{a} < {b}" for a, b, p in pairs if p >= SURE]
+            doubtful = [f"{a} < {b} {p:.2f}" for a, b, p in pairs if p < SURE]
+            if not doubtful:
                 sentences.append(f"{metric}: {sequence}, each step with probability {SURE:.2f} or more.")
+                continue
+            only = f"only {listed(known)} {agreed(len(known), 'is', 'are')} credible"
+            sentences.append(
+                f"{metric}: {only if known else 'no order is credible'}; probabilities below {SURE:.2f} are "
+                f"{listed(doubtful)}."
+            )
         return sentences
 
     def sources(self) -> tuple[Any, ...]:
@@ -546,10 +563,10 @@ def rank(
             if usable and replicates:
                 random[label] = _on_topics(ready, usable, aggregate, replicates, seed, topics, notes)
             if lost := draws * bool(usable) - int(np.isfinite(drawn[label]).all(axis=1).sum()):
-                notes[f"{label}: {lost:,} of {draws:,} draws of words have no value and were left out."] = None
+                notes[f"{label}: {lost:,} of {many(draws, 'draw')} of words {_without_value(lost)}."] = None
     if any(map(len, drawn.values())):
         notes[CALIBRATION] = None
-    notes |= dict.fromkeys(_dimensions_notes(embeddings))
+    notes |= dict.fromkeys(_dimensions_notes(embeddings, random))
     frame = pd.DataFrame(scores)
     ranks = ranked(frame, {} if outside is None else outside)
     kept = {label: values[np.isfinite(values).all(axis=1)] for label, values in drawn.items()}
@@ -668,7 +685,7 @@ def _same_order(ranks: pd.DataFrame, random: Mapping[str, FloatArray]) -> dict[s
     return {
         label: float((_places(values).mean(axis=0) == ranks[label].to_numpy()).all(axis=1).mean())
         for label, values in random.items()
-        if len(values) and np.ptp(ranks[label]) > 0
+        if len(values) and ranks[label].is_unique  # by chance, ties have no share
     }
 
 
@@ -691,15 +708,24 @@ def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd
     return ranks
 
 
-def _dimensions_notes(embeddings: Mapping[str, KeyedVectors]) -> list[str]:
-    """A note on embeddings of different sizes."""
-    sizes = sorted({kv.vector_size for kv in embeddings.values()})
-    if len(sizes) < 2:
+def _dimensions_notes(embeddings: Mapping[str, KeyedVectors], random: Mapping[str, FloatArray]) -> list[str]:
+    """A note on embeddings of different sizes, with the metrics that follow the size where there is no bias."""
+    sizes = np.array([kv.vector_size for kv in embeddings.values()])
+    if np.ptp(sizes) == 0:
         return []
+    more = sizes[:, None] > sizes
+    named = [
+        label
+        for label, values in random.items()
+        if len(values) and (values[:, :, None] < values[:, None, :])[:, more].mean(axis=0).min() > OFTEN
+    ]
+    note = f"The embeddings have {' and '.join(map(str, sorted(set(sizes.tolist()))))} dimensions."
+    if not named:
+        return [note]
     return [
-        f"The embeddings have {' and '.join(map(str, sizes))} dimensions. Cosines are smaller in more dimensions, so "
-        "that sums and means of cosines, such as weat, rank such embeddings as less biased whatever the bias is; "
-        "weat_effect_size is a ratio."
+        f"{note} On more than {percent(OFTEN)} of the random topics, where there is no bias, more dimensions give a "
+        f"smaller score by {listed(named)}: the order by {agreed(len(named), 'this metric', 'these metrics')} may be "
+        "one of dimensions."
     ]
 
 

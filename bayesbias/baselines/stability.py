@@ -22,7 +22,7 @@ from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
 from bayesbias.contrast import SIMILAR, contrasts
 from bayesbias.distances import distance_table
-from bayesbias.errors import InputError, within
+from bayesbias.errors import InputError, many, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
 from bayesbias.metrics.definition import NOTHING
@@ -153,7 +153,7 @@ class MetricStability(Result):
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         settings = len(self.rows[list(FACETS)].drop_duplicates())
-        return [f"{self.rows['metric'].nunique()} measures in {settings} embeddings."]
+        return [f"{many(self.rows['metric'].nunique(), 'measure')} in {many(settings, 'embedding')}."]
 
     def table(self) -> pd.DataFrame:
         """One row a measure and setting: ``rows``."""
@@ -409,8 +409,8 @@ def direct_bias_study(
     outside = (table["direct_bias"] < table["low"]) | (table["direct_bias"] > table["high"])
     if outside.any():
         notes.append(
-            f"In {int(outside.sum())} of {len(table)} rows the direct bias lies outside its interval: the direction of "
-            "the pairs is weak there, and direct bias too small."
+            f"In {int(outside.sum())} of {many(len(table), 'row')} the direct bias lies outside its interval: the "
+            "direction of the pairs is weak there, and direct bias too small."
         )
     if len({setting.corpus for setting in named}) > 1 and len({setting.seed for setting in named}) == 1:
         notes.append("There is one seed: corpus differences are confounded with training noise.")

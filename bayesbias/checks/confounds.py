@@ -20,7 +20,7 @@ from bayesbias.distances.adjustment import FEWEST, control_slope, vocabulary_cur
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
-from bayesbias.errors import InputError, within
+from bayesbias.errors import InputError, agreed, many, within
 from bayesbias.models.tree import Fit, read_distances
 from bayesbias.models.weights import association_rows, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -305,7 +305,7 @@ class Balance(Result):
             if name not in called and rows["warning"].mean() > MOST_ROWS:
                 named = "the associations" if name == ASSOCIATION else str(name).replace(" - ", MINUS)
                 ends = f"{signed(rows['expected'].min(), '+')} to {signed(rows['expected'].max(), '+')}"
-                parts.append(f"{ends} for {named} ({int(rows['warning'].sum())} of {len(rows)} words)")
+                parts.append(f"{ends} for {named} ({int(rows['warning'].sum())} of {many(len(rows), 'word')})")
         if not parts:
             return []
         widest = self.pairs.iloc[int(self.pairs["difference"].abs().argmax())]
@@ -338,7 +338,7 @@ class Balance(Result):
             row = self.slopes.iloc[0]
             start = (
                 f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with "
-                f"{signed(row['slope'], '+')} in distance among {row['words']:,} words ({row['where']}), which "
+                f"{signed(row['slope'], '+')} in distance among {many(row['words'], 'word')} ({row['where']}), which "
                 f"explains {100 * row['r2']:.0f}% of its variance."
             )
         warned = self._warned()
@@ -438,7 +438,7 @@ def _over_embeddings(
     named: dict[str, Any] = mapping(data, "data", "distance tables or fits")
     if len(named) < FEWEST_EMBEDDINGS:
         raise InputError(
-            f"{len(named)} embedding{' is' if len(named) == 1 else 's are'} named: give at least "
+            f"{many(len(named), 'embedding')} {agreed(len(named), 'is', 'are')} named: give at least "
             f"{FEWEST_EMBEDDINGS}, or one table alone"
         )
     sources, balances = frequencies_by_name(list(named), frequencies), {}

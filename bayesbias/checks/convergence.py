@@ -17,7 +17,8 @@ from bayesbias._support.results import Result
 from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.dataframe import coverage_of
-from bayesbias.errors import InputError, listed
+from bayesbias.distances.list_coverage import FEWEST_PROTECTED
+from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import MORE_DRAWS, engine_of, made_independently
 from bayesbias.models.groups import predictive_generator
@@ -186,7 +187,6 @@ MAX_R_HAT, MIN_ESS, MAX_PARETO_K, MAX_GRID_MASS_OUTSIDE = 1.01, 400, 0.7, 1e-6
 """Beyond these a fit should not be read: thresholds of Vehtari et al. (2021, 2024), and of the quadrature's grids."""
 LARGEST, MOST_BEYOND = 2, 0.5
 """Largest cosine distance, and the share of values beyond it from which on these are no cosine distances."""
-FEW_WORDS = 3  # protected words below which whole-list means rest on the prior
 THIN = 0.5  # share of a list's words that are found, below which a note says so
 POWERS = (0.8, 1.25)  # powers of a prior by which draws are weighted
 THIN_LIST = 5  # protected words below which the prior always sets part of the width
@@ -332,11 +332,13 @@ def _verdict(result: Fit) -> Verdict:
     if broken:
         faults.append(f"{', '.join(broken)} holds draws that are not finite or do not vary")
     if np.isnan(ess):
-        faults.append(f"{chains * draws} draws are too few to judge convergence by")
+        faults.append(
+            f"{many(chains * draws, 'draw')} {agreed(chains * draws, 'is', 'are')} too few to judge convergence by"
+        )
     if (beyond := int((np.abs(distances) > LARGEST).sum())) > MOST_BEYOND * len(distances):
         faults.append(
-            f"{beyond:,} of {len(distances):,} values lie beyond {LARGEST}, where no cosine distance lies, and the "
-            "priors are for cosine distances"
+            f"{beyond:,} of {many(len(distances), 'value')} {agreed(beyond, 'lies', 'lie')} beyond {LARGEST}, where no "
+            "cosine distance lies, and the priors are for cosine distances"
         )
     return Verdict(
         engine=result.engine,
@@ -371,7 +373,7 @@ def judged(
     if ess is not None and not ess >= MIN_ESS:
         faults.append(f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS} ({remedy})")
     if divergences:
-        faults.append(f"{divergences} transitions diverged")
+        faults.append(f"{many(divergences, 'transition')} diverged")
     if pareto_k is not None and pareto_k > MAX_PARETO_K:
         faults.append(f"Pareto k is {pareto_k:.2f}, above {MAX_PARETO_K}")
     if outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE:
@@ -414,10 +416,18 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
     outside = int((~table["distance"].between(0, 2)).sum())
     single = table["protected_word"].value_counts().max() == 1
     checks = (
-        (words < FEW_WORDS, f"Only {words} protected word{'s' * (words > 1)}: whole-list means rest on the prior."),
+        (words < FEWEST_PROTECTED, f"Only {many(words, 'protected word')}: whole-list means rest on the prior."),
         (single, "No protected word has more than one distance."),
-        (repeated > 0, f"{repeated:,} of {len(table):,} rows repeat a pair and are counted as if they were new."),
-        (outside > 0, f"{outside:,} of {len(table):,} values lie outside [0, 2], where no cosine distance lies."),
+        (
+            repeated > 0,
+            f"{repeated:,} of {many(len(table), 'row')} {agreed(repeated, 'repeats', 'repeat')} a pair and "
+            f"{agreed(repeated, 'counts as if it was', 'count as if they were')} new.",
+        ),
+        (
+            outside > 0,
+            f"{outside:,} of {many(len(table), 'value')} {agreed(outside, 'lies', 'lie')} outside [0, 2], where no "
+            "cosine distance lies.",
+        ),
     )
     notes = [*result.notes, *(sentence for unusual, sentence in checks if unusual)]
     if family_of(result.spec).needs_relatedness:
@@ -440,14 +450,16 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
             if entry["found"] < THIN * (entry["asked"] or 0) and entry["list"] in present
         ]
         if thin:
-            notes.append(f"Less than half of the words of these lists were found: {', '.join(thin)}.")
+            notes.append(f"Less than half of the words of these lists were found: {listed(thin)}.")
         if record.one_vector:
             named = [
                 " = ".join(f"{word} ({', '.join(lists)})" for word, lists in part.items()) for part in record.one_vector
             ]
+            # an encoder gives words the vectors of their sentences: there is no pruned vocabulary
+            advice = "" if record.contexts else "; use vectors that are not pruned"
             notes.append(
                 f"Words of different lists have one vector: {listed(named, 4)}. The embedding cannot tell them apart, "
-                "so that differences between these lists are too small; use vectors that are not pruned."
+                f"so that differences between these lists are too small{advice}."
             )
     return notes
 
@@ -456,20 +468,20 @@ def _width_notes(result: Fit, words: int) -> list[str]:
     """Sentences on intervals whose width rests on the prior of the scales as much as on the distances."""
     connections = result.posterior.sizes["connection"]
     if (worth := result.tree.attrs.get("independent_protected_words")) is not None:
-        if worth - 1 >= connections or words < FEW_WORDS:
+        if worth - 1 >= connections or words < FEWEST_PROTECTED:
             return []
         return [
             f"For statements about further words like these the effective number of protected words is {worth:.1f}, of "
             f"{words}: such statements depend on the prior as much as on the data."
         ]
-    if connections < 2 or words < FEW_WORDS or not SCALES.intersection(result.priors()):
+    if connections < 2 or words < FEWEST_PROTECTED or not SCALES.intersection(result.priors()):
         return []
     change = _prior_width(result)
     if words >= THIN_LIST and not abs(change) > MOST_WIDTH:
         return []
     return [
-        f"With {words} protected words the priors of the scales set part of the width of intervals for further words "
-        f"like these: if they counted twice, the intervals would be {abs(change):.0%} "
+        f"With {words} protected words, intervals for further words like these depend on the priors of the scales: "
+        f"with twice the weight of these priors the intervals would be {abs(change):.0%} "
         f"{'narrower' if change < 0 else 'wider'} (prior_sensitivity)."
     ]
 

@@ -16,7 +16,7 @@ import pandas as pd
 from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias.checks.confounds import Balance, balance
 from bayesbias.distances import distance_table, relatedness
-from bayesbias.distances.list_coverage import entries_of
+from bayesbias.distances.list_coverage import entries_of, too_short
 from bayesbias.errors import InputError, listed, many
 from bayesbias.vectors import Embedding, about, find_concepts, find_keys, load_embedding
 from bayesbias.words import CONTROLS, WordLists, load_list, load_words
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 NEAR = 0.9  # cosine similarity above which two words are nearly one
 SAME = 1 - 1e-6
 BLOCK = 1_000
-FEWEST_PROTECTED = 3
-LEAST_WORTH = 2.0  # protected words, and effective words of a list, below which a contrast is inconclusive
+LEAST_WORTH = 2.0  # effective words of a list below which it is little more than one topic
 HALF = 0.5
 LISTS = ["list", "kind", "asked", "found", "effective", "missing"]
 PAIRS = ["first", "second", "lists", "cosine"]
@@ -70,6 +69,8 @@ class WordCheck(Result):
         The :class:`Balance` of frequencies; None where they are not known, for the reason that a note gives.
     notes
         What these lists cannot tell, and what could not be checked.
+    bundled
+        Control lists that are the bundled ones: ``lists`` has them, and sentences on words leave them out.
     """
 
     word_list: str
@@ -80,6 +81,7 @@ class WordCheck(Result):
     spellings: pd.DataFrame
     balance: Balance | None
     notes: tuple[str, ...]
+    bundled: tuple[str, ...] = ()
 
     def table(self) -> pd.DataFrame:
         """The lists: words asked for, found, and their effective numbers of words."""
@@ -94,9 +96,14 @@ class WordCheck(Result):
         return [*self.findings(), *self.notes]
 
     def findings(self) -> list[str]:
-        asked, present = int(self.lists["asked"].sum()), int(self.lists["found"].sum())
-        sentences = [f"{present:,} of {many(asked, 'word')} of the list {self.word_list} are in {self.embedding}."]
-        half = self.lists[self.lists["found"] < HALF * self.lists["asked"]].to_dict("records")
+        own = self.lists[~(self.lists["kind"].eq("control") & self.lists["list"].isin(self.bundled))]
+        asked, present = int(own["asked"].sum()), int(own["found"].sum())
+        what = f"the list {self.word_list}{' beside the bundled controls' if self.bundled else ''}"
+        sentences = [f"{self.embedding} holds {present:,} of {many(asked, 'word')} of {what}."]
+        rows = own.to_dict("records")
+        if named := [f"{row['kind']} {row['list']}: {listed(row['missing'])}" for row in rows if row["missing"]]:
+            sentences.append(f"Missing words: {'; '.join(named)}.")
+        half = [row for row in rows if row["found"] < HALF * row["asked"]]
         if named := [f"{row['kind']} {row['list']} ({row['found']} of {row['asked']})" for row in half]:
             sentences.append(f"Less than half of the words were found of: {listed(named)}.")
         if named := [f"{row['word']} as {row['found']}" for row in self.spellings.to_dict("records")]:
@@ -162,7 +169,14 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     protected = table.loc[table["found"] > 0, "kind"] == "protected"
     if protected.any() and not protected.all():
         balanced = _measured(vectors, lists, table, frequencies, notes)
-    missing = [(word, f"{row['kind']} {row['list']}") for row in table.to_dict("records") for word in row["missing"]]
+    bundled = _bundled_controls(lists)
+    given = {word for name in bundled for word in lists.controls[name]}
+    missing = [
+        (word, f"{row['kind']} {row['list']}")
+        for row in table.to_dict("records")
+        for word in row["missing"]
+        if row["kind"] != "control" or row["list"] not in bundled
+    ]
     forms = {word: [variant for form in lists.concepts[word] for variant in variants(form)] for word, _ in missing}
     keys = find_keys(chain(*forms.values()), vectors.key_to_index)
     held = {word: next((keys[form] for form in own if form in keys), None) for word, own in forms.items()}
@@ -172,11 +186,12 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
         lists.name,
         str(about(vectors)["name"]),
         table[LISTS],
-        _near(known, places, lists.forms, _bundled_controls(lists)),
+        _near(known, places, lists.forms, given),
         {word: where for word, where in places.items() if len(where) > 1},
         pd.DataFrame(spellings, columns=SPELLINGS).drop_duplicates("word", ignore_index=True),
         balanced,
         (*_unsettled(table), *notes),
+        bundled,
     )
 
 
@@ -209,13 +224,11 @@ def _unsettled(table: pd.DataFrame) -> list[str]:
     protected = table[table["kind"] == "protected"]
     attributes = table[table["kind"] != "protected"]
     sentences = []
-    if (number := int(protected["found"].sum())) < FEWEST_PROTECTED:
-        sentences.append(
-            f"{number} protected {'word is' if number == 1 else 'words are'} found: a contrast of the whole list "
-            f"cannot be told with fewer than {FEWEST_PROTECTED}; add words."
-        )
+    stereotypes = attributes[attributes["kind"] == "stereotype"].set_index("list")["found"].to_dict()
+    if short := too_short(int(protected["found"].sum()), stereotypes):
+        sentences.append(f"{short} Add words.")
     if not attributes["found"].sum():
-        sentences.append("No attribute word is found: there is nothing to measure.")
+        sentences.append("No attribute word was found: there is nothing to measure.")
     poor = attributes[attributes["effective"].round(1) < LEAST_WORTH]  # as it is shown
     if len(poor):
         named = [
@@ -223,8 +236,9 @@ def _unsettled(table: pd.DataFrame) -> list[str]:
             for row in poor.to_dict("records")
         ]
         sentences.append(
-            f"Little more than one topic (effective number of words below {LEAST_WORTH:g}), so that another such list "
-            f"may well give another contrast: {listed(named)}. Add words of other topics rather than more of the same."
+            f"These lists hold little more than one topic, since their effective number of words is below "
+            f"{LEAST_WORTH:g}: {listed(named)}. Another such list may well give another contrast. Add words of other "
+            "topics rather than more of the same."
         )
     return sentences
 
@@ -239,10 +253,10 @@ def _places(lists: WordLists) -> dict[str, tuple[str, ...]]:
     return places
 
 
-def _bundled_controls(lists: WordLists) -> set[str]:
-    """Words of the control lists that are the bundled ones: nobody can mend these."""
-    same = [name for name in CONTROLS if name in lists.controls and set(lists.controls[name]) == set(load_list(name))]
-    return {word for name in same for word in lists.controls[name]}
+def _bundled_controls(lists: WordLists) -> tuple[str, ...]:
+    """The control lists that are the bundled ones: nobody can mend these."""
+    held = lists.controls
+    return tuple(name for name in CONTROLS if name in held and set(held[name]) == set(load_list(name)))
 
 
 def _near(

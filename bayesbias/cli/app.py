@@ -25,7 +25,7 @@ from bayesbias._support.paths import shipped
 from bayesbias.cli import many, measures, options
 from bayesbias.cli.options import among, bundled, to_write
 from bayesbias.cli.screen import as_commands, say, show, working
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, install
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,7 +161,7 @@ def doctor() -> None:
     say("  Audits and sweeps use one thread whatever it says, so that their bits do not depend on it.")
     for name, parts in EXTRAS.items():
         absent = any(find_spec(part) is None for part in parts)
-        say(f"Extra {name}: " + (f"not installed: in a clone, uv sync --extra {name}" if absent else "installed"))
+        say(f"Extra {name}: " + (f"not installed: {install(name)}" if absent else "installed"))
 
 
 def engines() -> dict[str, str]:
@@ -279,7 +279,7 @@ def _size(number: int) -> str:
 
 COMMANDS = {
     "Start": (demo, run, new_words, check_words, doctor),
-    "Step by step": (measures.distances, measures.fit, measures.contrasts, measures.report),
+    "Step by step": (measures.distances, measures.fit, measures.diagnose, measures.contrasts, measures.report),
     "What can be told": (measures.plan, measures.topics),
     "Classic metrics": (measures.metrics, measures.rank, measures.silhouette, measures.reliability),
     "Words on axes": (many.axis, many.audit, many.criterion),

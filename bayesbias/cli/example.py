@@ -14,7 +14,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.cli.options import Cases
 from bayesbias.cli.screen import save_picture, save_table, say, working
 from bayesbias.contrast import beside_associated
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.reporting.fit_report import WORDS, FitReport
 from bayesbias.reporting.verdicts import of_further_words
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from bayesbias.checks.calibration.topics import TopicNull
+    from bayesbias.checks.confounds import Balance
 
 EMBEDDING = "google-news-slice"
 
@@ -70,26 +71,38 @@ def run_analysis(
 
 def answer(result: Fit, null: TopicNull | None) -> list[str]:
     """The answer of a fit, and in a second paragraph how sure it is, with what was measured."""
-    front, record = FitReport(result, null).front(), result.data.coverage
+    record, verdict, adjusted = result.data.coverage, bb.diagnose(result.tree), result.tree.attrs.get("adjust")
     sentences = []
     if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
         row, further = bb.contrasts(result.tree, OWN, other).iloc[0], of_further_words(result, other, PROB)
-        by = f", adjusted for {result.tree.attrs['adjust']}" if "adjust" in result.tree.attrs else ""
         like_these = "" if further is None else f", {ends_of(further)} for further protected words like these"
         name = labelled(f"{OWN} - {other}", result.labels)
         sentences.append(
-            f"{difference(name).capitalize()} is {signed(row['mean'])}{by} (negative: closer; {percent(PROB)} interval "
+            f"{difference(name).capitalize()} is {signed(row['mean'])} (negative: closer; {percent(PROB)} interval "
             f"{ends_of(row)}{like_these})."
         )
+        sentences += [] if verdict.balance is None else _of_frequency(verdict.balance, f"{OWN} - {other}")
+    if adjusted:
+        sentences.append(WORDS.adjusted_for(by=adjusted))
     if null is not None:
-        as_far = null.table()["count"].iloc[0]
-        sentences.append(f"{as_far:,} of {null.replicates:,} random lists are at least as far from 0.")
-    if WORDS.frequency_question() in front.lines:
-        sentences.append("Lists differ in frequency: see the report.")
+        as_far = int(null.table()["count"].iloc[0])
+        are = "random list is" if as_far == 1 else "random lists are"
+        before = ", before the adjustment" if adjusted else ""  # their distances are not adjusted
+        sentences.append(f"{as_far:,} of {null.replicates:,} {are} at least as far from 0{before}.")
     if record is not None:
         asked, present = (sum(each[key] or 0 for each in record.lists) for key in ("asked", "found"))
-        sentences.append(f"{present:,} of {asked:,} words were found.")
-    return [front.answer, " ".join([*sentences, bb.diagnose(result.tree).headline()])]
+        sentences.append(f"{present:,} of {many(asked, 'word')} were found.")
+    return [FitReport(result, null).answer(), " ".join([*sentences, verdict.headline()])]
+
+
+def _of_frequency(balance: Balance, contrast: str) -> list[str]:
+    """What frequency alone predicts of a contrast that is warned about."""
+    rows = balance.contrasts[(balance.contrasts["contrast"] == contrast) & balance.contrasts["warning"]]
+    by = balance.attribute
+    return [
+        f"{by.capitalize()} alone predicts a difference of {signed(each)}: fit with --adjust {by} too."
+        for each in rows["expected"]
+    ]
 
 
 def _part(embedding: str, listed: WordLists, case: Cases, topics: int, seed: int, trust_pickle: bool) -> KeyedVectors:

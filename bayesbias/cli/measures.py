@@ -17,6 +17,7 @@ from bayesbias.cli.screen import (
     say,
     say_notes,
     show,
+    show_checks,
     show_contrasts,
     show_coverage,
     working,
@@ -24,7 +25,7 @@ from bayesbias.cli.screen import (
     write_report,
     write_table,
 )
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,7 @@ def distances(
     )
     bb.write_distance_table(table, out)
     show_coverage(table)
-    say(f"{len(table):,} distances written to {out}")
+    say(f"{many(len(table), 'distance')} written to {out}")
 
 
 def fit(
@@ -85,18 +86,35 @@ def fit(
     keep_duplicates: Annotated[bool | None, Option(help="Count repeated rows; by default as written.")] = None,
     adjust: options.AdjustBefore = None,
     frequencies: options.Frequencies = None,
+    verbose: Annotated[
+        bool, Option("--verbose", help="Show coverage, checks and what adjustment changed too.")
+    ] = False,
 ) -> None:
     """Fit a model to a distance table."""
+    from bayesbias.cli.example import answer
+    from bayesbias.models.tree import Fit
+
     measured = bb.read_distance_table(table, keep_duplicates=keep_duplicates)
-    show_coverage(measured)
     post = bb.fit(measured, model=model, engine=engine, draws=draws, seed=seed, adjust=adjust, frequencies=frequencies)
     bb.save_fit(post, out)
-    say(as_commands(str(bb.diagnose(post))))
-    if adjust is not None:
+    for paragraph in answer(Fit.read(post), None):
+        say(paragraph)
+    if verbose:
+        show_coverage(measured)
+        show_checks(post)
+    if verbose and adjust is not None:
         from bayesbias.contrast import adjustment
 
         show(adjustment(post).round(3), "Contrasts before and after")
     say(f"fit of model {post.attrs['model']} (seed {post.attrs['seed']}) written to {out}")
+    say(f"Next: bayesbias report {out} -o report.html, or bayesbias diagnose {out}")
+
+
+def diagnose(fit: options.FitPath, out: options.Out = None) -> None:
+    """Check a fit: its convergence, its predictions, and what limits its answers."""
+    post = bb.load_fit(fit)
+    show_checks(post)
+    write_table(bb.diagnose(post).table(), out)
 
 
 def contrasts(
@@ -401,7 +419,10 @@ def reliability(
         say(note)
     coefficients = coefficients_of(scores, queries)
     say_notes(coefficients.notes)
-    show(coefficients.brief(), f"Reliability of {scores.sizes['target']} words, {scores.sizes['base_pair']} base pairs")
+    show(
+        coefficients.brief(),
+        f"Reliability of {many(scores.sizes['target'], 'word')}, {many(scores.sizes['base_pair'], 'base pair')}",
+    )
     components = bb.reliability.variance_components(scores, draws=draws, seed=seed)
     shares = components.table().sort_values("share", ascending=False).head(6)
     show(shares[["component", "share", "share_low", "share_high"]], "What the scores vary with (89% intervals)")

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
+from bayesbias.errors import many
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
     from matplotlib.figure import Figure
     from rich.console import Console
 
@@ -100,8 +102,25 @@ def show_coverages(tables: dict[str, pd.DataFrame]) -> None:
         record = coverage_of(table)
         if record is not None and (content := (record.lists, record.notes(table))) not in contents:
             contents.append(content)
-            say(f"{name}: {len(table):,} distances")
+            say(f"{name}: {many(len(table), 'distance')}")
             show_coverage(table)
+
+
+def show_checks(post: xr.DataTree) -> None:
+    """Whether a fit passes its checks, the figures of convergence, what limits its answers, and its predictions."""
+    from bayesbias.models.tree import Fit
+    from bayesbias.reporting.fit_report import WORDS
+
+    result, verdict = Fit.read(post), bb.diagnose(post)
+    say(verdict.headline())
+    show(verdict.table(), "Convergence")
+    if result.predicts:
+        shares = bb.check_predictions(post).fillna({"connection": "all"}).replace({"connection": result.labels})
+        headings = {name: f"in {name[7:]}%" for name in map(str, shares) if name.startswith("inside_")}
+        show(shares.rename(columns=headings), WORDS.predicted_shares())
+    else:
+        say(WORDS.no_predictions())
+    say_notes(map(as_commands, verdict.notes))
 
 
 def show_contrasts(found: pd.DataFrame) -> None:
@@ -151,7 +170,7 @@ def write_table(table: pd.DataFrame, path: Path | None) -> None:
     """A table as .csv where a path is given, and a line that says so."""
     if path is not None:
         save_table(table, path)
-        say(f"{len(table):,} rows written to {path}")
+        say(f"{many(len(table), 'row')} written to {path}")
 
 
 def write_picture(draw: Callable[[], Figure | None], path: Path | None) -> None:

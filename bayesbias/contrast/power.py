@@ -280,6 +280,23 @@ LIMIT = 1000  # how many times the present length stands for a list without end
 SIZES = ("stereotype_words", "control_words", "protected_words")
 
 
+def _longer(varied: str, lists: str, words: str) -> str:
+    """A way to vary lists in words: what lists, or words, are said to be."""
+    what = varied.replace("lists, ", "lists of ").replace("all", "words of every kind")
+    return f"{lists if 'lists' in what else words} {what}"
+
+
+GIVEN_TABLE, GIVEN_SCALES = "this table", "given"
+RELATED_TABLE = "this table, words as related as in the vectors"
+TYPICAL_SPREAD = f"How much distances vary is typical of {TYPICAL_TABLES} published tables."
+SPREADS = {
+    GIVEN_TABLE: "How much distances vary was estimated from this table.",
+    RELATED_TABLE: "How much distances vary, and how similar words are, was estimated from this table.",
+    GIVEN_SCALES: "How much distances vary was given.",
+}
+"""Where scales are from, in sentences."""
+
+
 @dataclass(frozen=True, repr=False)
 class Plan(Result):
     """Numbers of words needed to see a whole-list contrast.
@@ -319,33 +336,47 @@ class Plan(Result):
     @property
     def sentence(self) -> str:
         """The plan in words."""
-        now = self.present
+        now, ways, lacking = self.present, self._ways(), self._not_enough()
         controls = f", {now.control_words:,} control" if now.control_words else ""
-        return (
+        if now.power >= self.power:
+            more = f"is reached already{', and would be with ' if ways else ''}{'; '.join(ways)}"
+        elif ways:
+            more = f"needs {'one of these: ' if len(ways) > 1 else ''}{'; '.join(ways)}"
+        else:
+            more = "is not reached by longer lists"
+        sentences = [
             f"With {now.stereotype_words:,} stereotype{controls} and {many(now.protected_words, 'protected word')} the "
-            f"{percent(self.prob)} interval of {self.first}{MINUS}{self.second} is about {now.width:.3f} "
-            f"wide, and a difference of {self.effect:g} is seen with probability {share(now.power)} (scales: "
-            f"{self.scales_from}). For {percent(self.power)}: {self.ways}."
-        )
+            f"{percent(self.prob)} interval of {self.first}{MINUS}{self.second} is about {now.width:.3f} wide. If the "
+            f"difference is {self.effect:g}, this interval excludes 0 with a probability of {share(now.power)}.",
+            f"A probability of {percent(self.power)} {more}.",
+            *lacking,
+            SPREADS.get(self.scales_from, TYPICAL_SPREAD),
+        ]
+        return " ".join(sentences)
 
-    @property
-    def ways(self) -> str:
+    def _ways(self) -> list[str]:
         """The lists that would show the difference with the power that was asked for."""
         ways = []
-        for row in self.needed.to_dict("records"):
-            if not row["reachable"]:
-                known = f"power {share(row['power'])} and width {row['width']:.3f}"
-                ways.append(f"{row['varied']} are not enough ({known} even with {LIMIT:,} times as many)")
-                continue
+        for row in self.needed[self.needed["reachable"]].to_dict("records"):
             changed = [f"{row[key]:,} {key.split('_')[0]}" for key in SIZES if row[key] != getattr(self.present, key)]
-            if not changed:
-                ways.append(f"{row['varied']} as they are")
-            else:
+            if changed:
                 factor = row["factor"]  # with two digits, never in powers of ten
                 times = f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
                 named = " and ".join(filter(None, [", ".join(changed[:-1]), changed[-1]]))
-                ways.append(f"{row['varied']} \N{MULTIPLICATION SIGN} {times} ({named} words)")
-        return "; ".join(ways)
+                length = ("longer", "more") if factor > 1 else ("shorter", "fewer")
+                ways.append(
+                    f"{_longer(row['varied'], *length)}, {times} times as many words ({named} words), with an interval "
+                    f"about {row['width']:.3f} wide"
+                )
+        return ways
+
+    def _not_enough(self) -> list[str]:
+        """Sentences on the ways that do not lead to the power that was asked for."""
+        return [
+            f"{_longer(row['varied'], 'Longer', 'More')} are not enough: even with {LIMIT:,} times as many words the "
+            f"probability is {share(row['power'])}, and the interval {row['width']:.3f} wide."
+            for row in self.needed[~self.needed["reachable"]].to_dict("records")
+        ]
 
     def findings(self) -> list[str]:
         return [self.sentence]
@@ -499,8 +530,7 @@ def _related_plan(spec: ModelSpec, data: Distances, goal: Goal, first: str, seco
         changed = {key for key, short, long in zip(SIZES, *both, strict=True) if short != long}
         if not control or controls.any():
             ways.append(Way(name, sized, 100, changed))
-    source = "this table, words as related as in the vectors"
-    return _planned(answer(now, True), ways, first, second, goal, source)
+    return _planned(answer(now, True), ways, first, second, goal, RELATED_TABLE)
 
 
 class Way(NamedTuple):
@@ -565,11 +595,11 @@ def _scales_of(table: Source, scales: Mapping[str, Any] | None, seed: int) -> tu
     if isinstance(table, xr.DataTree):
         result = Fit.read(table)
         if scales is None:
-            return result.data, _fitted(result), prior_of_means(result.spec).sd, "this table"
+            return result.data, _fitted(result), prior_of_means(result.spec).sd, GIVEN_TABLE
     elif not isinstance(table, pd.DataFrame):
         table = _every_pair(table if isinstance(table, WordLists) else load_words(table))
     spec, data = fit_for_crossed(load_model("crossed"), read_distances(table, check=False))
-    source = "given"
+    source = GIVEN_SCALES
     if scales is None:  # for control lists of other names those of neutral words
         source = f"typical scales of {TYPICAL_TABLES} published tables"
         scales = {

@@ -8,10 +8,9 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import ndtri
 
 from bayesbias._support.arguments import probability
-from bayesbias._support.phrases import MINUS, negatives, percent, signed
+from bayesbias._support.phrases import MINUS, excludes_zero, negatives, order_said, order_unknown, percent, signed
 from bayesbias._support.results import Result
 from bayesbias.checks.summaries import PROB, contrasted, describe, flat_draws
 from bayesbias.contrast.contrast import connections_of, contrast_draws
@@ -26,6 +25,7 @@ from bayesbias.numerics.arrays import FloatArray
 TEMPLATE_COLUMNS = ["template", "side", "contrast", "se"]
 ENOUGH = 0.1  # share of an interval's variance below which templates are enough
 MOST = 1000
+ORDERS = 20_000  # draws of errors, among which it is counted how often each template is the lowest
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -81,37 +81,41 @@ class TemplateEffects(Result):
         row = describe(self.whole[:, None], probability(prob, "prob"))
         interval = f"{percent(prob)} interval {signed(row['low'][0])} to {signed(row['high'][0])}"
         what = "templates" if len(self.sd) else "sentences"
+        contrast = f"the contrast {first}{MINUS}{second} for {what} like these"
+        told = {name: value[0] for name, value in row.items()}
+        closer = "closer" if told["mean"] < 0 else "less close"
         sentences = [
-            f"The contrast {first}{MINUS}{second} for {what} like these is {signed(row['mean'][0])} "
-            f"({interval}; negative: {first} words are closer). The choice of {what} is {100 * self.share:.0f}% of the "
-            "variance of that interval."
+            f"{first.capitalize()} words are {closer} than {second} words by {signed(abs(told['mean']))}: {contrast} "
+            f"is {signed(told['mean'])} ({interval})."
+            if excludes_zero(told)
+            else f"Whether {first} or {second} words are closer is not known: {contrast} is {signed(told['mean'])} "
+            f"({interval}, which includes 0; negative: {first} words are closer).",
+            f"The choice of {what} is the source of {100 * self.share:.0f}% of the variance of that interval.",
         ]
         for side, part in self.by_template.groupby("side", sort=False):
-            ordered = part.sort_values("contrast")
-            low, high = ordered.iloc[0], ordered.iloc[-1]
-            of = "" if side == "both" else f" of the {side} word"
-            # of all differences of two templates this is the largest: Bonferroni over them; errors that are not known
-            # tell nothing
-            pairs = max(len(part) * (len(part) - 1) / 2, 1)
-            reach = ndtri(1 - (1 - prob) / (2 * pairs)) * np.hypot(low["se"], high["se"])
+            if len(part) < 2:
+                continue
+            names = [repr(str(name)) for name in part["template"]]
+            values, se = part["contrast"].to_numpy(float), part["se"].to_numpy(float)
+            kind = f"{len(part):,} templates{'' if side == 'both' else f' of the {side} word'}"
+            draws = values + se * np.random.default_rng(0).standard_normal((ORDERS, len(part)))
             sentences.append(
-                f"Over {many(len(part), 'template')}{of} it is strongest in {low['template']!r} "
-                f"({signed(low['contrast'])}) and weakest in {high['template']!r} ({signed(high['contrast'])})."
-                if high["contrast"] - low["contrast"] > reach
-                else f"Over {many(len(part), 'template')}{of} estimates range from {signed(low['contrast'])} to "
-                f"{signed(high['contrast'])}; in which it is strongest or weakest cannot be told."
+                order_unknown("contrast", names, values, kind)
+                if np.isnan(se).any()  # errors that are not known tell no order
+                else order_said("contrast", names, draws, kind, (1 + prob) / 2)
             )
         if len(self.sd):
             summary = describe(self.sd[:, None], prob)
             count = self.needed()
-            enough = f"More than {MOST:,} templates would be needed to bring the share under {100 * ENOUGH:.0f}%."
-            if count is not None:
-                plural = "s" * (count > 1)
-                enough = f"{count} template{plural} would bring the share of templates under {100 * ENOUGH:.0f}%."
             sentences.append(
-                f"Over templates like these it varies with a standard deviation of {signed(summary['mean'][0])} "
-                f"({signed(summary['low'][0])} to {signed(summary['high'][0])}). {enough}"
+                f"Its standard deviation over templates like these is {signed(summary['mean'][0])} ({percent(prob)} "
+                f"interval {signed(summary['low'][0])} to {signed(summary['high'][0])})."
             )
+            if self.share > ENOUGH:
+                number = f"More than {MOST:,} templates" if count is None else many(count, "template")
+                sentences.append(
+                    f"{number} like these would be needed to bring their share of the variance below {ENOUGH:.0%}."
+                )
         return [negatives(sentence) for sentence in sentences]
 
     def text(self, prob: float = PROB) -> str:

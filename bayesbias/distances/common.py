@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesbias._support.arguments import whole_number
 from bayesbias.distances.vocabularies import ENGLISH, WORDFREQ_TAGS
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError, install, shown
 from bayesbias.vectors import load_embedding
 from bayesbias.words import WordLists, lists_and_words, subtag
 
@@ -68,7 +68,7 @@ def _by_frequency(language: str) -> list[str]:
         if tag == ENGLISH:
             return list(load_embedding(ORDERED).index_to_key[: 2 * FREQUENT])
         raise InputError(
-            f"frequent words of {language!r} need the package wordfreq: pip install 'bayesbias[frequencies]'"
+            f"frequent words of {language!r} need the package wordfreq: {install('frequencies')}"
         ) from None
     tag = WORDFREQ_TAGS.get(tag, tag)
     if tag not in (known := available_languages()):

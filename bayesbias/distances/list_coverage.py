@@ -10,11 +10,12 @@ from typing import Any, TypedDict
 import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.vectors.lookup import SHOWN, About, twin_sentence
 from bayesbias.words import WordLists
 
 COSINE = "cosine distance"
+FEWEST_PROTECTED, FEWEST_STEREOTYPE = 3, 2  # words below which lists have no answer
 SCALE = 0.1  # distance that stands for one standard deviation of scores, in a table of scores
 
 ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide the type
@@ -53,6 +54,7 @@ class Coverage:
     language: str | None = None  # BCP 47 tag of the lists; None where they do not tell
     unused_rows: int = 0  # rows of scores of words that no list holds, or without a score
     measure: str = ""  # what the numbers are where they are scores; empty: cosine distances
+    path: str = field(default="", compare=False)  # of the file of the word lists, as it was given
 
     @property
     def unit(self) -> str:
@@ -90,27 +92,37 @@ class Coverage:
         notes = self._doubts(table)
         for entry in self.lists:
             if missing and entry["missing"]:
-                counts = f"{entry['found']} of {entry['asked']} words found"
-                notes.append(f"{entry['kind']} list {entry['list']}: {counts}; missing {listed(entry['missing'])}")
+                counts = f"{len(entry['missing']):,} of {many(entry['asked'] or 0, 'word')}"
+                notes.append(f"The {entry['kind']} list {entry['list']} lacks {listed(entry['missing'])} ({counts}).")
         pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
         several = [f"{name} ({', '.join(form)})" for name, form in self.forms.items() if len(form) > 1]
         named = ", ".join(f"{word} ({', '.join(lists)})" for word, lists in self.in_several_lists.items())
-        rule = "each list counted" if self.kept_duplicates else "counted once for a protected word"
+        rule = "count in each" if self.kept_duplicates else "count once for a protected word"
+        unrelated = self.relatedness.removeprefix("none").replace(", because", ":")
         own, kept = ", ".join(self.own_pairs), "kept" if self.kept_duplicates else "dropped"
         sentences = (
-            (pairs, f"read under another spelling: {pairs}"),
-            (self.composed, f"not in the vocabulary, composed from parts of words: {listed(self.composed)}"),
-            (several, f"the mean over several forms: {listed(several, SHOWN)}"),
-            (self.gender, self.gender),
-            (own, f"both protected and attribute, so without the pair with itself: {own}"),
-            (named, f"in several attribute lists, {rule}: {named}"),
-            (self.repeated_rows, f"{self.repeated_rows} rows repeat a pair: {kept}"),
+            (pairs, f"Some words were read under another spelling: {pairs}."),
+            (self.composed, f"The vocabulary lacks these words, composed from their parts: {listed(self.composed)}."),
+            (several, f"Distances are means over several forms: {listed(several, SHOWN)}."),
+            (self.gender, f"{self.gender[:1].upper()}{self.gender[1:]}."),
+            (own, f"These words are both protected and attribute, without the pair with itself: {own}."),
+            (named, f"Words of several attribute lists {rule}: {named}."),
+            (
+                self.repeated_rows,
+                f"{many(self.repeated_rows, 'row')} {agreed(self.repeated_rows, 'repeats', 'repeat')} a pair and "
+                f"{agreed(self.repeated_rows, 'was', 'were')} {kept}.",
+            ),
             (
                 self.unused_rows,
-                f"{self.unused_rows:,} rows of scores are not used: no list holds their words, or no score is there",
+                f"{many(self.unused_rows, 'row')} of scores {agreed(self.unused_rows, 'is', 'are')} not used: no list "
+                "holds the word, or there is no score.",
             ),
-            (self.missing_pairs, f"{self.missing_pairs} pairs have no {'score' if self.measure else 'distance'}"),
-            (self.relatedness.startswith("none"), f"relatedness of words: {self.relatedness}"),
+            (
+                self.missing_pairs,
+                f"{many(self.missing_pairs, 'pair')} {agreed(self.missing_pairs, 'has', 'have')} no "
+                f"{'score' if self.measure else 'distance'}.",
+            ),
+            (self.relatedness.startswith("none"), f"The relatedness of words is not known{unrelated}."),
         )
         notes += [sentence for holds, sentence in sentences if holds]
         return [*notes, *self._twin_notes(), *self.contexts.get("notes", ())]
@@ -120,8 +132,8 @@ class Coverage:
         notes = []
         if self.unknown:
             notes.append(
-                f"coverage unknown, because {self.unknown}: the lists are those of the words that are here, and words "
-                "that were asked for and not found are not known"
+                f"The coverage is not known, because {self.unknown}: the lists hold the words of the distances, and "
+                "words that were not found are not known."
             )
         if table is None or not self.pairs or len(table) == self.pairs:
             return notes
@@ -130,8 +142,9 @@ class Coverage:
         left = sum(len(self.forms.get(word, (word,))) for word in table["protected_word"].unique())
         return [
             *notes,
-            f"changed after it was measured: {len(table):,} of {self.pairs:,} distances and {left} of {measured} "
-            "protected words are here; the lists are those of the whole table",
+            f"The table was changed after it was measured: it holds {len(table):,} of "
+            f"{many(self.pairs, 'distance')} and {left} of {many(measured, 'protected word')}. The lists are those of "
+            "the whole table.",
         ]
 
     def _twin_notes(self) -> list[str]:
@@ -139,16 +152,30 @@ class Coverage:
         by_list: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for entry in self.twins:
             by_list.setdefault((entry["kind"], entry["list"]), []).append((entry["word"], entry["first"]))
-        rule = "kept" if self.kept_twins else "counted once"
-        notes = [f"{kind} list {name}: {twin_sentence(pairs)}: {rule}" for (kind, name), pairs in by_list.items()]
+        rule = "all are kept" if self.kept_twins else "words of one vector count once"
+        notes = [
+            f"In the {kind} list {name} {twin_sentence(pairs)}; {rule}." for (kind, name), pairs in by_list.items()
+        ]
         if self.one_vector:
             sets = [
                 ", ".join(f"{word} ({' and '.join(lists)})" for word, lists in words.items())
                 for words in self.one_vector
             ]
             more = f"; and {len(sets) - SHOWN} more" if len(sets) > SHOWN else ""
-            notes.append(f"one vector in different lists, where all stay: {'; '.join(sets[:SHOWN])}{more}")
+            notes.append(
+                f"Words of different lists have one vector, and all are kept: {'; '.join(sets[:SHOWN])}{more}."
+            )
         return notes
+
+
+def too_short(protected: int, stereotypes: Mapping[str, int]) -> str:
+    """Why lists with so many words have no answer on the whole list; empty where they have one."""
+    if protected < FEWEST_PROTECTED:
+        found = "none was found" if not protected else f"{protected} {'was' if protected == 1 else 'were'} found"
+        return f"An answer on the whole list needs at least {FEWEST_PROTECTED} protected words, and {found}."
+    if few := [f"{name} has {count}" for name, count in stereotypes.items() if count < FEWEST_STEREOTYPE]:
+        return f"An answer needs at least {FEWEST_STEREOTYPE} words in each stereotype list, and {listed(few)}."
+    return ""
 
 
 def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> ListEntry:

@@ -210,7 +210,7 @@ def _distances_of(
     drawn: SampledWords | None = None,
 ) -> DistanceTable:
     """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""
-    looked = find_concepts(kv, lists.concepts, case, lists.language)
+    looked, path = find_concepts(kv, lists.concepts, case, lists.language), lists.path
     concepts, alike = looked.concepts, looked.twins()
     if not looked.forms.keys:
         raise InputError(f"the embedding holds none of the {len(lists.every_word())} words; {first_keys(kv)}")
@@ -256,6 +256,7 @@ def _distances_of(
         forms={name: list(concepts[name]) for name in lists.forms if name in concepts},
         gender=_gender(lists, concepts),
         language=lists.language,
+        path=path,
     )
     if isinstance(related, Relatedness):
         if related.sampled < ENOUGH:
@@ -455,6 +456,7 @@ def score_table(
         labels=dict(lists.labels),
         language=lists.language,
         measure=what,
+        path=lists.path,
     )
     return DistanceTable(table, coverage=record)
 

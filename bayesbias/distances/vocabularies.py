@@ -18,7 +18,7 @@ from bayesbias._support.files import file_at
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.distances.distances import Distances
-from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, many, shown, warn, within
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, install, listed, many, shown, warn, within
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.nearness import near_weights
 from bayesbias.numerics.related import PairSample, root_of, sample_pairs, variograms
@@ -406,7 +406,7 @@ def _from_wordfreq(words: Sequence[str], wanted: bool, language: str | None) -> 
         from wordfreq import available_languages, zipf_frequency
     except ImportError:
         start = "frequencies='wordfreq' needs the package wordfreq" if wanted else "frequencies are not known"
-        raise InputError(f"{start}: {what}, or install it with pip install 'bayesbias[frequencies]'") from None
+        raise InputError(f"{start}: {what}, or install it with {install('frequencies')}") from None
     tag = subtag(language) or ENGLISH
     tag = WORDFREQ_TAGS.get(tag, tag)
     if tag not in available_languages():

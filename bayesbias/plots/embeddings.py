@@ -54,6 +54,7 @@ from bayesbias.plots.style import (
     word_labels,
 )
 from bayesbias.second_stage import Criterion, Multiverse, Pool, Trend
+from bayesbias.second_stage.trends import UNIT_OF_TIME
 from bayesbias.words import OWN, WHOLE, labelled
 
 LONGEST = 22
@@ -76,8 +77,9 @@ def plot_change(
     dashed line at 1 is where unrelated words lie. Below they are the headline contrast of the whole list and each
     protected word's association (or difference of mean distances, where there are no associations), and the dashed line
     at 0 is where a word has none. Right stand the changes: posterior means, 50% (thick) and ``prob`` (thin)
-    equal-tailed intervals. Where the posterior mean is not what the pairs show, a faint cross is the observed change.
-    Words are sorted by group, and in a group by the size of the change, the largest first.
+    equal-tailed intervals, grey where the thin one includes 0. Where the posterior mean is not what the pairs show, a
+    faint cross is the observed change. Words are sorted by group, and in a group by the size of the change, the largest
+    first.
 
     Parameters
     ----------
@@ -186,8 +188,11 @@ def _row(
     apart = np.abs(seen - sides.change.mean[rows]) > 1e-9  # less is rounding
     right.scatter(seen[apart], heights[apart], s=18, marker="x", color=look.colour, alpha=0.6, linewidths=0.8)
     table = posterior_table(sides.change, prob).iloc[rows]
-    inner = (table["inner_low"], table["inner_high"])
-    draw_row(right, heights, table["mean"], (table["low"], table["high"]), look, size=22, inner=inner)
+    known = ((table["low"] > 0) | (table["high"] < 0)).to_numpy()
+    for some, own in ((known, look), (~known, look._replace(colour=FAINT))):
+        part = table[some]
+        ends, inner = (part["low"], part["high"]), (part["inner_low"], part["inner_high"])
+        draw_row(right, heights[some], part["mean"], ends, own, size=22, inner=inner)
 
 
 SIDES = {"before": Look("#767676", "o", "before"), "after": Look("#0072B2", "D", "after")}
@@ -319,6 +324,8 @@ def plot_pool(pool: Pool, prob: float = PROB, title: str | None = None, ax: Axes
     draw_forest(axes, estimates.assign(row=estimates["name"]), names, looks, spread=True)
     label_rows(axes, word_labels(names).tolist(), title=f"{_named(pool)} in each embedding", mark=0.0)
     show_sign(axes, f"contrast ({_unit(pool)})", f"{pool.contrast[0]} closer")
+    if ax is not None:  # room for the legend
+        axes.set_ylim(top=axes.get_ylim()[1] + 1)
     place_legend(figure, axes, ax, "upper right", handles=handles_of(looks.values(), linewidth=0), ncols=2)
     note_below(figure, f"Bars: {percent(prob)} intervals; band: the mean over these embeddings.", ax=ax)
     return figure
@@ -445,7 +452,7 @@ def plot_trend(trend: Trend, prob: float = PROB, title: str | None = None, ax: A
     axes.vlines(time, table["estimate_low"], table["estimate_high"], color=FAINT, linewidth=0.9, zorder=1)
     axes.scatter(time, table["estimate"], s=20, color=COLOURS[0], edgecolor="white", lw=0.6, zorder=3)
     mark_line(axes, 0.0, level=True)
-    style_axes(axes, "time", f"{_named(trend)} over time")
+    style_axes(axes, "time" if trend.per == UNIT_OF_TIME else trend.per, f"{_named(trend)} over time")
     whole = bool((time == time.round()).all())
     axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=whole))
     axes.grid(axis="y", color="#E3E3E3", linewidth=0.6)

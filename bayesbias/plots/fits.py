@@ -241,8 +241,8 @@ def plot_contrasts(
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; at the right is the
     posterior probability that ``first`` is closer. A shaded band marks the rope. Rows of associated - different are
-    partially pooled associations. Words whose sign is clear (``attrs["signs"]`` of :func:`contrasts`) are blue, others
-    grey.
+    partially pooled associations. Words whose sign is clear (``attrs["signs"]`` of :func:`contrasts`) and whose thin
+    bar excludes 0 are blue, others grey.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def plot_contrasts(
     order = np.argsort(posteriors.words.mean, kind="stable")
     labels, words = names[kept][order], posteriors.words[order]
     figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
-    clear = posteriors.clear_signs(prob)[order] != 0
+    clear = (posteriors.clear_signs(prob)[order] != 0) & words.excludes(0.0, prob)
     table = pd.concat([posterior_table(part, prob) for part in (posteriors.whole, words)], ignore_index=True)
     shares = [*posteriors.whole.below(0.0), *words.below(0.0)]
     table = table.assign(row=range(len(table)), look=[WHOLE, *clear])
@@ -292,7 +292,9 @@ def plot_contrasts(
     if beside:
         head_beside(axes)
     without = f"Without the distances that a row needs: {', '.join(left_out)}." if left_out else ""
-    note_below(figure, "Blue: the sign of the word is clear; grey: it is not.", without, ax=ax)
+    note_below(
+        figure, "Blue: the sign of the word is clear, and its interval excludes 0; grey: others.", without, ax=ax
+    )
     return figure
 
 

@@ -21,6 +21,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
+from matplotlib.ticker import AutoLocator
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import several, text
@@ -165,8 +166,9 @@ def picture[**P](
                     return figure
                 own = ax.get_title(loc="left")
                 plot(*args, **kwargs)
-                ax.set_title(own if title is None else title, loc="left", fontweight="bold")
+                _title_panel(ax, own if title is None else title)
                 _narrow_label(ax)
+                _small_ticks(ax)
                 return ax
 
         return draw
@@ -178,11 +180,28 @@ def _entitle(figure: Any, title: str) -> None:
     """A title in place of that of the panel, or above several panels."""
     panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
     if len(panels) == 1:
-        panels[0].set_title(title, loc="left", fontweight="bold")
+        _title_panel(panels[0], title)
     elif title and figure.legends:  # both would stand in the same place
         figure.legends[0].set_title(title, prop={"weight": "bold", "size": 10})
     elif title:
         figure.suptitle(title, x=0.02, ha="left", fontweight="bold", fontsize=10)
+
+
+def _title_panel(axes: Axes, title: str) -> None:
+    """A title whose lines are broken to the width of the panel, in smaller letters on a narrow one."""
+    width = axes.bbox.width / axes.figure.dpi
+    size = NARROW_TITLE if width < NARROW else FONT["axes.titlesize"]
+    letters = max(12, int(TITLE_LETTERS * width / size))
+    lines = [line if len(line) <= letters else fill(line, letters) for line in title.split("\n")]
+    axes.set_title("\n".join(lines), loc="left", fontweight="bold", fontsize=size)
+
+
+def _small_ticks(axes: Axes) -> None:
+    """Smaller and fewer labels along the sides of a narrow panel."""
+    if axes.bbox.width / axes.figure.dpi < NARROW:
+        axes.tick_params(labelsize=NARROW_TITLE - 0.5)
+        if isinstance(locator := axes.xaxis.get_major_locator(), AutoLocator):
+            locator.set_params(nbins=3)
 
 
 def _narrow_label(axes: Axes) -> None:
@@ -341,6 +360,8 @@ LINES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (5, 1.5, 1, 1.5)))
 """Styles of lines, in the order in which they are taken."""
 BAND = "#DCE9F3"  # colour of intervals behind rows and points
 LETTERS = 17  # letters of a note on an inch
+TITLE_LETTERS = 95  # of a title of 1 point on an inch
+NARROW, NARROW_TITLE = 2.5, 8.0  # inches of a panel below which its title has so many points
 
 
 def looks_of(names: Iterable[str]) -> dict[str, Look]:

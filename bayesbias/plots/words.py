@@ -593,7 +593,7 @@ def plot_audit(
         + (
             f"Blue: words called, of which at most {percent(found.level)} are expected to be errors. "
             if called.any()
-            else "No word can be told. "
+            else "No word is known to lean. "
         )
         + "Grey band: the region of no interest.",
         ax=ax,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -69,6 +69,7 @@ from bayesbias.reporting.verdicts import (
     frequency_sentences,
     of_further_words,
     reservations,
+    shortness,
     verdict_sentences,
     whole,
     words_sentence,
@@ -118,27 +119,33 @@ class FitReport(Result):
         """The fit, which records its model, word lists and embedding."""
         return (self.result.tree,)
 
+    def answer(self, prob: float = PROB) -> str:
+        """The result in a sentence that needs no statistics, or why there is none."""
+        facts = self._given(prob)
+        return contrast_sentences(self.result, prob)[0] if facts.other is None else _answer(facts)
+
     def front(self, prob: float = PROB) -> Page:
         """The first screen: the answer, one figure, three lines."""
         facts, result = self._given(prob), self.result
         record = facts.coverage
         if facts.other is None:
-            picture, other, answer = None, "", contrast_sentences(result, prob)[0]
+            picture, other = None, ""
         else:
             overview = partial(plot_overview, facts.post, self.topics, prob)
             picture = Picture("overview", WORDS.overview(), overview, _spoken(facts))
-            other, answer = labelled(facts.other, facts.labels, PHRASES), _answer(facts)
+            other = labelled(facts.other, facts.labels, PHRASES)
         return Page(
             title=WORDS.question(other=other),
             lead=WORDS.lead(
                 word_list="" if record is None else record.word_list,
                 scores=bool(result.data.measure),
+                adjusted=result.tree.attrs.get("adjust", ""),
                 model=result.model,
                 engine=result.engine,
                 mass=facts.percent,
                 **facts.counts,
             ),
-            answer=answer,
+            answer=self.answer(prob),
             lines=_lines(facts),
             picture=picture,
             fault="" if facts.verdict.ok else facts.verdict.headline(),
@@ -171,10 +178,10 @@ class FitReport(Result):
             result = self.result
             table = result.data.to_frame()
             other = next(iter(beside_associated(result)), None) if len(result.data.protected_words) > 1 else None
-            headline, planned = pd.DataFrame(), None
+            headline, planned = pd.DataFrame(), cache(lambda: None)
             if other is not None:
                 headline = contrasts(result.tree, "associated", other, prob)
-                planned = _plan(result, headline.iloc[0], prob, other)
+                planned = cache(partial(_plan, result, headline.iloc[0], prob, other))
             known = (result, result.tree, result.data.coverage, result.labels, table, prob, percent(prob))
             self._made[prob] = _PageFacts(*known, self.topics, diagnose(result.tree), other, headline, planned)
         return self._made[prob]
@@ -198,7 +205,7 @@ class _PageFacts(NamedTuple):
     verdict: Verdict
     other: str | None  # the connection of the headline contrast, None where there is none
     headline: pd.DataFrame  # its table
-    plan: Plan | None  # the list length that would decide it
+    plan: Callable[[], Plan | None]  # the list length that would decide it, worked out once and where it is shown
 
     @property
     def counts(self) -> dict[str, int]:
@@ -212,6 +219,7 @@ def _answer(facts: _PageFacts) -> str:
     record, groups = facts.coverage, [str(name) for name in facts.table["group"].drop_duplicates()]
     return WORDS.answer(
         row=facts.headline.iloc[0],
+        short=shortness(facts.result),
         embedding=record.embedding["name"] if record is not None and record.embedding else "",
         scores=bool(facts.result.data.measure),
         groups=[] if "" in groups or len(groups) > MOST_GROUPS else groups,
@@ -267,7 +275,7 @@ def _spoken(facts: _PageFacts) -> str:
 
 def _lines(facts: _PageFacts) -> dict[str, str]:
     """Certainty, words spoken about, and what would decide the question."""
-    if facts.plan is None or facts.other is None:
+    if facts.other is None:
         return {}
     table, row, scores = facts.headline, whole(facts.headline), facts.result.data.measure
     similar = of_further_words(facts.result, facts.other, facts.prob)
@@ -282,11 +290,11 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
         ),
         WORDS.frequency_question(): " ".join(_of_frequency(facts)),
         WORDS.words_question(): WORDS.words_spoken_about(
-            words=len(table) - 1, similar=similar, told=words_sentence(table)
+            words=len(table) - 1, similar=similar, told="" if shortness(facts.result) else words_sentence(table)
         ),
     }
     if not (excludes_zero(row) and (similar is None or excludes_zero(similar))):
-        lines[WORDS.decision_question()] = WORDS.decision(row=row, plan=facts.plan)
+        lines[WORDS.decision_question()] = WORDS.decision(row=row, plan=facts.plan())
     said = {question: line for question, line in lines.items() if line}
     return said | unsaid(WORDS.limit_of_rows(), about=SCORES if scores else TEXTS)
 
@@ -455,9 +463,10 @@ def _sensitivity(facts: _PageFacts) -> Iterator[Block]:
     """Changes by another model, other priors and without single words."""
     yield from _models(facts)
     spec = facts.result.spec
-    if facts.plan is None or facts.other is None or family_of(spec).obstacle(spec) is not None:
+    planned = facts.plan()
+    if planned is None or facts.other is None or family_of(spec).obstacle(spec) is not None:
         return
-    yield facts.plan.text()
+    yield planned.text()
     yield str(prior_sensitivity(facts.post, "associated", facts.other))
     moving = influence(facts.post, words="stereotype").head(MOST_WORDS)
     yield WORDS.table("without_a_word", moving, label=labelled(facts.other, facts.labels))
@@ -477,9 +486,9 @@ def _coefficients(facts: _PageFacts) -> Iterator[Block]:
 
 def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     attrs, record = facts.post.attrs, facts.coverage
-    words = "WORDS" if record is None else record.word_list
-    if words not in list_words()["name"].tolist():
-        words = "WORDS.toml"
+    words = "WORDS.toml"
+    if record is not None and (record.path or record.word_list in list_words()["name"].tolist()):
+        words = record.path or record.word_list
     source = {} if record is None else record.embedding or {}
     debiased = source.get("debiasing", "")
     bundled_vectors = source.get("name") in list_embeddings()["name"].tolist()
@@ -512,7 +521,7 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     own_numbers = adjusted and adjusted not in (FREQUENCY, LENGTH)
     beside = (
         (debiased, WORDS.debiased(method=debiased)),
-        (name == "EMBEDDING" or words.startswith("WORDS"), WORDS.placeholders(embedding=name, words=words)),
+        (name == "EMBEDDING" or words == "WORDS.toml", WORDS.placeholders(embedding=name, words=words)),
         (model == "MODEL.toml" and not own, WORDS.own_model()),
         (adjusted == FREQUENCY, WORDS.own_frequencies()),
         (own_numbers, WORDS.own_numbers(by=adjusted)),

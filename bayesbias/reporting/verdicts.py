@@ -24,11 +24,12 @@ from bayesbias.contrast import (
     decomposition_sentence,
 )
 from bayesbias.contrast.associations import SIGN_RATE
+from bayesbias.distances.list_coverage import too_short
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import DIFFERENCE
-from bayesbias.words import OTHER, PHRASES, labelled
+from bayesbias.words import OTHER, OWN, PHRASES, labelled
 
 WORDS = Prose("fit")
 
@@ -126,18 +127,27 @@ def whole(table: pd.DataFrame) -> dict[Any, Any]:
 
 def _headline(result: Fit, other: str, prob: float) -> str:
     """Yes, no or inconclusive; how much; for whom."""
-    table = contrasts(result.tree, "associated", other, prob=prob)
+    table, short = contrasts(result.tree, "associated", other, prob=prob), shortness(result)
     return WORDS.verdict(
         row=whole(table),
+        short=short,
         size=round(abs(table["mean"].iloc[0]), 3),
         similar=of_further_words(result, other, prob),
         other=labelled(other, table.attrs.get("labels", {}), PHRASES),
         caution=family_of(result.spec).caution,
         population=POPULATIONS[GIVEN],
         mass=percent(prob),
-        told=words_sentence(table),
+        told="" if short else words_sentence(table),
         edge=barely(table.iloc[0]),
     )
+
+
+def shortness(result: Fit) -> str:
+    """Why the lists of a fit are too short for an answer on the whole list; empty where they are not."""
+    table = result.data.to_frame()
+    own = table[table["connection"] == OWN]
+    stereotypes = own.groupby("group", sort=False, observed=True)["attribute_word"].nunique().to_dict()
+    return too_short(table["protected_word"].nunique(), stereotypes)
 
 
 def of_further_words(result: Fit, other: str, prob: float) -> pd.Series | None:

@@ -20,7 +20,9 @@ from scipy import sparse
 from bayesbias._support.arguments import flag, one_of
 from bayesbias._support.files import home_folder
 from bayesbias._support.progress import progress
+from bayesbias._support.results import Cited
 from bayesbias._support.runs import Task, finished, plain_json, prepare, read_plan, run, workers_asked
+from bayesbias.axes.poles import poles_of
 from bayesbias.distances.adjustment import adjust
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import DistanceTable
@@ -45,6 +47,7 @@ from bayesbias.second_stage.decisions import (
     VARIANTS,
     EmbeddingTables,
     MultiversePlan,
+    axes_of,
     axis_of,
     checked_decisions,
     file_of,
@@ -55,7 +58,7 @@ from bayesbias.second_stage.decisions import (
     write_sample,
 )
 from bayesbias.second_stage.specifications import Multiverse, multiverse_of
-from bayesbias.vectors.debiasing.registry import NONE, methods_from_outside
+from bayesbias.vectors.debiasing.registry import NONE, method_and_options, methods_from_outside
 from bayesbias.words import CONTROLS, load_words
 
 if TYPE_CHECKING:
@@ -200,6 +203,20 @@ def _result(
             *_holding_notes(specifications),
             *notes,
         ),
+        _cited(decisions),
+    )
+
+
+def _cited(decisions: Mapping[str, tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The word lists, the pairs of axes, the methods of debiasing and the embeddings of a plan."""
+    axes = [poles_of(axis["axis"]) for axis in axes_of(decisions["contrast"]) if axis != NONE]
+    methods = [method_and_options(option)[0] for option in decisions["debiasing"] if option != NONE]
+    lists = [load_words(name) for name in decisions["words"]]
+    return (
+        *(Cited(f"word list {each.name}", each.source, each.doi or "") for each in lists),
+        *(Cited(f"axis {each.name}", each.source, each.doi) for each in axes if each.source),
+        *(Cited(f"debiasing method {name}") for name in dict.fromkeys(methods)),
+        *(Cited(f"embedding {_shown(name)}") for name in decisions["embedding"]),
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import MINUS, excludes_zero, negatives, percent, share
+from bayesbias._support.phrases import MINUS, excludes_zero, negatives, percent, share, signed
 from bayesbias._support.results import Cited, Page, Picture, Section, table_of, unsaid, whole_table
 from bayesbias._support.runs import one_thread
 from bayesbias.axes import Axis
@@ -124,30 +124,49 @@ class Criterion(Staged):
         rho, r2 = rows["correlation"], rows["r2"]
         first, second = self.contrast
         settled = excludes_zero(rho)
+        inside = f"{percent(prob)} interval {rho['low']:.2f} to {rho['high']:.2f}"
+        positive, positive_mass = rho["mean"] > 0, rho["p_positive"]
+        way, sign = ("larger", "positive") if positive else ("smaller", "negative")
+        chance = f"probability that it is {sign} {share(positive_mass if positive else 1 - positive_mass)}"
+        words = many(len(self.words), "word")
         sentences = [
-            f"Over {len(self.words)} words the contrast {first}{MINUS}{second} is "
-            f"{'' if settled else 'not credibly '}correlated with {self._values}: the correlation of what "
-            f"lies behind the estimates is {rho['mean']:.2f} ({percent(prob)} interval {rho['low']:.2f} to "
-            f"{rho['high']:.2f}; probability that it is positive {share(rho['p_positive'])}).",
-            f"R2 is {r2['mean']:.2f} ({r2['low']:.2f} to {r2['high']:.2f}).",
-            "The correlation of the estimates with the values, which takes no error into account, is "
-            f"{self.plain:.2f}.",
+            f"Over {words} {self._values} {self._are} {way} for words nearer to {second} than to {first}: their "
+            f"correlation is {rho['mean']:.2f} ({inside}; {chance})."
+            if settled
+            else f"Over {words} no relation is found of {self._values} to the places of words between {first} and "
+            f"{second}: the correlation is {rho['mean']:.2f} ({inside}, which includes 0; above 0, {self._values} "
+            f"{self._are} larger for words nearer to {second}; {chance}).",
+            f"This allows for the errors of the places{' and of the values' if self.errors else ''}; the plain "
+            f"correlation of the estimates with the values is {self.plain:.2f}.",
         ]
-        off = self.words.reindex(self.words["residual"].abs().sort_values(ascending=False).index)["word"].head(3)
-        sentences.append(f"Furthest from the line: {', '.join(off)}.")
+        if settled:
+            sentences.append(
+                f"The share of the variance that goes along with the places (R2) is {r2['mean']:.2f} "
+                f"({r2['low']:.2f} to {r2['high']:.2f})."
+            )
+        off = self.words.reindex(self.words["residual"].abs().sort_values(ascending=False).index).head(3)
+        sentences.append(
+            "The estimates furthest from the line are those of "
+            f"{listed([f'{word} ({signed(left)})' for word, left in zip(off['word'], off['residual'], strict=True)])}."
+        )
         if self.unadjusted is not None:
             raw = self.unadjusted.table(prob).iloc[0]
             sentences.append(
                 f"Without adjustment the correlation is {raw['mean']:.2f} ({raw['low']:.2f} to {raw['high']:.2f})."
             )
             if excludes_zero(raw) and not settled:
-                sentences.append("The raw relation is one that the adjustment explains.")
+                sentences.append("The adjustment explains the relation that is found without it.")
         return [negatives(sentence) for sentence in sentences]
 
     @property
     def _values(self) -> str:
         """The outside values within a sentence."""
         return f"the {UNNAMED}" if self.variable == UNNAMED else self.variable
+
+    @property
+    def _are(self) -> str:
+        """The verb that goes with the outside values."""
+        return "are" if self.variable == UNNAMED else "is"
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
@@ -161,9 +180,7 @@ class Criterion(Staged):
             **unsaid("A correlation over words does not say which side is the cause."),
         }
         return Page(
-            title=f"Are {self._values} larger for words nearer to {second} than to {first}?"
-            if self.variable == UNNAMED
-            else f"Is {self.variable} larger for words nearer to {second} than to {first}?",
+            title=f"{self._are.capitalize()} {self._values} larger for words nearer to {second} than to {first}?",
             lead=f"{many(len(self.words), 'word')} with a place and an outside value ({self.variable}).",
             answer=answer,
             lines=lines,
@@ -191,7 +208,7 @@ class Criterion(Staged):
         )
 
     def sources(self) -> tuple[Any, ...]:
-        """The second stage, and the pairs and the embedding of an axis; what a fit rests on is known of the fit."""
+        """The second stage, and what the axis or the fit rests on."""
         return (Cited("second stage: criterion", "bayesbias"), *self.cited)
 
 
@@ -303,8 +320,11 @@ def criterion(
         missing=missing,
         errors=bool(x_se.any()),
         unadjusted=None if attribute is None else criterion(post, values, se, pair, unadjusted, seed_used),
-        cited=post.sources() if isinstance(post, Axis) else (),
-        notes=_notes(missing, isinstance(side, _AxisSide), bool(x_se.any()), side.notes),
+        cited=post.sources() if isinstance(post, Axis) else _sources_of_fit(Fit.read(post)),
+        notes=(
+            *([] if attribute is None else [f"Places and values are adjusted for {attribute.name}."]),
+            *_notes(missing, isinstance(side, _AxisSide), bool(x_se.any()), side.notes),
+        ),
     )
 
 
@@ -414,8 +434,23 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
         coordinates=placed.coordinates,
         behind=signal(placed.offset),
         y=placed.places,
-        notes=tuple(note for note in placed.notes if "are missing" not in note),
+        notes=(*_pole_notes(placed), *(note for note in placed.notes if "are missing" not in note)),
     )
+
+
+def _sources_of_fit(fit: Fit) -> tuple[Any, ...]:
+    """The model, and the record of the word lists and the embedding."""
+    record = fit.data.coverage
+    return (Cited(f"model {fit.spec.name}", fit.spec.source, fit.spec.doi or ""), *([] if record is None else [record]))
+
+
+def _pole_notes(on: Axis) -> tuple[str, ...]:
+    """The words at the ends of an axis of several pairs, each end named by its first word."""
+    pairs = on.poles.pairs
+    if len(pairs) < 2:
+        return ()
+    below, above = (listed(list(dict.fromkeys(words)), 4) for words in zip(*pairs, strict=True))
+    return (f"The words at {on.ends[0]} are {below}; those at {on.ends[1]} are {above}.",)
 
 
 def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unrelated:
@@ -572,9 +607,13 @@ def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
 def _notes(
     missing: Mapping[str, tuple[str, ...]], related: bool, errors: bool, others: tuple[str, ...]
 ) -> tuple[str, ...]:
-    notes = [f"{len(words)} words are {what}: {listed(list(words))}." for what, words in missing.items() if words]
+    notes = [
+        f"{many(len(words), 'word')} {'is' if len(words) == 1 else 'are'} {what}: {listed(list(words))}."
+        for what, words in missing.items()
+        if words
+    ]
     if not related:
-        notes.append("The table does not know how words are related: similar words count as different ones.")
+        notes.append("The table does not record how words are related: errors of similar words count as independent.")
     if not errors:
         notes.append("The values are taken as exact.")
     return (*notes, *others)

@@ -222,7 +222,7 @@ def axis_of(contrast: Any) -> Any:
     return contrast if isinstance(contrast, Mapping) else NONE
 
 
-def _axes_of(contrasts: Sequence[Any]) -> list[Any]:
+def axes_of(contrasts: Sequence[Any]) -> list[Any]:
     """The axes of some contrasts, each once."""
     axes = [axis_of(contrast) for contrast in contrasts]
     return [axis for place, axis in enumerate(axes) if axis not in axes[:place]]
@@ -259,7 +259,7 @@ def _words_out(options: Sequence[Any], lists: Sequence[WordLists]) -> tuple[str,
 def tasks_of(decisions: Mapping[str, tuple[Any, ...]], where: str) -> list[Task]:
     """One task for each embedding, debiased, centred or not."""
     tasks = []
-    options = {name: list(decisions[name]) for name in OF_TABLES[:-1]} | {"axis": _axes_of(decisions["contrast"])}
+    options = {name: list(decisions[name]) for name in OF_TABLES[:-1]} | {"axis": axes_of(decisions["contrast"])}
     poles = [axis["axis"] for axis in options["axis"] if axis != NONE]
     files = [name for name in (*decisions["embedding"], *decisions["words"], *poles) if Path(name).is_absolute()]
     known = {file: state_of(Path(file)) for file in files}
@@ -284,7 +284,7 @@ def write_sample(folder: Path, decisions: Mapping[str, tuple[Any, ...]]) -> dict
     """Write the words at which all embeddings are sampled into the folder; the embeddings, which were loaded for it."""
     embeddings = {name: load_embedding(name) for name in decisions["embedding"]}
     lists = []
-    for name, axis in product(decisions["words"], _axes_of(decisions["contrast"])):
+    for name, axis in product(decisions["words"], axes_of(decisions["contrast"])):
         with suppress(InputError):  # a group that a list lacks makes combinations impossible
             lists.append(_lists_of(name, axis))
     drawn = draws_for(list(embeddings.values()), [lists] * len(embeddings), "fallback")

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import IN_SDS, MINUS, ends_of, excludes_zero, negatives, percent, share, signed
+from bayesbias._support.phrases import IN_SDS, MINUS, ends_of, excludes_zero, negatives, order_said, percent, signed
 from bayesbias._support.results import Block, Cited, Page, Picture, Section, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
@@ -44,7 +44,6 @@ from bayesbias.second_stage.estimates import (
     units_of,
 )
 from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
-from bayesbias.words import OWN
 
 WIDTH = 0.05
 """Width of the half-Cauchy priors of the spreads between embeddings, in cosine distance."""
@@ -188,35 +187,22 @@ class Pool(Staged):
             {name: value[0] for name, value in describe(self.draws(name)[:, None], prob).items()}
             for name in ("mean", "population_mean", *scales)
         )
-        spread, *parts = [f"{signed(each['mean'])} ({ends_of(each)})" for each in spreads]
+        spread, *parts = [f"{signed(each['mean'])} ({mass} interval {ends_of(each)})" for each in spreads]
         many = "settings" if self.training_share is not None else "embeddings"
         grouped = self.weights == "equal" and "group_mean" in self.tree["posterior"]
         weighed = ", where groups weigh the same" if grouped else ""
         settled = "excludes" if excludes_zero(whole) else "includes"
         unit = "" if self.unit == COSINE else f"{self.unit} "
-        by_group = f": between groups by {parts[0]}, within groups by {parts[1]}" if parts else ""
+        by_group = f"; between groups it is {parts[0]}, within groups {parts[1]}" if parts else ""
         sentences = [
             f"Over {len(self.settings)} {many} the contrast {first}{MINUS}{second} is "
             f"{signed(whole['mean'])} {unit}on average{weighed} ({mass} interval {ends_of(whole)}, "
-            f"which {settled} 0; negative: {first} words are closer).",
-            f"That is the mean over these {many}; the mean over further {many} like these is within "
-            f"{ends_of(further)} ({mass}).",
-            f"Between {many} it varies with a standard deviation of {spread}{by_group} ({mass} intervals).",
+            f"which {settled} 0; negative: closer to {first} than to {second} words).",
+            f"That is the mean over these {many}. The {mass} interval of the mean over further {many} like these is "
+            f"{ends_of(further)}.",
+            f"The standard deviation between {many} is {spread}{by_group}.",
         ]
-        table = self.table(prob).sort_values("mean")
-        lowest, highest = table.iloc[0], table.iloc[-1]
-        right = self.probability(highest["name"], lowest["name"])
-        ends = "strongest", "weakest"
-        if first != OWN:
-            ends = f"most towards {first}", f"least towards {first}"
-        sentences.append(
-            f"It is {ends[0]} in {lowest['name']} ({signed(lowest['mean'])}) and {ends[1]} in {highest['name']} "
-            f"({signed(highest['mean'])}); the probability of this order is {share(right)}."
-            if right >= (1 + prob) / 2
-            else f"In which of the {many} it is {ends[0]} or {ends[1]} cannot be told: that it is stronger in "
-            f"{lowest['name']} ({signed(lowest['mean'])}) than in {highest['name']} ({signed(highest['mean'])}) has a "
-            f"probability of {share(right)}."
-        )
+        sentences.append(order_said("contrast", self.settings, self.draws("theta"), many, (1 + prob) / 2))
         if self.training_share is not None:
             sentences.append(
                 f"Noise of training is {100 * self.training_share.mean():.0f}% of the variance of a setting's "

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from bayesbias._support.arguments import probability
@@ -17,7 +18,7 @@ from bayesbias._support.figures import drawing
 from bayesbias._support.phrases import ends_of, excludes_zero, figure, percent, share, signed
 from bayesbias._support.results import Cited, Page, Picture, Section, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.second_stage import Decisions, curve_spreads, distinct
 from bayesbias.second_stage.estimates import Staged, posterior_tree
@@ -73,6 +74,7 @@ class Multiverse(Staged):
     null: FloatArray
     standardised: bool
     notes: tuple[str, ...]
+    cited: tuple[Any, ...] = ()
 
     @property
     def distinct(self) -> pd.DataFrame:
@@ -240,20 +242,21 @@ class Multiverse(Staged):
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
         table, counts = self.distinct, self.specifications["status"].value_counts()
-        unit = " standard deviations of distances" if self.standardised else ""
-        whole, signs = self.means(prob).iloc[0], self.signs()
+        whole = self.means(prob).iloc[0]
         excluded = "excludes" if excludes_zero(whole) else "includes"
-        sentences = [
-            f"The mean over {len(table):,} different specifications is {signed(whole['mean'])}{unit} ({percent(prob)} "
-            f"interval {ends_of(whole)}, which {excluded} 0; negative: associated words are closer). "
-            f"Estimates range from {signed(table['estimate'].min())} to {signed(table['estimate'].max())}.",
-            f"{100 * signs['negative']:.0f}% of them are negative, and {100 * signs['excludes_zero']:.0f}% have an "
-            f"interval that excludes 0; under the model the posterior probability that all have one sign is "
-            f"{share(signs['p_all_one_sign'])}.",
-        ]
+        mean = (
+            f"The mean over {many(len(table), 'different specification')} is {signed(whole['mean'])}{self._unit} "
+            f"({percent(prob)} interval {ends_of(whole)}, which {excluded} 0; negative: associated words are closer)."
+        )
+        sentences = [mean]
         if len(table) > 1:
-            answer, *details = self._decided(prob)
-            sentences = [answer, *sentences, *details]
+            sentences = [
+                f"{self._dependence(prob)} {self._strongest(prob)}",
+                f"{mean} Estimates are between {signed(table['estimate'].min())} and "
+                f"{signed(table['estimate'].max())}. The posterior probability that what lies behind them has one sign "
+                f"in all specifications is {share(self.signs()['p_all_one_sign'])}.",
+                *self._decided(prob),
+            ]
         sentences.extend(
             f"Of {row['replicates']:,} random topics, run through all specifications, {row['as_extreme']:,} give a "
             f"median as far from 0 (p = {row['p_value']:.2g})."
@@ -267,6 +270,67 @@ class Multiverse(Staged):
         )
         return sentences
 
+    @property
+    def _unit(self) -> str:
+        """The unit of a number within a sentence; none of cosine distance."""
+        return " standard deviations of distances" if self.standardised else ""
+
+    @property
+    def _choices(self) -> NDArray[np.bool_]:
+        """Which of the decisions and the residual can move the answer: a decision with one option moves nothing."""
+        return np.append((self.decisions["options"] > 1).to_numpy(), True)
+
+    def _dependence(self, prob: float) -> str:
+        """Whether the sign of the answer depends on the choices, in how many specifications."""
+        table = self.table(prob).loc[self.distinct.index]
+        total = len(table)
+        sure = {"negative": int((table["high"] < 0).sum()), "positive": int((table["low"] > 0).sum())}
+        found = {"negative": int((table["estimate"] < 0).sum())}
+        found["positive"] = total - found["negative"]
+        main, other = sorted(found, key=lambda sign: -found[sign])
+        counted = f"the estimates of all {many(total, 'different specification')} are {main}"
+        if found[other]:
+            counted = (
+                f"of the estimates of {many(total, 'different specification')}, {found[main]:,} "
+                f"{'is' if found[main] == 1 else 'are'} {main} and {found[other]:,} "
+                f"{'is' if found[other] == 1 else 'are'} {other}"
+            )
+        same, least = self.signs()["p_all_one_sign"], (1 + prob) / 2
+        verdict = "Whether its sign depends on them is not known"
+        if not found[other] and same >= least:
+            verdict = "No, its sign is the same"
+        elif all(sure.values()) and 1 - same >= least:
+            verdict = "Yes, even its sign does"
+        return (
+            f"{verdict}: {counted} (negative: associated words are closer), and the {percent(prob)} interval excludes "
+            f"0 for {sum(sure.values()):,} of them."
+        )
+
+    def _strongest(self, prob: float) -> str:
+        """Which choice moves the answer most and by how much, where that is known."""
+        names = [*self.decisions["decision"].astype(str), RESIDUAL]
+        chosen = np.flatnonzero(self._choices)
+        draws = self.draws("spread")[:, chosen]
+        if (draws <= ROUNDING).all():
+            return "No choice is found to move the answer."
+        place = int(draws.mean(axis=0).argmax())
+        most = float((draws.argmax(axis=1) == place).mean())
+        name = names[chosen[place]]
+        if most < (1 + prob) / 2:
+            return "Which choice moves the answer most is not known."
+        if name == RESIDUAL:
+            return f"What combinations of choices add moves the answer most (probability {share(most)})."
+        effects, every = self.effects(prob), self.draws("effect")
+        rows = np.flatnonzero(effects["decision"] == name)
+        means = effects["mean"].to_numpy()[rows]
+        low, high = rows[means.argmin()], rows[means.argmax()]
+        by = {end: value[0] for end, value in describe((every[:, high] - every[:, low])[:, None], prob).items()}
+        size = f"{signed(by['mean'])}{self._unit} higher with {effects['option'][high]} than with"
+        ends = f"{effects['option'][low]} ({percent(prob)} interval {ends_of(by)}"
+        if not excludes_zero(by):
+            return f"No choice credibly moves the answer: by that of {name} it is {size} {ends}, which includes 0)."
+        return f"The choice of {name} moves the answer most (probability {share(most)}): it is {size} {ends})."
+
     def _decided(self, prob: float) -> list[str]:
         """Sentences on how far each decision moves the answer, the farthest first."""
         table = self.spreads(prob).assign(share=self.shares(prob)["mean"])
@@ -276,29 +340,19 @@ class Multiverse(Staged):
             else f"{row['decision']} ({DECLARED[row['status']]})"
             for row in table.to_dict("records")
         ]
-        chosen = (table["options"].fillna(2) > 1).to_numpy()  # a decision with one option moves nothing
-        draws, table = self.draws("spread")[:, chosen], table[chosen].reset_index(drop=True)
-        first = int(table["mean"].to_numpy().argmax())
-        most = float((draws.argmax(axis=1) == first).mean()) if draws.any() else 0.0
-        label = table["decision"].replace(RESIDUAL, "the combination of decisions").iloc[first]
-        answer = (
-            f"The choice of {label} moves the answer most (probability {share(most)})."
-            if most >= (1 + prob) / 2
-            else f"Which choice moves the answer most cannot be told: that of {label} has the largest mean effect, and "
-            f"is the largest with a probability of {share(most)}."
-        )
+        table = table[self._choices].reset_index(drop=True)
         tested = table["p_value"].notna().any()
         named = []
         for row in table.sort_values("mean", ascending=False).to_dict("records"):
             p = f"; p = {row['p_value']:.2g}" if np.isfinite(row["p_value"]) else ""
-            named.append(f"{row['label']} {figure(row['mean'])} ({figure(row['low'])} to {figure(row['high'])}{p})")
+            mean, low, high = (figure(row[name] if row[name] > ROUNDING else 0.0) for name in ("mean", "low", "high"))
+            named.append(f"{row['label']} {mean} ({low} to {high}{p})")
         shares = ", ".join(f"{row['label']} {100 * row['share']:.0f}%" for row in table.to_dict("records"))
         against, large = "", ""
         if tested:
             against = ", with the p-value of its effects against those on random topics"
             large = " A decision with a large p moves the answer no more than it moves lists without a bias."
         return [
-            answer,
             "How far each decision moves the answer, as the standard deviation of its effects over the "
             f"specifications{against}: {'; '.join(named)}.{large}",
             f"Shares of the variance between specifications: {shares}. Random topics, which are no bias, have shares "
@@ -311,7 +365,9 @@ class Multiverse(Staged):
         picture = Picture("multiverse", "Every specification, by its estimate, with the decisions behind it", drawn)
         lead = f"{len(self.specifications):,} combinations of {len(self.decisions)} decisions."
         silent = "Choices that are not among these decisions may matter too."
-        return front_page("Which choice made the answer?", lead, self.findings(prob), self.notes, picture, silent)
+        return front_page(
+            "Does the answer depend on the choices?", lead, self.findings(prob), self.notes, picture, silent
+        )
 
     def sections(self, prob: float = PROB) -> tuple[Section, ...]:
         """The parts of a report: means, shares, effects, and all specifications."""
@@ -328,7 +384,7 @@ class Multiverse(Staged):
         )
 
     def sources(self) -> tuple[Any, ...]:
-        """Specification curves, multiverse analysis, and the second stage."""
+        """Specification curves, multiverse analysis, the second stage, and the word lists and embeddings."""
         return (
             Cited("second stage: multiverse", "bayesbias"),
             Cited(
@@ -342,6 +398,7 @@ class Multiverse(Staged):
                 "Practices in Psychological Science 4(1)",
                 "10.1177/2515245920954925",
             ),
+            *self.cited,
         )
 
 
@@ -359,6 +416,7 @@ def multiverse_of(
     standardised: bool,
     seed: int,
     notes: Sequence[str] = (),
+    cited: Sequence[Any] = (),
 ) -> Multiverse:
     """The result from the estimates (n,) of the specifications that are done, with their joint covariance.
 
@@ -379,28 +437,9 @@ def multiverse_of(
     table.loc[done, "same_as"] = pd.array([pd.NA if place < 0 else int(place) for place in same], dtype="Int64")
     rows = table.loc[done].reset_index(drop=True)
     position = np.searchsorted(kept, first)
-    designs, effects, options = [], [], []
-    for name in decisions:
-        codes, values = pd.factorize(rows[name].astype(str))
-        member = np.zeros((len(kept), len(values)))
-        # a specification that several combinations are the same as has a share of each of their options
-        np.add.at(member, (position, codes), 1.0)
-        # options of the same specifications have one effect: a difference known to be 0 would say that all are 0
-        effect = pd.factorize(pd.Series([column.tobytes() for column in member.T]))[0]
-        design = member @ np.eye(effect.max() + 1)[effect]
-        designs.append(design / design.sum(axis=1, keepdims=True))
-        effects.append(effect)
-        options.append([f"{name}={value}" for value in values])
-    matters = []
-    for name in decisions:
-        # whether two specifications that differ in this decision alone are different
-        others = [other for other in decisions if other != name]
-        keys = rows[others].astype(str).agg("\t".join, axis=1) if others else pd.Series("", index=rows.index)
-        codes = pd.factorize(keys)[0]
-        pairs = np.unique(np.column_stack([codes, position]), axis=0)
-        matters.append(len(pairs) > len(np.unique(codes)))
+    made = [_decision(name, list(decisions), rows, position, len(kept)) for name in decisions]
     own = covariance[np.ix_(kept, kept)]
-    tree = _posterior(y[kept], own, designs, effects, matters, list(decisions), options, standardised, seed)
+    tree = _posterior(y[kept], own, made, standardised, seed)
     counts = [specifications[name].astype(str).nunique() for name in decisions]
     return Multiverse(
         decisions=pd.DataFrame(
@@ -409,42 +448,65 @@ def multiverse_of(
         specifications=table,
         covariance=own,
         tree=tree,
-        designs=tuple(designs),
+        designs=tuple(each.design for each in made),
         null=null[:, kept],
         standardised=standardised,
         notes=tuple(notes),
+        cited=tuple(cited),
+    )
+
+
+@dataclass(frozen=True)
+class _Decision:
+    """A decision as the model of all specifications sees it."""
+
+    name: str
+    options: tuple[str, ...]
+    design: FloatArray  # shares of 1 for the effects behind each distinct specification, (n, effects)
+    effect: IntArray  # of each option: options of the same specifications have one
+    matters: bool  # whether it changes a specification
+
+
+def _decision(name: str, names: Sequence[str], rows: pd.DataFrame, position: IntArray, size: int) -> _Decision:
+    """A decision from the combinations that are done, each the same as one of so many distinct specifications."""
+    codes, values = pd.factorize(rows[name].astype(str))
+    member = np.zeros((size, len(values)))
+    # a specification that several combinations are the same as has a share of each of their options
+    np.add.at(member, (position, codes), 1.0)
+    # options of the same specifications have one effect: a difference known to be 0 would say that all are 0
+    effect = pd.factorize(pd.Series([column.tobytes() for column in member.T]))[0]
+    design = member @ np.eye(effect.max() + 1)[effect]
+    # whether two specifications that differ in this decision alone are different
+    others = [other for other in names if other != name]
+    keys = rows[others].astype(str).agg("\t".join, axis=1) if others else pd.Series("", index=rows.index)
+    apart = pd.factorize(keys)[0]
+    pairs = np.unique(np.column_stack([apart, position]), axis=0)
+    return _Decision(
+        name=name,
+        options=tuple(map(str, values)),
+        design=design / design.sum(axis=1, keepdims=True),
+        effect=effect,
+        matters=len(pairs) > len(np.unique(apart)),
     )
 
 
 def _posterior(
-    y: FloatArray,
-    covariance: FloatArray,
-    designs: Sequence[FloatArray],
-    effects_of: Sequence[IntArray],
-    matters: Sequence[bool],
-    names: Sequence[str],
-    options: Sequence[Sequence[str]],
-    standardised: bool,
-    seed: int,
+    y: FloatArray, covariance: FloatArray, decisions: Sequence[_Decision], standardised: bool, seed: int
 ) -> xr.DataTree:
-    """Draws of the model of the decisions; a decision that changes no specification has the share 0.
-
-    ``designs`` hold the columns of the different effects of each decision, ``effects_of`` that of each option.
-    """
+    """Draws of the model of the decisions; a decision that changes no specification has the share 0."""
     rng = np.random.default_rng([seed, 3])
-    chosen = np.flatnonzero(matters).tolist() if len(y) > 2 else []
-    size = len(names) + 1
+    chosen = [i for i, each in enumerate(decisions) if each.matters] if len(y) > 2 else []
+    size = len(decisions) + 1
     spreads, scales = np.zeros((DRAWS, size)), np.zeros((DRAWS, size))
-    effects = np.zeros((DRAWS, sum(len(each) for each in options)))
-    if len(chosen):
-        model = Decisions(y, covariance, [designs[i] for i in chosen], STANDARD_WIDTH if standardised else WIDTH)
-        draws = model.draw(DRAWS, rng)
+    effects = [np.zeros((DRAWS, len(each.options))) for each in decisions]
+    if chosen:
+        designs = [decisions[i].design for i in chosen]
+        draws = Decisions(y, covariance, designs, STANDARD_WIDTH if standardised else WIDTH).draw(DRAWS, rng)
         theta = draws.theta
         spreads[:, [*chosen, size - 1]], scales[:, [*chosen, size - 1]] = draws.spreads, draws.scales
-        ends = np.cumsum([0, *(len(each) for each in options)])
-        columns = np.cumsum([0, *(designs[i].shape[1] for i in chosen)])
-        for place, i in enumerate(chosen):
-            effects[:, ends[i] : ends[i + 1]] = draws.effects[:, columns[place] + effects_of[i]]
+        begins = np.cumsum([0, *(design.shape[1] for design in designs)])
+        for begin, i in zip(begins.tolist(), chosen, strict=False):
+            effects[i] = draws.effects[:, begin + decisions[i].effect]
     else:
         values, basis = np.linalg.eigh(covariance)
         theta = y + rng.standard_normal((DRAWS, len(y))) @ (basis * np.sqrt(np.maximum(values, 0))).T
@@ -454,7 +516,10 @@ def _posterior(
         "spread": ("decision", spreads),
         "share": ("decision", np.divide(spreads**2, total, out=np.zeros_like(spreads), where=total > 0)),
         "sd": ("decision", scales),
-        "effect": ("option", effects),
+        "effect": ("option", np.hstack(effects)),
     }
-    labels = {"decision": [*names, RESIDUAL], "option": [name for each in options for name in each]}
+    labels = {
+        "decision": [*(each.name for each in decisions), RESIDUAL],
+        "option": [f"{each.name}={option}" for each in decisions for option in each.options],
+    }
     return posterior_tree(variables, seed, specification=np.arange(len(y)), **labels)

@@ -14,12 +14,12 @@ from scipy.special import chdtrc, ndtri
 
 from bayesbias._support.arguments import one_of, probability
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import IN_SDS, MINUS, ends_of, excludes_zero, percent, signed
+from bayesbias._support.phrases import IN_SDS, MINUS, ends_of, excludes_zero, figure, percent, signed
 from bayesbias._support.results import Cited, Page, Picture, Section, front_page, whole_table
 from bayesbias._support.runs import one_thread
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
 from bayesbias.numerics.arrays import FloatArray
@@ -59,6 +59,8 @@ STANDARD = 10.0
 DOUBTED = 0.05
 """Probability of deviations as large as the observed ones below which a line is doubted."""
 ROUNDING = 1e-7
+UNIT_OF_TIME = "unit of time"
+"""Unit of time of a mapping, which does not name it."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -71,6 +73,8 @@ class Trend(Staged):
         As they were asked for.
     subject
         What the contrast tells of.
+    per
+        The unit of time in a sentence, such as ``"year"``.
     unit
         As that of a :class:`Pool`.
     estimates
@@ -100,6 +104,7 @@ class Trend(Staged):
     unadjusted: Trend | None
     notes: tuple[str, ...]
     subject: str = ""
+    per: str = UNIT_OF_TIME
     cited: tuple[Any, ...] = ()
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
@@ -172,21 +177,26 @@ class Trend(Staged):
 
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
-        first, second = self.contrast
         names = self.estimates.index["embedding"].tolist()
-        row = self.change(names[0], names[-1], prob)
-        settled = excludes_zero(row)
-        verb = ("rose" if row["mean"] > 0 else "fell") if settled else "did not change credibly"
+        row, whole = self.change(names[0], names[-1], prob), self.slopes(prob).iloc[0]
+        settled, first = excludes_zero(whole), self.contrast[0]
         unit = "" if self.unit == COSINE else f" {self.unit}"
+        what, inside = MINUS.join(self.contrast), f"{percent(prob)} interval"
         shared = ", in part together with its neighbours in time," if self.kind == "linear" else ""
+        way, moved = ("rose", "less close") if whole["mean"] > 0 else ("fell", "closer")
         sentences = [
-            f"From {names[0]} to {names[-1]} the contrast {first}{MINUS}{second} {verb}: the trend changed by "
-            f"{signed(row['mean'])}{unit} ({percent(prob)} interval {ends_of(row)}; negative: {first} words came "
-            "closer).",
-            f"The estimates of these two differ by {signed(row['estimate'])} ({signed(row['estimate_low'])} to "
-            f"{signed(row['estimate_high'])}), whatever the shape of the change. Both numbers stand here since they "
-            "answer two questions: the line asks if the embeddings move in one direction, and counts the chance of a "
-            "single embedding as an error; the difference is about these two embeddings only.",
+            f"The contrast {what} {way} by {figure(abs(whole['mean']))}{unit} per {self.per} ({inside} of the change "
+            f"{figure(whole['low'])} to {figure(whole['high'])}): {first} words became {moved}. From {names[0]} to "
+            f"{names[-1]} the trend changed by {signed(row['mean'])} ({ends_of(row)})."
+            if settled
+            else f"No trend of the contrast {what} is found: from {names[0]} to {names[-1]} it changed by "
+            f"{signed(row['mean'])}{unit} ({inside} {ends_of(row)}, which includes 0; negative: {first} words became "
+            f"closer), which is {figure(whole['mean'])} per {self.per} ({figure(whole['low'])} to "
+            f"{figure(whole['high'])}).",
+            f"The estimates of these two embeddings differ by {signed(row['estimate'])} "
+            f"({signed(row['estimate_low'])} to {signed(row['estimate_high'])}), whatever the shape of the change. The "
+            "two numbers answer two questions: the trend asks if the embeddings move in one direction, and counts the "
+            "chance of a single embedding as an error; the difference is about these two embeddings only.",
             f"A single embedding deviates from the trend{shared} with a standard deviation of "
             f"{signed(float(self.draws('deviation_sd').mean()))}, which widens the interval of its change.",
         ]
@@ -196,14 +206,15 @@ class Trend(Staged):
             for chosen in (words["low"] > 0, words["high"] < 0)
         )
         sentences.append(
-            f"Of {len(words)} protected words with a trend of their own, the contrast rose for {up} and fell "
-            f"for {down}."
+            f"Each of {many(len(words), 'protected word')} has a trend of its own: the contrast rose for {up} and fell "
+            f"for {down}, by {percent(prob)} intervals that exclude 0."
         )
         if self.unadjusted is not None:
             raw = self.unadjusted.change(names[0], names[-1], prob)
-            sentences.append(f"Without adjustment it changed by {signed(raw['mean'])} ({ends_of(raw)}).")
+            change = f"{signed(raw['mean'])} from {names[0]} to {names[-1]} ({ends_of(raw)})"
+            sentences.append(f"Without adjustment it changed by {change}.")
             if excludes_zero(raw) and not settled:
-                sentences.append("The trend of the raw distances is one that the adjustment explains.")
+                sentences.append("The adjustment explains the trend of the distances before adjustment.")
         return sentences
 
     def front(self, prob: float = PROB) -> Page:
@@ -228,7 +239,7 @@ class Trend(Staged):
 
 def trend(
     tables: Tables,
-    time: Mapping[str, float] | None = None,
+    time: Mapping[str, float] | pd.Series | None = None,
     contrast: tuple[str, str] | None = None,
     kind: str = "linear",
     standardise: bool | Mapping[str, float] = False,
@@ -248,7 +259,8 @@ def trend(
         Name of each embedding to its distance table, or to an axis as in :func:`pool`; at least three. The whole list
         is the protected words that all tables have under both connections; a word's own trend needs three tables.
     time
-        Name of each embedding to its time, a number; None where the names are numbers themselves.
+        Name of each embedding to its time, a number; None where the names are numbers themselves. The name of a Series,
+        such as ``"year"``, is the unit of time in sentences and on axes.
     contrast
         As in :func:`pool`.
     kind
@@ -286,7 +298,8 @@ def trend(
             "deviations of three or more from a trend tell: take compare for the difference, or give more embeddings"
         )
     named, asked = checked_tables(tables, FEWEST, "trend"), checked_contrast(contrast)
-    time_of = _times(time, list(named))
+    per = str(time.name) if isinstance(time, pd.Series) and time.name is not None else UNIT_OF_TIME
+    time_of = _times(dict(time) if isinstance(time, pd.Series) else time, list(named))
     ordered = {name: named[name] for name in sorted(named, key=lambda name: time_of[name])}
     times = np.array([time_of[name] for name in ordered])
     options, seed_used, units = checked_stages(stages), used_seed(seed), units_of(standardise, ordered)
@@ -309,6 +322,7 @@ def trend(
         subject=subject_of(stage.contrast, coverage),
         estimates=replace(result.estimates, index=index),
         unadjusted=raw,
+        per=per,
         notes=(*result.notes, *holding_notes(coverage), *stage.asked),
         cited=sources_of(ordered),
     )

@@ -26,7 +26,7 @@ from bayesbias._support.arguments import flag, printable
 from bayesbias._support.files import check_target, from_json, home_folder, read_as, to_json, whole_file
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
-from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn, within
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, agreed, many, near, shown, warn, within
 from bayesbias.vectors.libraries import arrays_of
 from bayesbias.vectors.lookup import (
     ANEW,
@@ -767,7 +767,8 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
     kept[_first_places(tokens)] = True
     if repeated := int((~kept).sum()):
         warn(
-            f"{where}: {repeated} vectors belong to words seen before; the first vector of a word is kept",
+            f"{where}: {many(repeated, 'vector')} {agreed(repeated, 'belongs', 'belong')} to words seen before; the "
+            "first vector of a word is kept",
             CoverageWarning,
         )
     zero: list[int] = []

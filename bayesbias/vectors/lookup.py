@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of
-from bayesbias.errors import CoverageWarning, InputError, listed, shown, warn
+from bayesbias.errors import CoverageWarning, InputError, agreed, listed, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray, first_alike, unit_rows
 from bayesbias.numerics.nearness import drawing_rates
 from bayesbias.words import WordLists, subtag
@@ -336,7 +336,8 @@ def in_all[Unit: (str, tuple[str, str])](
     shared = [unit for unit in every if all(word in keys for word in words[unit] for keys in known)]
     some = set(shared)
     lost = ["/".join(words[word]) for word in every if word not in some]
-    sentence = f"{len(lost)} of {len(every)} {what} are left out, since some embedding lacks them: {listed(lost)}."
+    verb, them = agreed(len(lost), "is", "are"), agreed(len(lost), "it", "them")
+    sentence = f"{len(lost)} of {len(every)} {what} {verb} left out, since some embedding lacks {them}: {listed(lost)}."
     return shared, [sentence] if lost else []
 
 

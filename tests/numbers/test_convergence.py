@@ -223,7 +223,7 @@ def test_notes_tell_what_limits_a_fit(religion):
     notes = notes_of(twice)
     assert notes.count("480 of 960 rows repeat a pair and were dropped.") == notes.count("repeat a pair") == 1
     twice = bb.DistanceTable(twice, coverage=Coverage("twice", [], kept_duplicates=True))
-    assert "480 of 960 rows repeat a pair and are counted as if they were new." in notes_of(twice, "published")
+    assert "480 of 960 rows repeat a pair and count as if they were new." in notes_of(twice, "published")
     # lists that are not in the table are not said to be thin
     kept = religion[religion["connection"].isin(["associated", "different"])].reset_index(drop=True)
     kept.attrs = religion.attrs
@@ -269,9 +269,9 @@ def test_diagnose_says_when_priors_set_the_width():
     narrow = bb.load_model("crossed")
     tight = replace(narrow, priors={**narrow.priors, "connection_sd": narrow.priors["connection_sd"].widened(0.5)})
     few, many = (bb.fit(planted(MEANS, n_words=words), seed=0) for words in (3, 30))
-    told = "With 3 protected words the priors of the scales set part of the width"
+    told = "With 3 protected words, intervals for further words like these depend on the priors of the scales"
     assert told in " ".join(bb.diagnose(few).notes)
-    assert "set part of the width" not in " ".join(bb.diagnose(many).notes)
+    assert "depend on the priors of the scales" not in " ".join(bb.diagnose(many).notes)
     assert -0.4 < _prior_width(models.tree.Fit(few)) < -0.01
     for post in (many, bb.fit(planted(MEANS, n_words=30), tight, seed=0)):
         assert abs(_prior_width(models.tree.Fit(post))) < 0.05

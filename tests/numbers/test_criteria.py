@@ -71,7 +71,7 @@ def test_a_relation_of_frequency_alone_goes_away(occupations, shares):
     before, after = result.unadjusted.table().iloc[0], result.table().iloc[0]
     assert before["high"] < 0
     assert after["low"] < 0 < after["high"]
-    assert "The raw relation is one that the adjustment explains." in result.text()
+    assert "The adjustment explains the relation that is found without it." in result.text()
     assert np.corrcoef(result.words["attribute"], result.words["estimate"])[0, 1] == pytest.approx(0, abs=1e-9)
     part = related(outside, adjust="frequency", frequencies=dict(list(counts.items())[:10]))
     assert len(part.missing["without a known frequency"]) == len(y) - 10

@@ -426,7 +426,7 @@ THIN = {
 def test_a_thin_table_has_a_posterior_and_its_notes(kind):
     table, notes = THIN[kind]
     post = bb.fit(table, "crossed", seed=0)
-    told = [note for note in bb.diagnose(post).notes if "set part of the width" not in note]
+    told = [note for note in bb.diagnose(post).notes if "depend on the priors of the scales" not in note]
     assert told == notes
     assert ("interaction_sd" in post["posterior"]) == (LEFT_OUT not in " ".join(notes))
     numbers = bb.summary(post, effects=True)

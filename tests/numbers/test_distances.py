@@ -130,7 +130,7 @@ def test_own_pair_is_left_out_and_reported(protected, attributes, left):
     assert list(pairs(table)) == left
     assert table["distance"][0] == pytest.approx(0.4, abs=1e-15)
     assert table.coverage.own_pairs == ["boss"]
-    assert notes(table) == ["both protected and attribute, so without the pair with itself: boss"]
+    assert notes(table) == ["These words are both protected and attribute, without the pair with itself: boss."]
 
 
 SEVERAL = bb.WordLists(
@@ -162,9 +162,9 @@ def test_word_in_several_lists_counts_once_for_the_first_connection():
     }
     assert (known.repeated_rows, known.kept_duplicates) == (0, False)
     assert notes(table) == [
-        "in several attribute lists, counted once for a protected word: "
-        "boss (man, neutral), nurse (man, woman, human), walk (neutral, human)",
-        "one vector in different lists, where all stay: he (man), walk (neutral and human)",
+        "Words of several attribute lists count once for a protected word: "
+        "boss (man, neutral), nurse (man, woman, human), walk (neutral, human).",
+        "Words of different lists have one vector, and all are kept: he (man), walk (neutral and human).",
     ]
 
 
@@ -178,7 +178,7 @@ def test_kept_duplicates_count_as_often_as_they_are_listed():
     }
     assert table["connection"].value_counts().to_dict() == {"neutral": 6, "human": 4, "associated": 3, "different": 3}
     assert (table.coverage.repeated_rows, table.coverage.kept_duplicates) == (8, True)
-    assert notes(table)[1] == "8 rows repeat a pair: kept"
+    assert notes(table)[1] == "8 rows repeat a pair and were kept."
 
 
 def test_kept_duplicates_of_protected_words():
@@ -205,7 +205,8 @@ def test_fallback_tries_other_capitals_and_reports_them():
     assert table.set_index(["protected_word", "attribute_word"])["distance"][("he", "Boss")] == pytest.approx(0.4)
     assert table.coverage.substituted == {"SHE": "she", "Boss": "BOSS", "HE": "he", "paris": "Paris"}
     assert table.coverage.own_pairs == ["he"]
-    assert "read under another spelling: SHE as she, Boss as BOSS, HE as he, paris as Paris" in notes(table)
+    spellings = "SHE as she, Boss as BOSS, HE as he, paris as Paris"
+    assert f"Some words were read under another spelling: {spellings}." in notes(table)
     assert bb.coverage(table)["missing"].tolist() == [[], [], [], []]
 
 
@@ -247,12 +248,12 @@ def test_coverage_tells_each_list():
         ["human", "control", 3, 1, ["y", "z"]],
     ]
     assert notes(table) == [
-        "protected list man: 1 of 2 words found; missing x",
-        "control list human: 1 of 3 words found; missing y, z",
-        "one vector in different lists, where all stay: he (man), walk (human)",
+        "The protected list man lacks x (1 of 2 words).",
+        "The control list human lacks y, z (2 of 3 words).",
+        "Words of different lists have one vector, and all are kept: he (man), walk (human).",
     ]
     many = measured(bb.WordLists("mine", {"man": ["he", *"abcdefghij"]}, {"man": ["boss"]}))
-    assert notes(many) == ["protected list man: 1 of 11 words found; missing a, b, c, d, e, f, g, h and 2 more"]
+    assert notes(many) == ["The protected list man lacks a, b, c, d, e, f, g, h and 2 more (10 of 11 words)."]
 
 
 def test_coverage_of_the_bundled_vectors(slice_vectors, religion):
@@ -296,8 +297,8 @@ def test_kept_duplicates_of_race_are_the_published_rows(shared, slice_vectors):
     once = bb.read_distance_table(path)
     assert (len(table), len(published), len(once)) == (2520, 5868, 3260)
     assert published.coverage.repeated_rows == once.coverage.repeated_rows == 2608
-    assert "2608 rows repeat a pair: kept" in notes(published)
-    assert "2608 rows repeat a pair: dropped" in notes(once)
+    assert "2,608 rows repeat a pair and were kept." in notes(published)
+    assert "2,608 rows repeat a pair and were dropped." in notes(once)
     ours, theirs = (t.groupby(["protected_word", "attribute_word"]).size() for t in (table, published))
     assert ours.to_dict() == theirs[ours.index].to_dict()
 
@@ -328,7 +329,7 @@ def test_missing_pairs_of_weat_1_on_reddit(shared):
     table = bb.read_distance_table(shared / "paper_tables" / "weat_1_reddit.csv")
     known = bb.coverage(table)
     assert len(table) == 18050 - 6890
-    assert "6890 pairs have no distance" in known.attrs["notes"]
+    assert "6,890 pairs have no distance." in known.attrs["notes"]
     protected = known[known["kind"] == "protected"]
     assert protected["asked"].tolist() == [25, 25]
     assert protected["found"].sum() == table["protected_word"].nunique()
@@ -487,15 +488,15 @@ def test_kept_duplicates_can_be_dropped_on_reading(tmp_path):
     bb.write_distance_table(measured(SEVERAL, keep_duplicates=True), tmp_path / "table.parquet")
     table = bb.read_distance_table(tmp_path / "table.parquet")
     assert (len(table), table.coverage.kept_duplicates) == (8, False)
-    assert "8 rows repeat a pair: dropped" in notes(table)
+    assert "8 rows repeat a pair and were dropped." in notes(table)
 
 
 def test_odd_words_have_every_note():
     assert notes(WHOLE["every note"](None)) == [
-        "protected list b: 1 of 2 words found; missing gone",
-        "read under another spelling: Walk as walk",
-        "both protected and attribute, so without the pair with itself: boss",
-        "in several attribute lists, counted once for a protected word: boss (a, human)",
+        "The protected list b lacks gone (1 of 2 words).",
+        "Some words were read under another spelling: Walk as walk.",
+        "These words are both protected and attribute, without the pair with itself: boss.",
+        "Words of several attribute lists count once for a protected word: boss (a, human).",
     ]
 
 
@@ -519,7 +520,7 @@ def test_csv_tells_what_it_holds_and_leaves_out(tmp_path):
     assert found["list"].tolist() == ["man", "woman", "man", "woman", "human", "neutral"]
     assert found["kind"].tolist() == ["protected", "protected", "stereotype", "stereotype", "control", "control"]
     assert found["found"].tolist() == [1] * 6
-    assert notes(table)[0].startswith("coverage unknown, because no coverage goes with the file")
+    assert notes(table)[0].startswith("The coverage is not known, because no coverage goes with the file")
 
 
 def test_columns_may_be_left_out_or_stand_in_another_order(written):
@@ -624,8 +625,9 @@ def test_coverage_that_is_not_ours():
 def test_a_restricted_table_says_so(religion):
     part = religion[religion["protected_word"].isin(["jew", "muslim"])]
     note = notes(part)[0]
-    assert note.startswith("changed after it was measured: 272 of 2,040 distances and 2 of 15 protected words")
-    assert not notes(religion)[0].startswith("changed")
+    begin = "The table was changed after it was measured: it holds "
+    assert note.startswith(f"{begin}272 of 2,040 distances and 2 of 15 protected words.")
+    assert not notes(religion)[0].startswith(begin)
 
 
 def test_the_record_names_embedding_and_source(religion):
@@ -657,8 +659,8 @@ def test_coverage_counts_every_form():
     assert covered["found"].tolist() == [2, 1, 2, 1]
     assert covered["missing"].tolist() == [["gone"], [], [], []]
     assert notes(table) == [
-        "protected list man: 2 of 3 words found; missing gone",
-        "the mean over several forms: he (he, walk), boss (boss, nurse)",
+        "The protected list man lacks gone (1 of 3 words).",
+        "Distances are means over several forms: he (he, walk), boss (boss, nurse).",
     ]
     part = notes(table[table["protected_word"] == "he"])[0]
     assert "2 of 4 distances and 2 of 3 protected words are here" in part

@@ -70,6 +70,32 @@ def result_of(specifications, y, covariance, seed=0, decisions=("a", "b")):
     return multiverse_of(specifications, statuses, y, covariance, np.empty((0, len(y))), True, seed)
 
 
+@pytest.mark.parametrize(
+    ("effect", "begins", "moved"),
+    [
+        (0.3, "No, its sign is the same: the estimates of all 12 different specifications are negative", True),
+        (
+            3.0,
+            "Yes, even its sign does: of the estimates of 12 different specifications, 8 are negative and 4 are",
+            True,
+        ),
+        (0.0, "No, its sign is the same: the estimates of all 12 different specifications are negative", False),
+    ],
+)
+def test_the_headline_says_if_the_answer_depends_on_the_choices_and_by_how_much(effect, begins, moved):
+    rng = np.random.default_rng(2)
+    grid, covariance = made_up(rng)
+    covariance *= 0.01
+    y = -1.5 + effect * grid["a"].map({"a0": 0.0, "a1": 0.2, "a2": 1.0}) + 0.002 * rng.standard_normal(12)
+    answer = result_of(grid, y.to_numpy(), covariance).findings()[0]
+    assert answer.startswith(begins)
+    assert "(negative: associated words are closer), and the 89% interval excludes 0 for 12 of them." in answer
+    assert ("The choice of a moves the answer most" in answer) == moved
+    assert ("standard deviations of distances higher with a2 than with a0 (89% interval 0." in answer) == (
+        effect == 0.3
+    )
+
+
 class TestDuplicates:
     def test_a_list_twice_changes_nothing(self, copied):
         own = {**PLAN, "contrast": BOTH, "metric": ["contrast", "weat"]}

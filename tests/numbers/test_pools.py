@@ -9,6 +9,7 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias import second_stage
+from bayesbias._support.phrases import figure
 from bayesbias.errors import InputError
 
 NAMES = [f"e{at}" for at in range(6)]
@@ -150,10 +151,10 @@ def test_groups_part_what_varies(tables):
     total, between, within = (grouped.draws(f"{name}_sd") for name in ("between", "group", "within"))
     np.testing.assert_allclose(total**2, between**2 + within**2)
     figures = [f"{draws.mean():.3f}" for draws in (total, between, within)]
-    said = next(sentence for sentence in grouped.findings() if sentence.startswith("Between embeddings"))
-    assert said.startswith(f"Between embeddings it varies with a standard deviation of {figures[0]} (")
-    assert f": between groups by {figures[1]} (" in said
-    assert f", within groups by {figures[2]} (" in said
+    said = next(sentence for sentence in grouped.findings() if sentence.startswith("The standard deviation"))
+    assert said.startswith(f"The standard deviation between embeddings is {figures[0]} (89% interval ")
+    assert f"; between groups it is {figures[1]} (" in said
+    assert f", within groups {figures[2]} (" in said
     mean = grouped.draws("theta") @ grouped.estimates.index["weight"].to_numpy()
     assert np.allclose(mean, grouped.draws("mean"))
     assert mean.mean() == pytest.approx(grouped.estimates.mean.mean(), abs=1e-12)
@@ -318,7 +319,14 @@ def test_a_planted_change_is_seen_and_none_is_not_made_up(tables, trended):
     whole = fallen.slopes().iloc[0]
     assert whole["over_all"] == pytest.approx(-0.1, abs=3 * whole["sd"] * 50)
     assert whole["high"] < 0
-    assert "fell" in fallen.text()
+    first, second = (trend.findings()[0] for trend in (fallen, trended))
+    per = f"fell by {figure(-whole['mean'])} per unit of time (89% interval of the change"
+    assert first.startswith(f"The contrast associated \N{MINUS SIGN} different {per}")
+    assert ": associated words became closer. From e0 to e5 the trend changed by " in first
+    assert second.startswith("No trend of the contrast associated \N{MINUS SIGN} different is found: from e0 to e5 it")
+    named = bb.trend(lowered, pd.Series(YEARS, name="year"))
+    assert " per year (" in named.findings()[0]
+    assert bb.plots.plot_trend(named).axes[0].get_xlabel().startswith("year")
     assert (fallen.slopes().iloc[1:]["mean"] < 0).all()
 
 
@@ -371,7 +379,7 @@ def test_the_plain_difference_stands_beside_the_change(short):
     sd = np.sqrt(covariance[0, 0] + covariance[2, 2] - 2 * covariance[0, 2])
     assert row["estimate"] == pytest.approx(y[2] - y[0])
     assert row["estimate_high"] - row["estimate"] == pytest.approx(1.598 * sd, rel=1e-3)
-    assert "The estimates of these two differ by" in short.text()
+    assert "The estimates of these two embeddings differ by" in short.text()
 
 
 def test_a_line_that_does_not_fit_is_said(slice_vectors, hard_debiased, short):

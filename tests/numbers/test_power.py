@@ -125,7 +125,7 @@ def test_a_way_that_does_not_lead_there_says_so():
     assert 0.9 * curve["width"].min() < row["width"] < curve["width"].min()
     # what is left is the spread of the ten protected words, and of the control lists
     assert row["width"] > 2 * Z * 0.1 * np.sqrt(2 / 10)
-    assert "stereotype lists are not enough" in found.sentence
+    assert "Longer stereotype lists are not enough: even with 1,000 times as many words" in found.sentence
     assert found.needed.set_index("varied").loc["all", "reachable"]
 
 
@@ -219,7 +219,8 @@ def test_the_sentence_says_what_is_there_and_what_is_needed(ruled_by_attributes)
     assert "12 stereotype, 2,000 control and 10 protected words" in said
     assert f"about {ruled_by_attributes.present.width:.3f} wide" in said
     assert f"({needed} stereotype words)" in said
-    assert "For 80%" in said
+    assert "A probability of 80% needs one of these: longer stereotype lists, " in said
+    assert said.endswith("How much distances vary was given.")
     left_open = bb.plan(shape(), scales=EVEN).sentence
     assert left_open.startswith("With 12 stereotype and 10 protected words the 89% interval of associated − different")
 

@@ -115,8 +115,8 @@ def test_probabilities_are_complementary_and_agree_with_the_ranks(ranking):
     shares = ranking.rank_distribution.groupby(["metric", "embedding"])["probability"].sum()
     np.testing.assert_allclose(shares, 1)
     assert ranking.sentences[0] == (
-        "weat: none < weak < strong, an order that the words do not support throughout (none before weak with "
-        f"probability {chance['weat', 'none', 'weak']:.2f})."
+        "weat: only none < strong, weak < strong are credible; probabilities below 0.95 are none < weak "
+        f"{chance['weat', 'none', 'weak']:.2f}."
     )
 
 
@@ -264,7 +264,7 @@ def test_a_query_without_a_value_in_one_embedding_is_left_out_for_all():
 def test_without_draws_nothing_is_said_of_how_sure_the_order_is():
     kvs = {"one": planted(0.2, seed=1), "two": planted(1.4, seed=2)}
     sentences = bb.rank(kvs, QUERY, "weat", draws=0).sentences
-    assert sentences == ("weat: one < two; how sure that is was not asked (no draws).",)
+    assert sentences == ("weat: one < two in its values; without draws nothing says if that is credible.",)
 
 
 @pytest.mark.parametrize(("bias", "least", "most"), [(0.0, 0.0, 0.04), (1.0, 0.07, 0.2)])
@@ -310,7 +310,10 @@ def test_random_topics_show_what_ranks_owe_to_the_vectors():
     expected = 1 - 2 * found.same_order["weat"]
     assert rows.loc[("weat", "task"), "topics"] == pytest.approx(expected)
     assert (rows["low"] <= rows["high"]).all()
-    assert any("have 5 and 120 dimensions" in note for note in found.notes)
+    note = next(note for note in found.notes if "have 5 and 120 dimensions" in note)
+    assert "more dimensions give a smaller score by weat: the order by this metric may be one of dimensions." in note
+    assert "That order by weat may thus come from the vectors, without a bias." in found.sentences
     none = bb.rank(kvs, query, "weat", draws=5, replicates=0)
+    assert none.notes[-1] == "The embeddings have 5 and 120 dimensions."
     assert none.same_order == {}
     assert none.agreement.empty

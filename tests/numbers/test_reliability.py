@@ -154,7 +154,7 @@ def test_alpha_by_hand(scores):
     k, covariance = 3, np.cov(items, rowvar=False)
     by_hand = k / (k - 1) * (1 - np.trace(covariance) / covariance.sum())
     assert table.iloc[0]["value"] == pytest.approx(by_hand, abs=1e-12)
-    assert table.attrs["notes"][0] == "1 words of first have no scores: absent."
+    assert table.attrs["notes"][0] == "No scores are known of 1 word of first: absent."
     correlation = np.corrcoef(items, rowvar=False)
     r = correlation[np.triu_indices(3, 1)].mean()
     scaled = internal_consistency(scores, queries=queries, standardise=True)
@@ -243,8 +243,8 @@ def test_missing_words_and_pairs_are_said(kvs):
     found = bias_scores(kvs[:2], ["w0", "absent", "w0"], [("he", "she"), ("king", "queen")], "db_wa")
     assert found.sizes == {"measure": 1, "target": 1, "base_pair": 1, "seed": 2}
     assert found.attrs["notes"] == (
-        "1 of 2 target words are left out, since some embedding lacks them: absent.",
-        "1 of 2 base pairs are left out, since some embedding lacks them: king/queen.",
+        "1 of 2 target words is left out, since some embedding lacks it: absent.",
+        "1 of 2 base pairs is left out, since some embedding lacks it: king/queen.",
     )
 
 

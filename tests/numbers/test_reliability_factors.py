@@ -110,8 +110,8 @@ def test_missing_words_are_left_out_and_named():
     )
     assert found["word"].tolist() == ["east"]
     assert found.attrs["notes"] == (
-        "one lacks 2 of 3 words, which are left out: far, gone.",
-        "other lacks 1 of 3 words, which are left out: gone.",
+        "one lacks 2 of 3 words, left out here: far, gone.",
+        "other lacks 1 of 3 words, left out here: gone.",
     )
 
 
@@ -120,7 +120,7 @@ def test_embeddings_of_settings_are_called_after_their_seeds():
     found = word_features({first: SQUARE, second: {"east": [1.0, 0.0], "north": [0.0, 1.0]}}, ["both", "east"])
     assert found["word"].tolist() == ["east"]
     assert found.attrs["notes"][:2] == (
-        "embedding 8 lacks 1 of 2 words, which are left out: both.",
+        "embedding 8 lacks 1 of 2 words, left out here: both.",
         "No counts of words come with embedding 3, embedding 8.",
     )
     with pytest.raises(bb.InputError, match="give those that differ in their seed only"):
@@ -522,7 +522,7 @@ def test_the_notes_and_the_sentence(planted):
     assert planted.levels == {"word": 60, "algorithm": 2, "corpus": 3}
     absent, left, few = planted.notes
     assert absent.endswith("no value of them: log_senses, part_of_speech, nn_similarity, l2_norm.")
-    assert left == "1 of 720 rows lack a value and are left out: stability (1)."
+    assert left == "1 of 720 rows lacks a value and is left out: stability (1)."
     assert few.startswith("2 levels of algorithm and 3 levels of corpus cannot tell how much levels differ: with prior")
     assert repr(planted).startswith("Explained variance of value, with 89% intervals: total ")
     assert "largest share of its own is stability (" in str(planted)

@@ -192,7 +192,7 @@ class TestEncode:
         assert np.allclose(found.vectors[0], expected, atol=1e-6)
         assert found.pieces.tolist() == [3]
         assert found.representation == "word"
-        assert "cut into pieces" in " ".join(found.notes)
+        assert "into pieces, which may move them" in " ".join(found.notes)
 
     def test_the_cache_resumes(self, tmp_path, lists):
         encoder = Letters()
@@ -419,7 +419,7 @@ class TestTables:
         gone = lists.every_word()[-3:]
         assert not set(gone) & set(table["attribute_word"])
         notes = " ".join(table.coverage.contexts["notes"])
-        assert "3 of 64 words do not suit all of 16 templates" in notes
+        assert "3 of 64 words do not suit each of 16 templates" in notes
 
     def test_wrong_options_are_named(self, vectors, lists, slice_vectors):
         with pytest.raises(InputError, match="for words in sentences"):
@@ -527,7 +527,7 @@ class TestTemplatesAsRandomEffect:
         assert found.share > 0.5
         assert found.needed() > 8
         assert found.needed(0.9) <= 8
-        assert "templates would bring the share of templates under 10%" in found.text()
+        assert "templates like these would be needed to bring their share of the variance below 10%" in found.text()
         assert bb.template_effects(post, "human", "associated").share == pytest.approx(found.share)
         bb.save_fit(post, tmp_path / "p.nc")
         assert bb.template_effects(bb.load_fit(tmp_path / "p.nc"), "associated", "human").share == found.share

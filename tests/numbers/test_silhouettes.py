@@ -325,7 +325,7 @@ def test_a_study_is_its_silhouettes(kv):
     other = bb.load_embedding({word: rng.normal(size=20) for word in WORDS if word != "x3"})
     table = silhouette_study({"one": kv, "two": other}, {"q": query()}, runs=6)
     assert len(table) == 3 * 2 * 2
-    assert table.attrs["notes"] == ["q: 1 of 12 words of x are left out, since some embedding lacks them: x3."]
+    assert table.attrs["notes"] == ["q: 1 of 12 words of x is left out, since some embedding lacks it: x3."]
     rows = table.set_index(["metric", "vary"]).sort_index()
     targets = query().targets
     kept = bb.Query({**targets, "x": [word for word in targets["x"] if word != "x3"]}, query().attributes)

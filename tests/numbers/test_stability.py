@@ -147,8 +147,8 @@ def test_the_interval_takes_out_the_bias_of_resampling():
 def test_missing_words_are_said(embeddings):
     study = direct_bias_study(embeddings, [*WORDS, "absent"], [*PAIRS, ("king", "queen")], draws=10)
     assert study.notes[:2] == (
-        "1 of 7 pairs are left out, since some embedding lacks them: king/queen.",
-        "1 of 41 words of words are left out, since some embedding lacks them: absent.",
+        "1 of 7 pairs is left out, since some embedding lacks it: king/queen.",
+        "1 of 41 words of words is left out, since some embedding lacks it: absent.",
     )
 
 

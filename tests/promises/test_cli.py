@@ -183,7 +183,7 @@ def test_doctor_names_versions_engines_caches_threads_and_extras(prints, monkeyp
     monkeypatch.setattr("bayesbias.cli.app.find_spec", lambda _: None)
     out = prints("doctor")
     assert "Engine nuts: needs pymc and nutpie: pip install pymc nutpie" in out
-    assert "Extra frequencies: not installed: in a clone, uv sync --extra frequencies" in out
+    assert "Extra frequencies: not installed: pip install 'bayesbias[frequencies]'" in out
 
 
 def test_doctor_loads_nothing_heavy():
@@ -236,6 +236,7 @@ PASSED = {
     app.datasets: (),
     measures.distances: (bb.distance_table, bb.load_embedding),
     measures.fit: (bb.fit,),
+    measures.diagnose: (bb.diagnose,),
     measures.contrasts: (bb.contrasts,),
     measures.report: (bb.report,),
     measures.plan: (bb.plan,),
@@ -262,7 +263,7 @@ OWN = {  # what a command does with an option itself, or what no function has a 
     app.demo: {"words", "seed", "debias"},
     app.lists: {"kind"},
     app.datasets: {"name"},
-    measures.fit: {"keep_duplicates"},  # as the table was written, since a file says it
+    measures.fit: {"keep_duplicates", "verbose"},  # as the table was written, since a file says it
     measures.metrics: {"query", "words", "p_value", "alternative", "permutations", "seed"},
     measures.rank: {"query", "words"},
     measures.silhouette: {"query", "words", "metric", "vary"},  # the study's metrics, and both kinds of lists

@@ -29,6 +29,7 @@ def chain(program, tmp_path_factory, blank_pictures):
     with chdir(folder), blank_pictures():
         for line in (
             "fit t.parquet -o f.nc --seed 5 --model pooled --draws 2000",
+            "diagnose f.nc -o d.csv",
             "contrasts f.nc --second neutral --rope 0.02 -o c.csv",
             "report f.nc -o r.html",
         ):
@@ -48,8 +49,17 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     expected = bb.contrasts(post, "associated", "neutral", rope=0.02)
     assert pd.read_csv(folder / "c.csv")["mean"].to_numpy() == pytest.approx(expected["mean"].to_numpy(), abs=1e-12)
     assert "2,256 distances written" in said["distances"]
-    assert "61 of 226" in said["distances"]
-    assert "passes its checks" in said["fit"]
+    assert "165 of 226 words" in " ".join(said["distances"].split())
+    lines, flat = said["fit"].splitlines(), " ".join(said["fit"].split())
+    assert lines[0].startswith("Inconclusive. In google-news-slice, words for math and arts may be closer to their own")
+    assert len(lines) <= 10
+    verdict = bb.diagnose(post)
+    assert verdict.headline() in flat
+    assert "Coverage" not in said["fit"]
+    checked = " ".join(said["diagnose"].split())
+    assert checked.startswith(verdict.headline())
+    assert f"{bb.check_predictions(post)['inside_89'][0]:.3f}" in checked
+    assert pd.read_csv(folder / "d.csv")["figure"].tolist() == verdict.table()["figure"].tolist()
     assert "whole list" in said["contrasts"]
     flat = " ".join(said["contrasts"].split())
     assert f"Associated − neutral, {expected['mean'][0]:.3f}".replace("-", "−") in flat
@@ -177,7 +187,7 @@ def test_run_adjusts_for_an_attribute_of_words(here, slice_vectors):
     bb.save_embedding(slice_vectors, "mine.npz")
     code, out, errors = here("run", "mine.npz", "weat7", "--out", "made", "--topics", "0", "--adjust", "length")
     assert code == 0, errors
-    assert ", adjusted for length (negative: closer;" in " ".join(out.split())
+    assert " Distances are adjusted for length. " in " ".join(out.split())
     assert len(out.splitlines()) <= 10
     fitted, expected = bb.load_fit("made/fit.nc"), bb.fit(bb.distance_table("mine.npz", "weat7"), adjust="length")
     np.testing.assert_allclose(bb.contrasts(fitted)["mean"], bb.contrasts(expected)["mean"], atol=1e-9)
@@ -211,7 +221,7 @@ def test_plan_gives_what_the_function_gives(prints, slice_vectors):
     table = bb.distance_table(slice_vectors, "weat7")
     bb.write_distance_table(table, "t.parquet")
     power = bb.plan(table, effect=0.03).present.power
-    assert f"is seen with probability {100 * power:.1f}%" in prints("plan t.parquet --effect 0.03 -o plan.png")
+    assert f"excludes 0 with a probability of {100 * power:.1f}%" in prints("plan t.parquet --effect 0.03 -o plan.png")
     assert Path("plan.png").read_bytes().startswith(PNG)
     assert "typical scales of 18 published tables" in prints("plan weat7")
 

@@ -159,7 +159,7 @@ def test_a_report_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
     post = bb.fit(bb.read_distance_table(tmp_path / "plain.csv"), draws=400, seed=0)
     page = bb.report(post, tmp_path / "report.html", sensitivity=False).read_text(encoding="utf-8")
     assert page.count('<td class="text">unknown</td>') == 6
-    assert "coverage unknown, because no coverage goes with the file" in page
+    assert "The coverage is not known, because no coverage goes with the file" in page
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_a_fasttext_model_composes_words_and_coverage_says_so(fasttext, subwords
     table = bb.distance_table(fasttext, lists)
     assert table.coverage.composed == ["doctors", "nursing"]
     assert table.coverage.table()["found"].tolist() == [1, 1, 2, 2]
-    assert "not in the vocabulary, composed from parts of words: doctors, nursing" in table.coverage.notes()
+    assert "The vocabulary lacks these words, composed from their parts: doctors, nursing." in table.coverage.notes()
     he, doctors = (subwords.wv.get_vector(word).astype(float) for word in ("he", "doctors"))
     expected = 1 - he @ doctors / np.linalg.norm(he) / np.linalg.norm(doctors)
     row = table.query("protected_word == 'he' and attribute_word == 'doctors'")
@@ -306,7 +306,7 @@ def test_words_that_stand_twice_are_said(tmp_path):
     ):
         kv = bb.load_embedding(tmp_path / "v.json")
     assert (kv["a"].tolist(), kv["b"].tolist()) == ([1, 2], [5, 6])
-    with pytest.warns(bb.errors.CoverageWarning, match="1 vectors belong to words seen before"):
+    with pytest.warns(bb.errors.CoverageWarning, match="1 vector belongs to words seen before"):
         kv = bb.load_embedding(pd.DataFrame({"word": ["a", "a"], "x": [1.0, 2.0]}))
     assert kv["a"].tolist() == [1.0]
 

@@ -250,7 +250,7 @@ class TestFormats:
     @pytest.mark.parametrize("form", PLAIN)
     def test_the_first_vector_of_a_repeated_word_is_kept(self, written, form):
         data = CONTENTS[form]({"cat": [1.0, 2.0], "cXt": [3.0, 4.0], "dog": [5.0, 6.0]}).replace(b"cXt", b"cat")
-        with pytest.warns(UserWarning, match="1 vectors belong to words seen before; the first vector of a word is"):
+        with pytest.warns(UserWarning, match="1 vector belongs to words seen before; the first vector of a word is"):
             kv = bb.load_embedding(written(data))
         assert_holds(kv, {"cat": [1, 2], "dog": [5, 6]})
 

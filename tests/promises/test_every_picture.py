@@ -338,6 +338,20 @@ def test_a_picture_has_the_title_that_is_asked_for(made, name):
         plot(title=3)
 
 
+def test_a_long_title_is_broken_to_the_width_of_its_panel(made):
+    title = "The stereotypes of mathematics and of the arts in two embeddings of news and of an encyclopaedia"
+    figure, panels = plt.subplots(1, 3, figsize=(9, 2.3), layout="constrained")
+    for name, axes in zip(("plots.plot_pool", "plots.plot_overview", "plots.plot_axis"), panels, strict=True):
+        drawn_by(made, name)(ax=axes, title=title)
+    figure.draw_without_rendering()
+    boxes = [axes._left_title.get_window_extent() for axes in panels]
+    for axes, box, after in zip(panels, boxes, [*(each.x0 for each in boxes[1:]), figure.bbox.x1], strict=True):
+        assert axes.get_title(loc="left").replace("\n", " ") == title
+        assert box.x1 < after
+        assert box.y1 <= figure.bbox.y1 + 1
+        assert box.y0 > axes.get_window_extent().y0
+
+
 @pytest.mark.parametrize("name", ONE_PANEL)
 def test_a_picture_of_one_panel_draws_on_axes_and_returns_them(made, name):
     plot = drawn_by(made, name)

@@ -116,9 +116,9 @@ class TestTables:
             notes_of(table)
             == notes_of(bb.read_distance_table(tmp_path / "table.parquet"))
             == [
-                "protected list a: q has the vector of p, r has the vector of p: counted once",
-                "stereotype list a: l has the vector of k: counted once",
-                "control list human: j has the vector of h: counted once",
+                "In the protected list a q has the vector of p, r has the vector of p; words of one vector count once.",
+                "In the stereotype list a l has the vector of k; words of one vector count once.",
+                "In the control list human j has the vector of h; words of one vector count once.",
             ]
         )
         assert bb.coverage(table)["found"].tolist() == [3, 2, 2, 2, 3]
@@ -134,7 +134,7 @@ class TestTables:
     def test_words_of_different_lists_stay_and_are_named(self, tmp_path):
         table = bare(random_vectors(s="p", h="p", m="k"))
         assert len(table) == 5 * 7
-        note = "one vector in different lists, where all stay: p (a), s (b), h (human); k (a), m (b)"
+        note = "Words of different lists have one vector, and all are kept: p (a), s (b), h (human); k (a), m (b)."
         bb.write_distance_table(table, tmp_path / "table.parquet")
         assert notes_of(table) == notes_of(bb.read_distance_table(tmp_path / "table.parquet")) == [note]
 

@@ -436,7 +436,9 @@ def test_other_folders_executors_and_schedulers_are_refused(plan, tmp_path, monk
         bb.sweep(plan, tmp_path / "out", "threads")
     monkeypatch.setattr("bayesbias._support.runs.PATIENCE", 1)
     if find_spec("distributed") is None:
-        with pytest.raises(bb.InputError, match=r"needs the extra: pip install 'bayesbias\[distributed\]'"):
+        with pytest.raises(
+            bb.InputError, match=r"needs the package distributed: pip install 'bayesbias\[distributed\]'"
+        ):
             bb.sweep(plan, tmp_path / "out", "tcp://127.0.0.1:9")
         return
     with pytest.raises(bb.InputError, match="no Dask scheduler answers"):

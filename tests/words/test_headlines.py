@@ -1,11 +1,14 @@
 """Headlines would say more, or less, than intervals and counts support."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._support.phrases import barely, untold
+from bayesbias._support.phrases import barely, order_said, untold
 from bayesbias._support.prose import Prose
+from bayesbias.models.tree import Fit
+from bayesbias.reporting.fit_report import FitReport
 
 SLICE = "glove-50d-slice"
 AGE = [("old", "young"), ("elderly", "youthful"), ("senior", "junior"), ("adult", "child")]
@@ -22,20 +25,22 @@ def test_an_axis_names_the_words_whose_interval_excludes_0_and_counts_the_others
     assert found.front().answer.endswith(" ".join(untold(int((~away).sum()), len(table))))
 
 
-def test_words_that_cannot_be_told_are_counted():
-    assert untold(7, 10) == ["7 of 10 words cannot be told from 0."]
-    assert untold(9, 9) == ["None of the 9 words can be told from 0."]
-    assert untold(1, 1) == ["1 of 1 word cannot be told from 0."]
+def test_words_whose_intervals_include_0_are_counted():
+    assert untold(7, 10) == ["7 of 10 words have intervals that include 0."]
+    assert untold(1, 10) == ["1 of 10 words has an interval that includes 0."]
+    assert untold(9, 9) == ["The intervals of all 9 words include 0."]
+    assert untold(1, 1) == ["The interval of the word includes 0."]
     assert untold(0, 4) == []
 
 
-def test_an_audit_without_calls_says_that_no_word_can_be_told_and_shows_the_largest_places():
+def test_an_audit_without_calls_says_that_no_word_is_known_to_lean_and_shows_the_largest_places():
     found = bb.audit(SLICE, AGE)
     assert not found.words["called"].any()
     answer, largest, more, *_ = found.findings()
-    assert answer.startswith("With these 4 pairs no word can be told: ")
+    count = found.words["word"].nunique()
+    assert answer.startswith(f"With these 4 pairs, none of {count:,} words of {SLICE} is known to lean to old or to ")
     first = found.words.loc[found.words["mean"].abs().nlargest(10).index, "word"]
-    assert ", ".join(first) in largest
+    assert [part.split(" (")[0] for part in largest.partition("those of ")[2].split("), ")][:10] == first.tolist()
     assert "table(called=False)" in largest
     assert "four times as many pairs like these would halve that" in more
     assert "errors" not in answer
@@ -61,8 +66,39 @@ def test_an_audit_with_calls_says_how_many_are_errors():
 )
 def test_the_verdict_of_a_fit_and_its_chance_check_are_one_answer(low, high, chance, begins):
     row = pd.Series({"low": low, "high": high})
-    given = {"embedding": "X", "scores": False, "groups": [], "other": "others", "mass": "89%", "caution": ""}
+    given = {"short": "", "embedding": "X", "scores": False, "groups": [], "other": "others", "mass": "89%"}
+    given["caution"] = ""
     assert Prose("fit").answer(row=row, edge=barely(row), chance=chance, **given).startswith(begins)
+
+
+def short_lists(women, men):
+    stereotypes = {"women": women, "men": men}
+    return bb.WordLists("short", {"women": ["she", "her"], "men": ["he", "him"]}, stereotypes, {})
+
+
+@pytest.mark.parametrize(
+    ("lists", "said"),
+    [
+        (
+            bb.WordLists("two", {"a": ["she"], "b": ["he"]}, {"a": ["nurse", "maid"], "b": ["boss", "soldier"]}),
+            "An answer on the whole list needs at least 3 protected words, and 2 were found.",
+        ),
+        (short_lists(["nurse"], ["boss", "soldier"]), "at least 2 words in each stereotype list, and women has 1."),
+        (short_lists(["nurse", "maid"], ["boss", "soldier"]), ""),
+    ],
+    ids=["two protected words", "one stereotype word", "enough"],
+)
+def test_lists_that_are_too_short_have_one_answer_in_checks_and_fits(slice_vectors, lists, said):
+    post = bb.fit(bb.distance_table(slice_vectors, lists), seed=0)
+    verdict, front = bb.checks.verdict_sentences(post)[0], FitReport(Fit.read(post)).front()
+    checked = bb.checks.check_words(lists, slice_vectors).text()
+    for text in (verdict, front.answer, checked):
+        assert ("An answer" in text) == bool(said)
+        assert said in text
+    if said:
+        assert verdict.startswith("Inconclusive: ")
+        assert front.answer.startswith("Inconclusive. An answer")
+        assert "is clear for" not in verdict + " ".join(front.lines.values())
 
 
 @pytest.fixture(scope="module")
@@ -77,17 +113,31 @@ def test_a_pool_orders_embeddings_only_where_the_order_is_known(steps, words, to
     embeddings = {"1": steps["1"], "2": steps["2"]} if told else {"1": steps["1"], "glove": SLICE, "2": steps["2"]}
     pooled = bb.pool(bb.distance_tables(embeddings, words))
     table = pooled.table().sort_values("mean")["name"].tolist()
-    sentence = next(each for each in pooled.findings() if "strongest" in each)
+    sentence = next(each for each in pooled.findings() if "highest" in each or "order" in each)
+    # with two embeddings, the probability of the order is that of either end
     known = pooled.probability(table[-1], table[0]) >= 0.945
     assert known == told
-    assert ("cannot be told" in sentence) != known
+    begins = f"The contrast is lowest in {table[0]} (" if told else "The order of the embeddings is not known: "
+    assert sentence.startswith(begins)
     assert pooled.front().title == f"How strong are the stereotypes of {words} in these embeddings?"
+
+
+def test_an_end_is_named_only_where_it_is_credibly_the_first_of_all():
+    rng = np.random.default_rng(0)
+    draws = np.array([-0.3, 0.0, 0.01]) + 0.02 * rng.standard_normal((4000, 3))
+    said = order_said("contrast", ["a", "b", "c"], draws, "embeddings", 0.945)
+    assert said == (
+        "The contrast is lowest in a (\N{MINUS SIGN}0.300; probability > 99.9%). Where it is highest is not known."
+    )
+    assert order_said("contrast", ["b", "c"], draws[:, 1:], "embeddings", 0.945).startswith(
+        "The order of the embeddings is not known: the contrast is between 0.000 (b) and 0.010 (c)."
+    )
 
 
 def test_a_trend_says_why_line_and_difference_both_stand(steps):
     trend = bb.trend(bb.distance_tables(steps, "gender"))
     assert trend.front().title == "Did the stereotypes of gender change over time?"
-    assert "Both numbers stand here since they answer two questions" in trend.findings()[1]
+    assert "The two numbers answer two questions" in trend.findings()[1]
 
 
 def test_a_criterion_is_named_like_its_values():
@@ -106,8 +156,13 @@ def test_a_multiverse_answers_which_choice_and_says_what_embeddings_lack():
         "words": {"status": "unsure", "options": ["gender", "weat7"]},
     }
     found = bb.multiverse({"decisions": decisions, "replicates": 20})
-    answer = found.findings()[0]
-    assert answer.startswith(("The choice of ", "Which choice moves the answer most cannot be told"))
+    assert found.front().title == "Does the answer depend on the choices?"
+    assert found.findings()[0].startswith(
+        "Whether its sign depends on them is not known: the estimates of all 4 different specifications are negative "
+        "(negative: associated words are closer), and the 89% interval excludes 0 for "
+    )
+    cited = set(bb.cite(found).table()["what"])
+    assert {"word list gender", "word list weat7", f"embedding {SLICE}", "embedding google-news-slice"} <= cited
     text = found.text()
     assert "(unsure)" not in text
     assert "declared: not known which option is better" in text

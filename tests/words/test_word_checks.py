@@ -32,7 +32,7 @@ def test_coverage_duplicates_and_words_of_two_lists():
     assert pairs["him", "she"] == pytest.approx(1 / np.sqrt(1.01))
     assert found.repeated == {"boss": ("stereotype a", "control neutral")}
     said = found.text()
-    assert "7 of 8 words of the list mine" in said
+    assert said.startswith("unnamed holds 7 of 8 words of the list mine.\nMissing words: control neutral: lost.")
     assert "he and him (one vector)" in said
     assert "In more than one list: boss (stereotype a, control neutral)." in said
 
@@ -69,8 +69,8 @@ def test_variants_are_other_words_and_none_is_empty():
 def test_short_lists_are_said_to_settle_nothing(slice_vectors):
     controls = [word for word in bb.load_list("human") if word in slice_vectors.key_to_index]
     found = bb.checks.check_words(lists({"a": ["he"], "b": ["she"]}, controls), slice_vectors)
-    assert "2 protected words are found: a contrast of the whole list cannot be told with fewer than 3" in str(found)
-    assert "Little more than one topic" in found.text()
+    assert "An answer on the whole list needs at least 3 protected words, and 2 were found. Add words." in str(found)
+    assert "These lists hold little more than one topic" in found.text()
     assert found.balance is not None
 
 
@@ -79,14 +79,17 @@ def test_bundled_lists_in_the_bundled_vectors(slice_vectors):
     worth = bb.relatedness(bb.distance_table(slice_vectors, "gender")).effective_words()
     assert found.table()["effective"].tolist() == pytest.approx(worth["effective"].tolist())
     assert found.table()["asked"].sum() == 350
-    assert "Less than half of the words were found of: control neutral (61 of 226)." in found.text()
+    assert found.bundled == ("neutral", "human")
+    assert "google-news-slice holds 39 of 39 words of the list gender beside the bundled controls." in found.text()
+    assert "neutral" not in found.sentences()[0] + found.sentences()[1]
     assert "<table" in found._repr_html_()
 
 
 def test_nothing_found_is_said():
     found = bb.checks.check_words(lists({"a": ["x1"]}), {"y": [1.0, 2.0]})
     assert "0 of 4 words" in found.text()
-    assert "No attribute word is found: there is nothing to measure." in found.notes
+    assert "An answer on the whole list needs at least 3 protected words, and none was found. Add words." in found.notes
+    assert "No attribute word was found: there is nothing to measure." in found.notes
     assert found.balance is None
 
 

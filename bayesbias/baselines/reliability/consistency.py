@@ -26,7 +26,7 @@ from bayesbias._support.arguments import (
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Result
 from bayesbias.checks.summaries import PROB
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, many
 from bayesbias.metrics.batch import is_embedding
 from bayesbias.metrics.catalogue import check_neighbours
 from bayesbias.metrics.definition import NOTHING
@@ -497,7 +497,7 @@ def internal_consistency(
                 f"{len(scored)} of the {len(unique)} words of the query {name!r} have scores, and internal consistency "
                 "needs at least two: add its words to the targets of bias_scores"
             )
-        notes += [f"{len(lost)} words of {name} have no scores: {listed(lost)}."] if lost else []
+        notes += [f"No scores are known of {many(len(lost), 'word')} of {name}: {listed(lost)}."] if lost else []
         part = values[:, [known.index(word) for word in scored]]
         items = part.transpose(0, 2, 1) if of == "query" else part
         if standardise:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayesbias._support.files import home_folder
 from bayesbias._support.progress import progress
 from bayesbias.baselines.reliability.consistency import Seeds, called, seeds_of
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.numerics.arrays import FloatArray, nearest_rows, unit_single, word_stability
 from bayesbias.vectors import FoundWords, find_keys, find_words, rows_of, zero_words
 from bayesbias.vectors.lookup import in_all
@@ -241,8 +241,8 @@ def _lost(wanted: Sequence[str], known: Mapping[Hashable, FoundWords]) -> list[s
     for label, entry in known.items():
         lacking.setdefault(tuple(word for word in wanted if word not in entry.keys), []).append(called(label))
     return [
-        f"{listed(names)} lack{'s' * (len(names) == 1)} {len(lost)} of {len(wanted)} words, which are left out: "
-        f"{listed(lost)}."
+        f"{listed(names)} {agreed(len(names), 'lacks', 'lack')} {len(lost)} of {many(len(wanted), 'word')}, left out "
+        f"here: {listed(lost)}."
         for lost, names in lacking.items()
         if lost
     ]
@@ -308,7 +308,7 @@ def _checked_tags(given: Mapping[str, str], words: Sequence[str]) -> list[str | 
 def _left(what: str, words: Sequence[str], which: NDArray[np.bool_]) -> list[str]:
     """A sentence on some of the words."""
     some = [word for word, mark in zip(words, which, strict=True) if mark]
-    return [f"{what} ({len(some)} of {len(words)} words): {listed(some)}."] if some else []
+    return [f"{what} ({len(some)} of {many(len(words), 'word')}): {listed(some)}."] if some else []
 
 
 def _stability(

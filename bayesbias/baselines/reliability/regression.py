@@ -18,7 +18,7 @@ from bayesbias._support.phrases import percent
 from bayesbias._support.results import Result
 from bayesbias.checks.summaries import PROB, describe, flat_draws
 from bayesbias.checks.variance_components import MARGINAL, draw_sds
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.tree import versions_of
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -347,7 +347,9 @@ def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame
             f"each of the {len(table):,} rows lacks a value ({named}): leave out what has none by naming the others in "
             "features= or groups="
         )
-    note = f"{lost.sum():,} of {len(table):,} rows lack a value and are left out: {named}."
+    count = int(lost.sum())
+    verbs = agreed(count, "lacks a value and is", "lack a value and are")
+    note = f"{count:,} of {many(len(table), 'row')} {verbs} left out: {named}."
     return table[~lost], [note] if lost.any() else []
 
 

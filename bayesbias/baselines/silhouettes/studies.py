@@ -27,7 +27,7 @@ from bayesbias.baselines.silhouettes.results import (
 from bayesbias.checks.summaries import PROB, contrasted, interval_ends
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import (
     AnyMetric,
@@ -187,7 +187,9 @@ def _checked(sets: FoundSets) -> tuple[str, ...]:
                 f"the embedding holds none of the {entry['asked']} words of {entry['set']!r}: choose other words"
             )
         if lost := entry["missing"]:
-            notes.append(f"{len(lost)} of {entry['asked']} words of {entry['set']} are missing: {listed(lost)}.")
+            verb = agreed(len(lost), "is", "are")
+            asked = many(entry["asked"], "word")
+            notes.append(f"{len(lost)} of {asked} of {entry['set']} {verb} missing: {listed(lost)}.")
     if sets.reason is not None:
         raise InputError(f"the embedding holds too little of the query: {sets.reason}")
     return (*notes, *(f"{note}." for note in sets.twin_notes))
@@ -399,9 +401,10 @@ def _silhouette_in(
     value, low, high, by_nuts = np.moveaxis(values, 2, 0)
     notes = list(subject.notes)
     if by_nuts.any():
-        notes.append(f"{int(by_nuts.sum()):,} of {by_nuts.size:,} fits needed NUTS.")
+        notes.append(f"{int(by_nuts.sum()):,} of {many(by_nuts.size, 'fit')} needed NUTS.")
     if missing := int(np.isnan(value).sum()):
-        notes.append(f"{missing:,} of {value.size:,} values are missing: there the metric does not vary.")
+        verb = agreed(missing, "is", "are")
+        notes.append(f"{missing:,} of {many(value.size, 'value')} {verb} missing: there the metric does not vary.")
     return Silhouette(
         metric=subject.metric,
         vary=vary,

@@ -47,9 +47,10 @@ LISTS = {
 }  # kinds of replicates, and what a sentence calls their lists
 QUESTION = (
     "The check asks how often random lists of words that have nothing to do with the groups, as coherent as the given "
-    "lists and as similar to each other, give a value as large. Random lists in place of stereotypes are as near to "
-    "the protected words as these, but for contrasts with control lists"
+    "lists and as similar to each other, give a value as large."
 )
+NEAR = "Random lists in place of stereotypes are as near to the protected words as the given ones."
+ANYWHERE = "In contrasts with control lists, random lists may lie anywhere in the vocabulary."
 MOST = 20_000  # words of the vocabulary among which topics are looked for
 SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
 SIMILARITIES = ("target", "reached", "cosine_target", "cosine_reached")
@@ -172,7 +173,9 @@ class TopicNull(Result):
         ]
         cosines = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}."
         reached = [cosines.replace("-", "\N{MINUS SIGN}")] if pairs else []
-        return [self.sentence, f"{QUESTION}.", *reached]
+        near = [_is_near(statistic) for statistic in self.observed]
+        drawn = ([NEAR] if any(near) else []) + ([] if all(near) else [ANYWHERE])
+        return [self.sentence, " ".join([QUESTION, *drawn]), *reached]
 
     def text(self) -> str:
         """The result in sentences."""

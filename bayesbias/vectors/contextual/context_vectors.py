@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, printable, several, text, whole_number
 from bayesbias._support.files import check_suffix, file_at, from_json, read_arrays, read_as, whole_file
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.vectors import find_keys, keyed_vectors
 from bayesbias.vectors.tables import arrow_of, rows_of
@@ -91,28 +91,31 @@ class ContextVectors:
         split = [self.words[i] for i in np.unique(self.word[(pieces > 1) & (self.word < len(own))])]
         if split:
             notes.append(
-                f"{len(split)} of {len(own)} words are cut into pieces by the tokenizer, which may move them: "
+                f"The tokenizer cuts {len(split)} of {many(len(own), 'word')} into pieces, which may move them: "
                 f"{listed(split)}."
             )
         if odd := list(dict.fromkeys(word for word, _ in self.skipped if word not in outside)):
             notes.append(
-                f"{len(odd)} of {len({*own, *odd})} words do not suit all of {len(self)} templates and are left out of "
-                f"distance tables and axes, since distances differ between templates: {listed(odd)}."
+                f"{len(odd)} of {many(len({*own, *odd}), 'word')} {agreed(len(odd), 'does', 'do')} not suit each of "
+                f"{many(len(self), 'template')} and {agreed(len(odd), 'is', 'are')} left out of distance tables and "
+                f"axes, since distances differ between templates: {listed(odd)}."
             )
         if self.centre != "none":
             notes.append(f"The mean of the {self.centre} in each template was subtracted from the vectors.")
         if self.all_but_top:
-            notes.append(f"{self.all_but_top} principal components of the vocabulary were taken out.")
+            were = agreed(self.all_but_top, "was", "were")
+            notes.append(f"Of the vocabulary {many(self.all_but_top, 'principal component')} {were} taken out.")
         return tuple(notes)
 
     def __len__(self) -> int:
         return len(self.templates)
 
     def __repr__(self) -> str:
-        kind = "sentences of a corpus" if self.nested else f"{len(self.templates)} templates"
+        kind = "sentences of a corpus" if self.nested else many(len(self.templates), "template")
         return (
-            f"ContextVectors({len(self.words) - len(self.vocabulary)} words and {len(self.vocabulary)} of the "
-            f"vocabulary, {kind}, {len(self.texts)} sentences, {self.vectors.shape[1]} dimensions; {self.encoder})"
+            f"ContextVectors({many(len(self.words) - len(self.vocabulary), 'word')} and {len(self.vocabulary)} of the "
+            f"vocabulary, {kind}, {many(len(self.texts), 'sentence')}, {self.vectors.shape[1]} dimensions; "
+            f"{self.encoder})"
         )
 
     def units(self) -> NDArray[np.float32]:
@@ -413,7 +416,7 @@ def contexts_from(
         pieces=None,
         encoder=printable(encoder, "encoder"),
         representation=representation,
-        source=f"{len(templates)} templates" if templates else "sentences encoded elsewhere",
+        source=many(len(templates), "template") if templates else "sentences encoded elsewhere",
         skipped=tuple((word, name) for word in every for name in templates if (word, name) not in filled),
     )
 

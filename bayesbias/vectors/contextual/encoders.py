@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.files import file_at, home_folder, read_arrays, whole_file
 from bayesbias._support.progress import announce, progress
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, install, listed, many, shown
 from bayesbias.vectors.contextual.context_vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
 from bayesbias.vectors.contextual.templates import Templates, english_words, kinds_of, load_templates
 from bayesbias.vectors.readers import text_lines
@@ -218,9 +218,9 @@ def _filled(
             else:
                 sentences.append(_Occurrence(i, place, *filled))
     if not sentences:
-        raise InputError(
-            f"no word suits a template of {templates.name!r}: declare parts of speech in grammar, or take 'mention'"
-        )
+        unknown = [word for word in words if not kinds.get(word)]
+        which = f"declare the part of speech of {listed(unknown)} in grammar" if unknown else "change the templates"
+        raise InputError(f"no word suits a template of {templates.name!r}: {which}, or take 'mention'")
     return sentences, skipped
 
 
@@ -429,7 +429,7 @@ def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), 
     if not hasattr(model, "config") or not callable(tokenizer):
         raise InputError(
             f"given are {shown(model)} and {shown(tokenizer)}: give a model and a tokenizer of transformers, such as "
-            "AutoModel.from_pretrained(...); pip install 'bayesbias[contextual]' installs the library"
+            f"AutoModel.from_pretrained(...); {install('contextual')} installs the library"
         )
     if not getattr(tokenizer, "is_fast", False):
         raise InputError("the tokenizer does not say where tokens stand: load a fast one (use_fast=True)")

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesbias._support.arguments import finite_number, is_list, one_of, whole_number
 from bayesbias._support.results import Cited, Result
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import (
     FloatArray,
     IntArray,
@@ -182,7 +182,7 @@ def vocabulary_of(
         if words is not None:
             known = whole.keys(asked := as_words(words, name))
             if lost := [word for word in asked if word not in known]:
-                notes.append(f"{name}: the embedding lacks {len(lost)} words ({listed(lost)})")
+                notes.append(f"{name}: the embedding lacks {many(len(lost), 'word')} ({listed(lost)})")
             rows[name] = whole.rows(known.values())
     if neutralize is None and not len(rows["ignore"]):
         return whole, notes
@@ -232,11 +232,10 @@ class Debiasing(Result):
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         shares = ", ".join(f"{share:.0%}" for share in self.explained[: len(self.subspace)])
-        parts = [f"{self.method}: {self.neutralized:,} words changed"]
+        parts = [f"{self.method}: {many(self.neutralized, 'word')} changed"]
         if len(self.subspace):
-            explaining = f", {shares} of the variance of {len(self.sets)} sets" if shares else ""
-            several = "s" if len(self.subspace) > 1 else ""
-            parts.append(f"{len(self.subspace)} direction{several}{explaining}")
+            explaining = f", {shares} of the variance of {many(len(self.sets), 'set')}" if shares else ""
+            parts.append(f"{many(len(self.subspace), 'direction')}{explaining}")
         if self.equalized:
             parts.append(f"{len(self.equalized)} sets equalised")
         return ["; ".join(parts) + "."]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import printable, text
 from bayesbias._support.registers import Register, description_of, name_of, of_package, options_of
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import unit_single
 from bayesbias.vectors import Embedding, about, find_keys, keyed_vectors, opened
 from bayesbias.vectors.debiasing.methods import (
@@ -289,7 +289,7 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
         )
     if len(gone):
         named = listed([before.index_to_key[row] for row in gone])
-        note = f"nothing was left of {len(gone)} words, which lay within what was removed: {named}"
+        note = f"nothing was left of {many(len(gone), 'word')}, which lay within what was removed: {named}"
         record = replace(record, notes=(*record.notes, note))
     after = keyed_vectors(list(before.index_to_key), changed)
     after.bayesbias_sample = sample
