@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from bayesbias._support.figures import drawing, drawing_of, unlisted
 from bayesbias._support.phrases import figure, is_share_of_draws, p_value, share, signed
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,16 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "percent": "{:.0%}".format,
 }
 """Kind of a column to how its values are written; a missing value is written as nothing."""
+NAMED = ("quantity", "statistic", "decision")
+"""Columns of tables whose values are names of the program."""
+NAMES = {
+    "residual_sd": "residual standard deviation",
+    "r2": "R squared",
+    "excludes_zero": "intervals that exclude 0",
+    "median": "distance of the median from 0",
+    "residual": "combinations of decisions",
+}
+"""What tables for readers call these; others stand as they are."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,9 @@ def whole_table(caption: str, frame: pd.DataFrame) -> Table:
         kind = "count" if is_integer_dtype(column) else named_p
         is_text = is_bool_dtype(column) or not is_numeric_dtype(column)
         columns[str(name)] = (str(name).replace("_", " "), "text" if is_text else kind)
+    named = named.assign(**{name: named[name].replace(NAMES) for name in NAMED if name in named})
+    for name in (name for name, (_, kind) in columns.items() if kind == "text"):
+        named[name] = named[name].map(lambda value: listed(value) if isinstance(value, list | tuple) else value)
     texts = named.astype({name: "str" for name, (_, kind) in columns.items() if kind == "text"})
     return table_of(caption, texts.where(named.notna(), None), columns)
 

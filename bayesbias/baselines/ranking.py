@@ -144,7 +144,7 @@ class MetricUncertainty(Result):
         ]
         if len(self.leave_one_out) and self.leave_one_out["change"].iloc[0] != 0:
             most = self.leave_one_out.iloc[0]
-            parts.append(f"Without {most['word']} ({most['set']}) it is {signed(most['value'])}.")
+            parts.append(f"Without the word {most['word']} ({most['set']}) the metric is {signed(most['value'])}.")
         if len(self.posterior):
             row = self.posterior.iloc[0]
             parts.append(
@@ -351,6 +351,8 @@ class Ranking(Result):
         embeddings and 1 / 6 for three. Empty without random topics.
     notes
         Words, queries and draws that were left out.
+    made
+        What it was made with: ``aggregate``, ``draws``, ``seed``, ``replicates``, ``normalise``, as given.
     """
 
     picture: ClassVar[str] = "plot_ranking"
@@ -363,6 +365,7 @@ class Ranking(Result):
     rank_distribution: pd.DataFrame
     same_order: Mapping[str, float]
     notes: tuple[str, ...]
+    made: Mapping[str, Any]
 
     @property
     def correlations(self) -> pd.DataFrame:
@@ -580,6 +583,13 @@ def rank(
         rank_distribution=distribution,
         same_order=_same_order(ranks, random),
         notes=tuple(notes),
+        made={
+            "aggregate": aggregate,
+            "draws": draws,
+            "seed": seed,
+            "replicates": replicates if random else 0,
+            "normalise": normalise,
+        },
     )
 
 

@@ -433,9 +433,9 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
     if family_of(result.spec).needs_relatedness:
         scatter = check_relatedness(result.tree)
         notes += [
-            f"Relative to other control words, {row['similarity']} ones scatter {row['relative']:.2f} times as much as "
-            "the vectors predict (squared differences, check_relatedness): the variogram does not fit these lists, and "
-            f"intervals may be too {'narrow' if row['relative'] < 1 else 'wide'}."
+            f"The distances of {row['similarity']} control words differ {row['relative']:.2f} times as much, beside "
+            "other control words, as the vectors predict (squared differences; checks.check_relatedness): intervals "
+            f"may be too {'narrow' if row['relative'] < 1 else 'wide'}."
             for row in scatter[scatter["fault"]].to_dict("records")
         ]
     notes += template_notes(result) + _width_notes(result, words) + _extreme_notes(result, table)

@@ -33,6 +33,8 @@ UNNAMED = ("before", "after")  # names of two tables that were given without nam
 EQUALISED = "sets equalised"  # in the record of a debiasing method
 COLUMNS = ("from", "to", "before", "after", "mean", "change", "low", "high")  # of changes that are printed
 MOST_ROWS = 15  # of these
+LITTLE = 10  # percent of the size before, below which a change is little
+NARROWER = 0.9  # of the width for two separate fits, up to which a sentence says that pairing made an interval narrower
 EXCLUDED = 0.22  # of hard_multiclass: docs/validation.md
 
 
@@ -123,7 +125,7 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
         first=first,
         second=labelled(second, result.labels),
         population=POPULATIONS[result.population],
-        part=round(100 * abs(row["change"] / row["before"])) if abs(row["before"]) > FINE else None,
+        part=_part(row),
         reversed=result.sides(first, second, change.number).after.excludes(0.0, change.prob)[0],
     )
     if row["outcome"] == "unchanged":
@@ -137,6 +139,11 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
     return [sentence, in_units]
 
 
+def _part(row: Mapping[str, Any]) -> int | None:
+    """The size of a change in percent of the size before; None where that is next to nothing."""
+    return round(100 * abs(row["change"] / row["before"])) if abs(row["before"]) > FINE else None
+
+
 def _words(change: _Change, table: pd.DataFrame) -> str:
     """For how many words the association, or the difference, became smaller or larger."""
     part = table.iloc[1:]
@@ -147,11 +154,12 @@ def _words(change: _Change, table: pd.DataFrame) -> str:
         associations=table.attrs["rows"] == RAW,
         words=len(part),
         **moved,
-        inconclusive=left,
+        unclear=left,
         unchanged=same,
         wrong=SIGN_RATE,
         whole=_whole(table),
-        away=int(((part["low"] > 0) | (part["high"] < 0)).sum()),
+        towards=int((part["high"] < 0).sum()),
+        away=int((part["low"] > 0).sum()),
         smaller=int((part["observed_after"].abs() < part["observed_before"].abs()).sum()),
     )
 
@@ -191,7 +199,8 @@ def _widths(result: Comparison, change: _Change, table: pd.DataFrame) -> str:
     if together == 0:
         return WORDS.exact(change=change)
     wrong = EXCLUDED if EQUALISED in result.debiasing(change.after) else None
-    return WORDS.widths(change=change, together=together, apart=apart, wrong=wrong)
+    narrower = together <= NARROWER * apart
+    return WORDS.widths(change=change, together=together, apart=apart, narrower=narrower, wrong=wrong)
 
 
 def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Page:
@@ -272,7 +281,18 @@ def _moved(result: Comparison, prob: float) -> str:
     other = labelled(result.headline[1], result.labels, PHRASES)
     changes = [_Change.of(result, number, prob) for number in range(len(result.pairs))]
     rows = [_whole(result.outcomes(*result.headline, prob, change=change.number)) for change in changes]
-    return " ".join(WORDS.moved(change=change, row=row, other=other) for change, row in zip(changes, rows, strict=True))
+    parts = [_part(row) for row in rows]
+    return " ".join(
+        WORDS.moved(
+            change=change,
+            row=row,
+            other=other,
+            size=abs(row["change"]),
+            part=part,
+            little=part is not None and part < LITTLE,
+        )
+        for change, row, part in zip(changes, rows, parts, strict=True)
+    )
 
 
 def _of_change(result: Comparison, change: _Change) -> Section:
@@ -315,6 +335,7 @@ def _change_tables(result: Comparison, change: _Change) -> Iterator[Block]:
         table = result.outcomes(first, second, change.prob, change=change.number)
         away = result.sides(first, second, change.number).after.excludes(0.0, change.prob)
         table["p_reversed"] = table["p_reversed"].where(away, np.nan)
+        table["outcome"] = table["outcome"].replace("inconclusive", "not clear")
         quantity, table = _quantity(result, first, second), table.fillna({"group": ""})
         yield WORDS.table("outcomes", table, quantity=quantity, meaning=table.attrs["meaning"])
     if set(result.connections) & set(STEREOTYPES):

@@ -268,6 +268,12 @@ class Comparison(Result):
         first, second = self.headline
         between = route(*self.pair(0)) if len(self.pairs) == 1 else "from one embedding to another"
         changes.attrs |= {"first": first, "second": second, "population": self.population, "change": between}
+        records = list(self.coverage.values())
+        changes.attrs["measured"] = {
+            "word_list": records[0]["word_list"] if records else "",
+            "embedding": " and ".join(dict.fromkeys(filter(None, (r["embedding"].get("name") for r in records)))),
+            "adjusted": self.data.adjusted,
+        }
         return changes
 
     def sources(self) -> tuple[Any, ...]:

@@ -95,8 +95,9 @@ def contrasts(
         (``g - h``, negative: that of g is the smaller one). For the model ``related`` all figures are exact: they do
         not depend on the draws.
 
-        ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``left_out`` (words without a row),
-        ``signs`` (the words that are clearly ``closer`` or ``farther``, see below),
+        ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``measured`` (word list, embedding and
+        adjustment), ``left_out`` (words without a row), ``signs`` (the words that are clearly ``closer`` or
+        ``farther``, see below),
         ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
         of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
         (posterior sd over its standard error), ``notes``.
@@ -151,6 +152,7 @@ def contrasts(
         "prob": prob,
         "rope": region,
         "population": population,
+        "measured": result.measured,
         "rows": drawn.kind,
         "meaning": MEANINGS[drawn.kind],
         "related": family_of(result.spec).needs_relatedness,

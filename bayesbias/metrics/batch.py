@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from bayesbias._support.arguments import mapping, several
+from bayesbias._support.phrases import p_value
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias.distances.covariances import ENOUGH, Relatedness
@@ -116,7 +117,7 @@ class MetricResult(Result):
             test = f"random lists as similar as these, covariance from the vectors: {moments}"
         elif self.partitions is None:
             test = "normal test of the combined effect"
-        tested = "" if self.p_value is None else f", p = {self.p_value:.3g} ({test})"
+        tested = "" if self.p_value is None else f", p = {p_value(self.p_value)} ({test})".replace("= <", "<")
         return f"{self.title} of {where}: {self.value:.4g}{tested}; {self.optimum:g} is no bias."
 
     def findings(self) -> list[str]:

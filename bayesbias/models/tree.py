@@ -285,6 +285,18 @@ class Fit:
         return dict(self.fact("versions"))
 
     @property
+    def adjusted_for(self) -> str:
+        """The attribute of words that the distances were adjusted for, by the fit or before it; empty if none."""
+        return str(self.tree.attrs.get("adjust") or self.data.adjusted)
+
+    @property
+    def measured(self) -> dict[str, str]:
+        """What the captions of tables name: ``word_list``, ``embedding``, ``adjusted``; empty where it is not known."""
+        record = self.data.coverage
+        known = {} if record is None else {"word_list": record.word_list, "embedding": record.embedding.get("name", "")}
+        return known | {"adjusted": self.adjusted_for}
+
+    @property
     def labels(self) -> dict[str, str]:
         """Labels of control lists."""
         return self.data.labels

@@ -385,6 +385,7 @@ def plot_overview(
     prob = probability(prob, "prob")
     if topics is not None:
         check_kind(topics, TopicNull, "plot_overview", "topic_null")
+        topics.beside(result.data.coverage)
     others = beside_associated(result)
     if not others:
         raise InputError("the fit has no contrast of associated words: there is nothing to draw")
@@ -412,7 +413,9 @@ def plot_overview(
     show_sign(axes, what, "own stereotypes closer")
     if beside:
         head_beside(axes)
-    grey = f" Grey: the same difference over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
+    by = result.adjusted_for
+    same = f"the difference before adjustment for {by}" if by else "the same difference"
+    grey = f" Grey: {same} over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
     note_below(figure, f"Thick bars: 50% intervals; thin: {percent(prob)}.{grey}", ax=ax)
     return figure
 

@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,7 +22,6 @@ from markupsafe import Markup
 
 from bayesbias._support.arguments import flag, one_of, probability
 from bayesbias._support.files import check_target, home_folder, whole_file, write_text
-from bayesbias._support.prose import Prose
 from bayesbias._support.results import (
     Block,
     Code,
@@ -34,21 +33,19 @@ from bayesbias._support.results import (
     Table,
     filled,
     title_of,
-    whole_table,
 )
 from bayesbias._support.runs import one_thread
 from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.errors import InputError
-from bayesbias.metrics import list_metrics
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.plots import style
 from bayesbias.reporting.fit_report import FitReport
 from bayesbias.reporting.methods import methods_section
+from bayesbias.reporting.metric_table import MetricTable, is_metric_table
 from bayesbias.reporting.papers import cite
 
 HERE = Path(__file__).parent
-WORDS = Prose("metrics")
 CARE = (
     "The word lists name stereotypes and social groups in order to measure how texts use words. A distance says how "
     "words are used in the texts an embedding was trained on; it says nothing about people."
@@ -151,71 +148,6 @@ def _plain(text: str) -> str:
     return MARKED.sub(r"\\\1", " ".join(str(text).split()))
 
 
-# columns that every table of metrics has, and those that a report shows
-COLUMNS = ("embedding", "query", "metric", "value", "optimum", "found", "missing", "reason")
-SHOWN = ("embedding", "query", "subquery", "metric", "value", "p_value", *COLUMNS[4:])
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class MetricTable(Result):
-    """A table that :func:`run_metrics` returned, as a result."""
-
-    values: pd.DataFrame
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes of the table."""
-        return tuple(map(str, self.values.attrs.get("notes", ())))
-
-    @property
-    def used(self) -> pd.DataFrame:
-        """The metrics of the table, with their definitions."""
-        known = list_metrics().set_index("name")
-        return known.loc[[name for name in known.index if name in set(self.values["metric"])]].reset_index()
-
-    def table(self) -> pd.DataFrame:
-        """The values."""
-        return self.values
-
-    def findings(self) -> list[str]:
-        """The number of values."""
-        counts = {f"{column}s": self.values[column].nunique() for column in ("metric", "embedding")}
-        return [
-            WORDS.findings(
-                values=int(self.values["value"].notna().sum()), queries=self.values["query"].nunique(), **counts
-            )
-        ]
-
-    def front(self) -> Page:
-        """The first screen of a report."""
-        measured = self.values[self.values["value"].notna()]
-        tested = measured["p_value"].dropna() if "p_value" in measured else pd.Series(dtype=float)
-        missing, rows = len(self.values) - len(measured), len(self.values)
-        return Page(
-            title=WORDS.title(),
-            lead=WORDS.lead(embeddings=self.values["embedding"].unique().tolist()),
-            answer=self.findings()[0],
-            lines={
-                WORDS.certainty_question(): WORDS.certainty(tested=len(tested), below=int((tested < 0.05).sum())),
-                WORDS.missing_question(): WORDS.missing(missing=missing, values=rows),
-                WORDS.optimum_question(): WORDS.optimum(),
-            },
-            picture=None,
-        )
-
-    def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: values and definitions."""
-        values = self.values.reindex(columns=list(SHOWN)).dropna(axis=1, how="all")
-        definitions = self.used.filter(items=("name", "title", "description", "source", "doi"))
-        tables, sources = whole_table(WORDS.values(), values), whole_table(WORDS.definitions(), definitions)
-        parts = (Section(WORDS.values_title(), [tables, *self.notes]), Section(WORDS.definitions_title(), [sources]))
-        return filled(parts)
-
-    def sources(self) -> tuple[Any, ...]:
-        """The table, which names metrics, queries and embeddings."""
-        return (self.values,)
-
-
 WRITERS: dict[str, Callable[[Page], str]] = {"html": to_html, "md": _to_markdown}
 
 
@@ -271,8 +203,6 @@ def report(
     chosen = file_type if format is None else one_of(format, tuple(WRITERS), "format")
     if effects is not None and not isinstance(effects, SideEffects):
         raise InputError(f"effects is a {type(effects).__name__}: give what side_effects returns")
-    if topics is not None and not isinstance(topics, TopicNull):
-        raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns")
     if effects is not None and not isinstance(post, Comparison):
         raise InputError("effects belong to a comparison: give what compare returns")
     if topics is not None and not isinstance(post, xr.DataTree):
@@ -310,7 +240,7 @@ def _presented(given: object, topics: TopicNull | None, sensitivity: bool) -> Re
     """Anything that has a report as a result: fits and tables of metrics are none by themselves."""
     if isinstance(given, Result):
         return given
-    if isinstance(given, pd.DataFrame) and set(COLUMNS) <= set(given.columns):
+    if is_metric_table(given):
         return MetricTable(given)
     if isinstance(given, xr.DataTree):
         return FitReport(Fit.read(given), topics, sensitivity)

@@ -46,7 +46,7 @@ from bayesbias.contrast import (
 )
 from bayesbias.distances.list_coverage import Coverage, lists_named
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
-from bayesbias.errors import listed
+from bayesbias.errors import InputError, listed
 from bayesbias.models import list_models
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import AUTO, fit, made_independently
@@ -96,6 +96,13 @@ class FitReport(Result):
     result: Fit
     topics: TopicNull | None = None  # for its word lists, if that is known
     sensitivity: bool = True  # whether the page tells how the answer depends on model, prior and single words
+
+    def __post_init__(self) -> None:
+        if self.topics is None:
+            return
+        if not isinstance(self.topics, TopicNull):
+            raise InputError(f"topics is a {type(self.topics).__name__}: give what topic_null returns")
+        self.topics.beside(self.result.data.coverage)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -241,9 +248,17 @@ def _often_by_chance(facts: _PageFacts) -> dict[str, int] | None:
     """Number of random lists as far from 0 as the headline contrast, where they are more than a few."""
     if facts.topics is None or (name := f"associated - {facts.other}") not in facts.topics.observed:
         return None
+    if facts.result.adjusted_for:  # the check is of distances before adjustment, and says nothing of the answer
+        return None
     row = facts.topics.table().set_index("statistic").to_dict("index")[name]
     often = row["share_as_far"] > USUAL
     return {"count": row["count"], "replicates": facts.topics.replicates} if often else None
+
+
+def _chance(facts: _PageFacts, topics: str) -> str:
+    """The sentences of a chance check, which say so where only the distances of the fit were adjusted."""
+    by = facts.result.adjusted_for
+    return WORDS.chance_before_adjustment(by=by, topics=topics) if by else topics
 
 
 def _examples(facts: _PageFacts) -> str:
@@ -286,7 +301,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
             unit=facts.result.data.unit,
             mass=facts.percent,
             size=size_sentence(table),
-            topics="" if facts.topics is None else facts.topics.sentence,
+            topics="" if facts.topics is None else _chance(facts, facts.topics.sentence),
         ),
         WORDS.frequency_question(): " ".join(_of_frequency(facts)),
         WORDS.words_question(): WORDS.words_spoken_about(
@@ -426,7 +441,7 @@ def _checks(facts: _PageFacts) -> Iterator[Block]:
     else:
         yield WORDS.no_predictions()
     if facts.topics is not None:
-        yield WORDS.chance(topics=facts.topics.text())
+        yield WORDS.chance(topics=_chance(facts, facts.topics.text()))
         yield WORDS.table("random_lists", facts.topics.table(facts.prob), mass=facts.percent)
         yield WORDS.table("cosines_of_lists", facts.topics.similarity)
 

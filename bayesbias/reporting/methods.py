@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib.metadata import version
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+import pandas as pd
 import xarray as xr
 
 from bayesbias._support.arguments import one_of, probability
@@ -15,6 +15,7 @@ from bayesbias._support.prose import Prose
 from bayesbias._support.results import Result, Section, title_of
 from bayesbias.axes import Axis
 from bayesbias.axes.audits import Audit
+from bayesbias.baselines.ranking import Ranking
 from bayesbias.checks.calibration.topics import LISTS, TopicNull
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import Comparison
@@ -22,59 +23,69 @@ from bayesbias.contrast import GIVEN, POPULATIONS, beside_associated, contrasts
 from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
 from bayesbias.documents.regression import CovariateContrast
 from bayesbias.errors import InputError, many
+from bayesbias.metrics.batch import MetricResult
 from bayesbias.models.families import family_of
-from bayesbias.models.fits import sampling_text
+from bayesbias.models.fits import engine_of, sampling_text
 from bayesbias.models.own import ELSEWHERE
-from bayesbias.models.tree import Fit
+from bayesbias.models.tree import EXACT, Fit, versions_of
+from bayesbias.numerics.clusters import SPREAD
+from bayesbias.numerics.offsets import RARE
 from bayesbias.reporting.fit_report import FitReport
+from bayesbias.reporting.metric_table import MetricTable, is_metric_table
+from bayesbias.reporting.papers import cite, references
+from bayesbias.second_stage import criteria, pools, specifications, trends
 from bayesbias.second_stage.criteria import Criterion
 from bayesbias.second_stage.pools import Pool
-from bayesbias.second_stage.specifications import Multiverse, declared
+from bayesbias.second_stage.specifications import Multiverse
 from bayesbias.second_stage.trends import Trend
-from bayesbias.words import labelled
+from bayesbias.vectors import about
+from bayesbias.words import OTHER, OWN, controls_of, labelled
 
 WORDS = Prose("methods")
 
 
 def methods_text(
-    result: xr.DataTree | Result, prob: float = PROB, topics: TopicNull | None = None, population: str = GIVEN
+    result: xr.DataTree | Result | pd.DataFrame,
+    prob: float = PROB,
+    topics: TopicNull | None = None,
+    population: str = GIVEN,
 ) -> str:
     """The methods section of a paper on a result, to start from.
 
     Parameters
     ----------
     result
-        A fit, or a result of :func:`compare`, :func:`pool`, :func:`trend`, :func:`multiverse`, :func:`axis`,
-        :func:`audit`, :func:`criterion` or :func:`covariates`.
+        A fit, the table of :func:`run_metrics`, or a result of :func:`compare`, :func:`pool`, :func:`trend`,
+        :func:`multiverse`, :func:`axis`, :func:`audit`, :func:`criterion`, :func:`covariates`, :func:`metric` or
+        :func:`rank`.
     prob
         Posterior mass of the intervals.
     topics, population
-        Of a fit: the chance check of its lists (:func:`topic_null`), and what the whole list speaks about, as in
-        :func:`contrasts`.
+        Of a fit: the chance check of its lists in its embedding (:func:`topic_null`), and what the whole list speaks
+        about, as in :func:`contrasts`.
 
     Examples
     --------
     >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
-    >>> bb.methods_text(post).split(":")[0]
-    'We measured the cosine distances of 16 protected words of the list weat7 to 141 attribute words, 16 of them \
-stereotypes in google-news-slice (2,949 vectors)'
+    >>> bb.methods_text(post).split(",")[0]
+    'We measured the cosine distances of 16 protected words of the word list weat7 to 141 attribute words'
     """
     prob, population = probability(prob, "prob"), one_of(population, tuple(POPULATIONS), "population")
-    if topics is not None and not isinstance(topics, TopicNull):
-        raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns")
-    given = FitReport(Fit.read(result), topics) if isinstance(result, xr.DataTree) else result
+    given: Any = MetricTable(result) if is_metric_table(result) else result
+    if isinstance(result, xr.DataTree):
+        given = FitReport(Fit.read(result), topics)
     if isinstance(given, FitReport):
-        return " ".join(_fit(given, prob, population))
+        return _text(given, _fit(given, prob, population), given.result.versions)
     if topics is not None or population != GIVEN:
         raise InputError(f"topics and population belong to a fit; given is {type(result).__name__}")
     for kind, sentences in KINDS.items():
         if isinstance(given, kind):
-            versions = {"bayesbias": version("bayesbias")}
-            return " ".join([*sentences(given, prob), WORDS.software(versions=versions)])
+            versions = Fit(given.tree).versions if isinstance(given, Comparison) else versions_of(EXACT)
+            return _text(given, sentences(given, prob), versions)
     name = title_of(given).lower() if isinstance(given, Result) else type(given).__name__
     raise InputError(
-        f"there is no methods text for {name}: give a fit, or a result of compare, pool, trend, multiverse, axis, "
-        "audit, criterion or covariates"
+        f"there is no methods text for {name}: give a fit, the table of run_metrics, or a result of compare, pool, "
+        "trend, multiverse, axis, audit, criterion, covariates, metric or rank"
     )
 
 
@@ -85,18 +96,47 @@ def methods_section(result: Result, prob: float = PROB) -> Section:
     return Section(WORDS.title(), [])
 
 
-def _words_of(record: Coverage | None) -> Iterator[str]:
-    """Words that were not found, debiasing, and sentences: what a table records of its embedding."""
-    if record is None or record.unknown:
+def _text(result: Result, sentences: Iterable[str], versions: Mapping[str, str]) -> str:
+    """Sentences, then the sources of what was used, and the software."""
+    works: list[dict[str, str]] = []
+    with suppress(InputError):  # a result that does not know its sources
+        for cited in cite(result).used:
+            if (cited.doi or not cited.source.startswith("bayesbias")) and not _is_part(cited.what, works):
+                work = references().get(cited.doi)
+                works.append({**cited._asdict(), "source": work.short if work else cited.source})
+    sources = [WORDS.sources(works=works)] if works else []
+    return " ".join([*sentences, *sources, WORDS.software(versions=versions)])
+
+
+def _is_part(name: str, of: Iterable[Mapping[str, str]]) -> bool:
+    """True for a sub-query of a query that is there."""
+    return any(name.startswith(f"{each['what']}: ") for each in of)
+
+
+def _words_of(records: Iterable[Coverage | None]) -> Iterator[str]:
+    """Words that were not found, debiasing, and sentences: what tables record of their embeddings."""
+    known = [record for record in records if record is not None and not record.unknown]
+    if not known:
         yield WORDS.unknown()
-        return
-    embedding = record.embedding.get("name", "the embedding")
-    lacking = [each for each in record.lists if each["missing"]]
-    yield WORDS.missing(embedding=embedding, lists=lacking) if lacking else WORDS.complete(embedding=embedding)
-    if debiasing := record.embedding.get("debiasing"):
-        yield WORDS.debiased(embedding=embedding, method=debiasing.removesuffix("."))
-    if record.contexts:
-        yield WORDS.sentences(contexts=record.contexts)
+    lacking: dict[str, list[Coverage]] = {}
+    for record in known:
+        lacking.setdefault(repr([each for each in record.lists if each["missing"]]), []).append(record)
+    for same in lacking.values():
+        names = list(dict.fromkeys(record.embedding.get("name", "the embedding") for record in same))
+        lists = [each for each in same[0].lists if each["missing"]]
+        yield WORDS.missing(embeddings=names, lists=lists) if lists else WORDS.complete(embeddings=names)
+    for record in known:
+        if debiasing := record.embedding.get("debiasing"):
+            method, _, details = debiasing.removesuffix(".").partition(": ")
+            yield WORDS.debiased(embedding=record.embedding["name"], method=method, details=details)
+        if record.contexts:
+            yield WORDS.sentences(contexts=record.contexts)
+
+
+def _connections(present: Sequence[str], labels: Mapping[str, str]) -> str:
+    """What the kinds of distances are called."""
+    controls = [labels.get(name, name) for name in controls_of(present)]
+    return WORDS.connections(associated=OWN in present, different=OTHER in present, controls=controls)
 
 
 def _fit(report: FitReport, prob: float, population: str) -> Iterator[str]:
@@ -106,46 +146,70 @@ def _fit(report: FitReport, prob: float, population: str) -> Iterator[str]:
     stereotypes = table[table["attribute_class"].isin(table["group"].unique())]["attribute_word"].nunique()
     counts = {name: table[f"{name}_word"].nunique() for name in ("protected", "attribute")}
     yield WORDS.measured(record=data.coverage, distances=len(table), stereotypes=stereotypes, **counts)
-    yield from _words_of(data.coverage)
-    if by := result.tree.attrs.get("adjust") or data.adjusted:
+    yield _connections(data.connections.tolist(), result.labels)
+    yield from _words_of([data.coverage])
+    if by := result.adjusted_for:
         yield WORDS.adjusted(by=by)
-    yield from _model(result)
+    yield WORDS.model(model=result.model, family=family_of(result.spec).method_text(result.spec))
+    if not result.spec.own:
+        yield _priors(result)
+    if result.engine == ELSEWHERE:
+        yield WORDS.elsewhere(sampling=sampling_text(result))
+    else:
+        yield WORDS.computed(sampling=sampling_text(result), seed=result.seed)
     yield WORDS.intervals(mass=percent(prob))
     others = beside_associated(result) if len(data.protected_words) > 1 else []
     if others:
-        row = contrasts(result.tree, "associated", others[0], prob, population=population).iloc[0].to_dict()
+        row = contrasts(result.tree, OWN, others[0], prob, population=population).iloc[0].to_dict()
         label, whom = labelled(others[0], result.labels), POPULATIONS[population]
         yield WORDS.whole_list(population=whom, label=label, row=row, mass=percent(prob))
     if topics is not None:
-        rows = topics.table(prob).set_index("statistic").to_dict("index")
-        wanted = f"associated - {others[0]}" if others else ""
-        row = rows.get(wanted) or next(iter(rows.values()))
-        numbers = {"replicates": topics.replicates, "count": row["count"], "p": row["p_value"]}
-        yield WORDS.chance(lists=LISTS[topics.kind], seed=topics.seed, **numbers)
-    yield WORDS.software(versions=result.versions)
+        rows = topics.table(prob).to_dict("records")
+        wanted = f"{OWN} - {others[0]}" if others else ""
+        row = next((each for each in rows if each["statistic"] == wanted), rows[0])
+        numbers = {name: row[name] for name in ("count", "observed", "centre")} | {"p": row["p_value"]}
+        numbers |= {"replicates": topics.replicates, "seed": topics.seed}
+        statistic = labelled(row["statistic"], result.labels)
+        yield WORDS.chance(lists=LISTS[topics.kind], statistic=statistic, by=result.adjusted_for, **numbers)
 
 
-def _model(result: Fit) -> Iterator[str]:
-    yield WORDS.model(model=result.model, family=family_of(result.spec).method_text(result.spec))
-    if not result.spec.own:
-        yield WORDS.priors(priors={name: prior.model_dump() for name, prior in result.priors().items()})
-    sampling = sampling_text(result)
-    if result.engine == ELSEWHERE:
-        yield WORDS.elsewhere(sampling=sampling)
-    else:
-        yield WORDS.computed(sampling=sampling, seed=result.seed)
+def _priors(result: Fit) -> str:
+    """The priors of a fit, or of the changes of a comparison."""
+    priors = result.priors() if "posterior" in result.tree.children else result.spec.priors
+    flat = family_of(result.spec).needs_relatedness  # the means have none of their own
+    return WORDS.priors(priors={name: prior.model_dump() for name, prior in priors.items()}, flat=flat)
 
 
 def _comparison(result: Comparison, prob: float) -> Iterator[str]:
-    attrs = result.tree.attrs
-    protected, pairs = len(result.data.protected_words), len(result.data.y)
-    yield WORDS.several(embeddings=list(result.embeddings), pairs=pairs, protected=protected)
-    records = map(known_coverage, result.coverage.values())
-    yield from dict.fromkeys(chain.from_iterable(map(_words_of, records)))
-    fitted = Fit(result.tree)
-    yield WORDS.model(model=fitted.model, family=family_of(fitted.spec).method_text(fitted.spec))
-    yield WORDS.computed(sampling=f"by the engine {result.engine}", seed=attrs["seed"])
-    yield WORDS.change(population=POPULATIONS[result.population], mass=percent(prob))
+    attrs, data, fitted = result.tree.attrs, result.data, Fit(result.tree)
+    family = family_of(fitted.spec).method_text(fitted.spec)
+    records = [known_coverage(record) for record in result.coverage.values()]
+    known = dict(zip(result.coverage, records, strict=True))
+    sides = [
+        {"name": name, "embedding": record.embedding if (record := known.get(name)) is not None else {}}
+        for name in result.embeddings
+    ]
+    yield WORDS.several(
+        sides=sides,
+        pairs=len(data.y),
+        protected=len(data.protected_words),
+        attribute=len(data.attribute_words),
+        word_list=next((record.word_list for record in records if record is not None), ""),
+    )
+    yield _connections(list(result.connections), result.labels)
+    yield from _words_of(records)
+    if result.unrelated:
+        yield WORDS.model_of_changes(model=fitted.model, family=family, levels=attrs["levels_model"])
+    else:
+        yield WORDS.model(model=fitted.model, family=family)
+    yield _priors(fitted)
+    engine = engine_of(fitted)
+    drawn = "posterior" in result.tree.children
+    yield WORDS.computed(sampling=sampling_text(fitted) if drawn else engine and engine.method, seed=attrs["seed"])
+    yield WORDS.changes(pairs=result.pairs)
+    yield WORDS.change(population=POPULATIONS[result.population], mass=percent(prob), joint=not result.unrelated)
+    # the model's sentence has what the caution says
+    yield from (note for note in result.notes if note != family_of(fitted.spec).caution_of_changes)
 
 
 def _drawn(tree: xr.DataTree, prob: float, notes: Iterable[str]) -> Iterator[str]:
@@ -157,31 +221,60 @@ def _drawn(tree: xr.DataTree, prob: float, notes: Iterable[str]) -> Iterator[str
     yield from notes
 
 
+def _estimated(result: Pool | Trend, names: Sequence[str]) -> str:
+    """The contrast of a pool or a trend, and the embeddings that it was estimated in."""
+    words = result.estimates.index["protected_words"].astype(int)
+    size = {"fewest": int(words.min()), "most": int(words.max())}
+    return WORDS.estimated(contrast=list(result.contrast), unit=result.unit, embeddings=list(names), **size)
+
+
 def _pool(result: Pool, prob: float) -> Iterator[str]:
-    names = result.estimates.index["embedding"].tolist()
-    contrast = " - ".join(result.contrast)
-    yield WORDS.pool(contrast=contrast, embeddings=names, unit=result.unit, weights=result.weights)
+    index = result.estimates.index
+    width = pools.WIDTH if result.unit == COSINE else pools.STANDARD_WIDTH
+    groups = [name for name in index["group"].unique().tolist() if name]
+    yield _estimated(result, index["embedding"].tolist())
+    replicated = result.training_share is not None
+    yield WORDS.pool(groups=groups, replicated=replicated, width=width, weights=result.weights)
+    if not result.correlates.empty:
+        yield WORDS.outside(relations=result.correlates.to_dict("records"), width=width)
     yield from _drawn(result.tree, prob, result.notes)
 
 
 def _trend(result: Trend, prob: float) -> Iterator[str]:
     index = result.estimates.index
     times = zip(index["embedding"], (f"{time:g}" for time in index["time"]), strict=True)
-    named = [name if name == time else f"{name} ({time})" for name, time in times]
-    options = {"unit": result.unit, "kind": result.kind, "weights": result.weights}
-    yield WORDS.trend(contrast=" - ".join(result.contrast), embeddings=named, **options)
+    yield _estimated(result, [name if name == time else f"{name} ({time})" for name, time in times])
+    scale = 1.0 if result.unit == COSINE else trends.STANDARD
+    width = trends.WIDTH if len(index) > trends.FEW else trends.FEW_WIDTH
+    yield WORDS.trend(
+        kind=result.kind,
+        width=scale * width,
+        step=scale * trends.WIDTH,
+        weights=result.weights,
+        correlations=trends.CORRELATIONS,
+    )
     yield from _drawn(result.tree, prob, result.notes)
 
 
 def _multiverse(result: Multiverse, prob: float) -> Iterator[str]:
     table = result.specifications
-    yield WORDS.multiverse(
-        decisions=declared(result.decisions).to_dict("records"),
-        every=len(table),
-        computed=int((table["status"] == "done").sum()),
-        distinct=len(result.distinct),
-        unit=IN_SDS if result.standardised else COSINE,
-    )
+    decisions = [
+        {
+            "decision": row["decision"],
+            "names": table[row["decision"]].astype(str).unique().tolist(),
+            "declared": specifications.DECLARED[row["status"]],
+        }
+        for row in result.decisions.to_dict("records")
+    ]
+    unit = IN_SDS if result.standardised else COSINE
+    computed = int((table["status"] == "done").sum())
+    numbers = {"every": len(table), "computed": computed, "distinct": len(result.distinct)}
+    yield WORDS.multiverse(decisions=decisions, unit=unit, **numbers)
+    if result.draws("sd").any():
+        width = specifications.STANDARD_WIDTH if result.standardised else specifications.WIDTH
+        yield WORDS.effects_of_decisions(width=width)
+    else:
+        yield WORDS.no_effects()
     if len(result.null):
         yield WORDS.null(replicates=len(result.null))
     yield from _drawn(result.tree, prob, result.notes)
@@ -190,8 +283,7 @@ def _multiverse(result: Multiverse, prob: float) -> Iterator[str]:
 def _axis(result: Axis, prob: float) -> Iterator[str]:
     negative, positive = (len(words) for _, words in result.poles.lists) if result.poles.lists else (0, 0)
     counts = {"words": len(result.words), "pairs": len(result.poles.pairs), "negative": negative, "positive": positive}
-    facts = {"embedding": result.embedding["name"], "vectors": result.embedding["vectors"]}
-    yield WORDS.axis(name=result.name, ends=result.ends, **counts, **facts)
+    yield WORDS.axis(name=result.name, ends=result.ends, embedding=result.embedding, **counts)
     if result.centre:
         yield WORDS.centred(centre=result.centre)
     if result.adjusted:
@@ -205,7 +297,7 @@ def _audit(result: Audit, _: float) -> Iterator[str]:
         words=result.words["word"].nunique(),
         embedding=result.embedding,
         groups=list(result.groups),
-        paired=bool(result.pairs),
+        pairs=result.pairs,
         level=result.level,
         ropes=result.ropes,
         mass=percent(result.prob),
@@ -214,17 +306,72 @@ def _audit(result: Audit, _: float) -> Iterator[str]:
 
 
 def _criterion(result: Criterion, prob: float) -> Iterator[str]:
-    yield WORDS.criterion(contrast=" - ".join(result.contrast), words=len(result.words), errors=result.errors)
+    facts = {"contrast": list(result.contrast), "words": len(result.words), "variable": result.variable}
+    yield WORDS.criterion(errors=result.errors, **facts)
+    if result.related:
+        yield WORDS.criterion_by_vectors(share=RARE)
+    else:
+        yield WORDS.criterion_unrelated(width=criteria.WIDTH, errors=result.errors)
     if result.unadjusted is not None:
-        yield WORDS.values_adjusted()
-    yield from _drawn(result.tree, prob, result.notes)
+        yield WORDS.values_adjusted(by=result.words.attrs["attribute"])
+    exact = "The values are taken as exact."
+    yield from _drawn(result.tree, prob, [note for note in result.notes if note != exact])
 
 
 def _covariates(result: CovariateContrast, prob: float) -> Iterator[str]:
-    facts = {"target": result.target, "formula": result.by.formula, "ends": result.ends}
-    units = many(result.design.clusters, result.by.sample.unit)
-    yield WORDS.covariates(vectors=int(result.design.vectors.n.sum()), units=units, **facts)
+    sample, design = result.by.sample, result.design
+    yield WORDS.covariates(
+        target=result.target,
+        groups=list(design.groups) if len(design.groups) > 1 else [],
+        ends=result.ends,
+        attribute=len(result.attributes.keys),
+        embedding=about(sample.kv)["name"],
+        vectors=int(design.vectors.n.sum()),
+        units=many(design.clusters, sample.unit),
+        made=sample.about,
+    )
+    if result.centre is not None:
+        yield WORDS.centred(centre="vocabulary")
+    kinds = {"known": len(design.x) == 1, "nested": design.clusters < len(design.x), "uneven": len(design.terms) > 1}
+    yield WORDS.regression(formula=result.by.formula, unit=sample.unit, spread=SPREAD, **kinds)
+    yield WORDS.of_words()
     yield WORDS.intervals(mass=percent(prob))
+    yield from result.notes
+
+
+def _metrics(result: MetricTable, _: float) -> Iterator[str]:
+    table = result.table()
+    names = {name: table[name].astype(str).unique().tolist() for name in ("metric", "query", "embedding")}
+    yield WORDS.metrics(**names)
+    tested = int(table["p_value"].notna().sum()) if "p_value" in table else 0
+    values, lacking = int(table["value"].notna().sum()), int((table["missing"] > 0).sum())
+    yield WORDS.values_of_metrics(values=values, without=len(table) - values, lacking=lacking, tested=tested)
+    yield from result.notes
+
+
+def _metric(result: MetricResult, _: float) -> Iterator[str]:
+    yield WORDS.metrics(metric=[result.title], query=[result.query.name], embedding=[result.embedding])
+    sets = [
+        {"name": row["set"], "found": row["found"], "asked": row["asked"], "missing": list(row["missing"])}
+        for row in result.coverage.to_dict("records")
+    ]
+    yield WORDS.sets(sets=sets)
+    if result.p_value is not None:
+        yield WORDS.tested(
+            p=result.p_value,
+            random_lists=result.null_mean is not None,
+            partitions=result.partitions or 0,
+            exact=result.exact,
+            options=result.options,
+        )
+    yield from (f"{note[:1].upper()}{note[1:]}." for note in result.notes)
+
+
+def _ranking(result: Ranking, prob: float) -> Iterator[str]:
+    names = result.by_query["query"].astype(str).unique().tolist()
+    queries = [name for name in names if not _is_part(name, [{"what": other} for other in names])]
+    facts = {"embeddings": list(result.scores.index), "metrics": list(result.scores.columns), "queries": queries}
+    yield WORDS.ranking(made=result.made, **facts)
     yield from result.notes
 
 
@@ -237,5 +384,8 @@ KINDS: Mapping[type[Result], Callable[[Any, float], Iterator[str]]] = {
     Audit: _audit,
     Criterion: _criterion,
     CovariateContrast: _covariates,
+    MetricTable: _metrics,
+    MetricResult: _metric,
+    Ranking: _ranking,
 }
 """Kinds of results beside fits, and the function to the sentences of each."""

@@ -21,7 +21,7 @@ from bayesbias._support.arguments import text, whole_number
 from bayesbias._support.files import check_target, read_text, write_text
 from bayesbias._support.paths import shipped
 from bayesbias._support.phrases import difference, is_share_of_draws, p_value, percent
-from bayesbias._support.results import Cited, Result
+from bayesbias._support.results import NAMED, NAMES, Cited, Result
 from bayesbias.axes import Axis
 from bayesbias.checks.summaries import ETI, HDI
 from bayesbias.contrast import POPULATIONS, contrasts
@@ -99,7 +99,8 @@ class Citations(Result):
             "  author = {{The bayesbias authors}},",
             f"  version = {{{version('bayesbias')}}},",
             f"  year = {{{RELEASED}}},",
-            "  note = {Python package},",  # it has no public address that an entry could give
+            # plainnat prints no version; the package has no public address that an entry could give
+            f"  note = {{Python package, version {version('bayesbias')}}},",
             "}",
         ]
         works = {work.doi: work for work in reversed(self.used) if work.doi}
@@ -280,6 +281,7 @@ def to_latex(
 ) -> str:
     r"""A result as a LaTeX table, with the rules of the package booktabs.
 
+    The text is a whole ``table`` environment, which a paper reads with ``\input`` and which needs the package booktabs.
     The two ends of an interval stand in one column, probabilities have two significant digits and are never 0, and the
     caption says what a negative number is. Special characters are escaped, numbers below 0 have a proper minus sign,
     the row of the whole list is named, and what is missing is left empty; columns without any value are left out.
@@ -294,8 +296,9 @@ def to_latex(
     path
         File to write too, ``.tex``, whole or not at all.
     caption, label
-        Caption, as plain text, and label for ``\ref``; by default the caption names the contrast, the mass of the
-        intervals and what the whole list speaks about, as far as the table knows them.
+        Caption, as plain text, and label for ``\ref``; by default the caption names the contrast, the word list, the
+        embedding, the adjustment, the mass of the intervals and what the whole list speaks about, as far as the table
+        knows them.
     digits
         Decimals of numbers.
 
@@ -348,6 +351,9 @@ def _caption(table: pd.DataFrame, result: object) -> str:
     attrs, parts = table.attrs, []
     if "first" in attrs and "second" in attrs:
         contrast = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
+        measured = attrs.get("measured", {})
+        for word, name in (("of the word list", "word_list"), ("in", "embedding"), ("adjusted for", "adjusted")):
+            contrast += f" {word} {measured[name]}" if measured.get(name) else ""
         parts.append(f"change of {contrast}, {attrs['change']}" if "change" in attrs else contrast)
     if "prob" in attrs:
         kinds = {ETI: "equal-tailed", HDI: "highest-density"}
@@ -409,6 +415,8 @@ def _cell(value: Any, digits: int, column: str) -> str:
         return ""
     if isinstance(value, list | tuple | set | frozenset):
         return _escaped(listed([str(item) for item in value]))
+    if column in NAMED and isinstance(value, str):
+        return _escaped(NAMES.get(value, value))
     if column.startswith("p_") and _is_number(value):
         share = is_share_of_draws(column)
         if share and value > 1 - SHOWN_SHARE:

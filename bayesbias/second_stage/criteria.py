@@ -69,7 +69,7 @@ class Criterion(Staged):
     words
         One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``,
         ``value_se``, ``fitted`` (on the line), ``residual``. Where the relation is adjusted for an attribute, estimates
-        and values are those at its mean, and a column ``attribute`` holds it.
+        and values are those at its mean, a column ``attribute`` holds it, and ``attrs`` its name.
     estimates
         The words' contrasts, as :class:`Estimates` by ``word`` and ``group``, with their joint covariance.
     population
@@ -85,6 +85,8 @@ class Criterion(Staged):
         Whether the values have standard errors.
     unadjusted
         The relation before adjustment for an attribute of the words, where it was asked for; else None.
+    related
+        Whether the vectors tell which words are similar, so that what is left of their values may be shared.
     """
 
     picture: ClassVar[str] = "plot_relation"
@@ -100,6 +102,7 @@ class Criterion(Staged):
     unadjusted: Criterion | None
     cited: tuple[Any, ...]
     notes: tuple[str, ...]
+    related: bool
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """The relation in numbers.
@@ -309,6 +312,7 @@ def criterion(
     )
     if attribute is not None:
         words["attribute"] = attribute.of(shared)
+        words.attrs["attribute"] = attribute.name
     unadjusted = replace(options, adjust=None, frequencies=None)
     return Criterion(
         contrast=side.contrast,
@@ -325,6 +329,7 @@ def criterion(
             *([] if attribute is None else [f"Places and values are adjusted for {attribute.name}."]),
             *_notes(missing, isinstance(side, _AxisSide), bool(x_se.any()), side.notes),
         ),
+        related=isinstance(side, _AxisSide),
     )
 
 

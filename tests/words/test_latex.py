@@ -44,13 +44,16 @@ def test_contrasts_of_a_fit_have_a_caption(religion_fit, tmp_path):
     said = bb.to_latex(table, tmp_path / "t.tex")
     assert (tmp_path / "t.tex").read_text(encoding="utf-8") == said + "\n"
     assert (
-        r"\caption{Associated $-$ human; 50\% equal-tailed intervals; the whole list speaks about protected words "
-        "and attribute lists like these; negative: closer.}"
+        r"\caption{Associated $-$ human of the word list religion in google-news-slice; 50\% equal-tailed intervals; "
+        "the whole list speaks about protected words and attribute lists like these; negative: closer.}"
     ) in said
     assert said.count(r" \\") == len(table) + 1
     assert f"whole list &  & ${table['mean'][0]:.3f}$ &" in said
     assert "nan" not in said.lower()
-    assert bb.to_latex(religion_fit).startswith("\\begin{table}\n\\centering\n\\caption{Associated $-$ different; 89")
+    title = "\\caption{Associated $-$ different of the word list religion in google-news-slice; 89"
+    assert bb.to_latex(religion_fit).startswith(f"\\begin{{table}}\n\\centering\n{title}")
+    table = bb.distance_table("google-news-slice", "weat7")
+    assert "weat7 in google-news-slice adjusted for length; 89" in bb.to_latex(bb.fit(table, seed=0, adjust="length"))
 
 
 def test_other_tables_and_results(religion, religion_fit, slice_vectors):
@@ -66,8 +69,9 @@ def test_other_tables_and_results(religion, religion_fit, slice_vectors):
         assert "nan" not in said.replace("Caliskan", "").lower().replace("finance", "")
         assert "<NA>" not in said
     assert (
-        r"\caption{Change of associated $-$ different, before and after; 89\% equal-tailed intervals; rows of words "
-        "are changes of associations; the whole list speaks about these protected words"
+        r"\caption{Change of associated $-$ different of the word list religion in google-news-slice, before and "
+        r"after; 89\% equal-tailed intervals; rows of words are changes of associations; the whole list speaks about "
+        "these protected words"
     ) in bb.to_latex(bb.compare(before=religion, after=religion, seed=0, draws=400))
 
 
@@ -87,6 +91,12 @@ def test_ends_of_intervals_stand_together_and_no_probability_is_0():
     assert r"mean & 89\% interval & p closer & p value \\" in said
     assert r"$-0.060$ & [$-0.082$, 0.037] & $< 0.001$ & 0.00034 \\" in said
     assert r"0.000 &  & 0.9956 & 0.068 \\" in said
+
+
+def test_rows_have_names_for_readers():
+    found = bb.to_latex(pd.DataFrame({"quantity": ["residual_sd", "slope"], "mean": [0.1, 0.2]}))
+    assert "residual standard deviation & 0.100" in found
+    assert "slope & 0.200" in found
 
 
 def test_places_on_an_axis_say_which_end_is_positive():

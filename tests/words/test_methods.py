@@ -42,7 +42,7 @@ def test_an_adjustment_is_one_sentence_more(weat7, plain):
     (adjusted,) = [line for line in more if line.startswith("Distances were adjusted for length")]
     # the numbers of the answer move with the distances, and nothing else does
     assert [line[:30] for line in gone] == [line[:30] for line in more if line != adjusted]
-    assert all(line.startswith(("For these protected", "Software")) for line in gone)
+    assert all(line.startswith(("For these protected", "Sources", "Software")) for line in gone)
 
 
 def test_a_word_that_is_missing_is_named(plain, lists):
@@ -54,21 +54,39 @@ def test_a_word_that_is_missing_is_named(plain, lists):
     assert more == gone.replace(start, f"{start} zzyzx (protected list math, 8 of 9 found);")
 
 
-def test_a_chance_check_is_one_sentence_more(plain):
+def test_a_chance_check_is_one_sentence_more(weat7, plain):
     topics = bb.topic_null("google-news-slice", "weat7", replicates=99, seed=3)
     row = topics.table().set_index("statistic").loc["associated - different"]
     gone, more = differing(sentences(plain), sentences(plain, topics=topics))
     assert gone == []
-    assert more == [
-        f"In a chance check, {row['count']:.0f} of 99 random lists as coherent as these and as similar to each other "
-        f"gave a difference at least as far from 0 (p = {row['p_value']:.2f}, seed 3)."
-    ]
+    said = (
+        f"{row['count']:.0f} of 99 random lists as coherent as these and as similar to each other gave a value of "
+        f"associated \N{MINUS SIGN} different at least as far from 0.000 as the \N{MINUS SIGN}0.014 of the given lists "
+        f"(p = {row['p_value']:.2f}, seed 3)."
+    )
+    assert more == [f"In a chance check, {said}"]
+    # the check is of distances as they were measured
+    by_length = sentences(bb.fit(weat7, seed=0, adjust="length"), topics=topics)
+    assert f"In a chance check of the distances before adjustment for length, {said}" in by_length
+
+
+@pytest.mark.parametrize(("embedding", "words"), [("glove-50d-slice", "weat7"), ("google-news-slice", "weat8")])
+def test_a_chance_check_of_another_list_or_embedding_is_refused(plain, tmp_path, embedding, words):
+    topics = bb.topic_null(embedding, words, replicates=19)
+    says = f"topics is the chance check of {words} in {embedding}, and the fit is of weat7 in google-news-slice"
+    for use in (
+        lambda: bb.methods_text(plain, topics=topics),
+        lambda: bb.report(plain, tmp_path / "fit.html", topics=topics),
+        lambda: bb.plots.plot_overview(plain, topics),
+    ):
+        with pytest.raises(bb.InputError, match=says):
+            use()
 
 
 def test_another_model_changes_the_model_its_priors_and_the_answer(weat7, plain):
     gone, more = differing(sentences(plain), sentences(bb.fit(weat7, "crossed", seed=0)))
-    assert any(line == "We modelled all distances together (model related)." for line in gone)
-    assert any(line == "We modelled all distances together (model crossed)." for line in more)
+    assert any(line == "We modelled all distances together (model related of bayesbias)." for line in gone)
+    assert any(line == "We modelled all distances together (model crossed of bayesbias)." for line in more)
     assert sum(line.startswith("Priors:") for line in more) == 1
     kept = set(sentences(plain)) - set(gone)
     assert sum(line.startswith(("We measured", "We report", "Words that")) for line in kept) == 3
@@ -78,14 +96,18 @@ def test_other_priors_change_the_priors(weat7):
     one = bb.fit(weat7, "crossed", seed=0)
     other = bb.fit(weat7, "crossed", seed=0, priors={"sigma": {"distribution": "half_normal", "sd": 0.2}})
     _, more = differing(sentences(one), sentences(other))
-    assert [line for line in more if line.startswith("Priors:") and "sigma: half-normal (sd 0.2)" in line]
+    assert [
+        line
+        for line in more
+        if line.startswith("Priors:") and "residual standard deviation: half-normal (sd 0.2)" in line
+    ]
 
 
 def test_another_population_changes_the_answer_alone(plain):
     gone, more = differing(sentences(plain), sentences(plain, population="similar"))
     assert len(gone) == len(more) == 1
-    assert gone[0].startswith("For these protected words and attribute lists like these, associated")
-    assert more[0].startswith("For protected words and attribute lists like these, associated")
+    assert gone[0].startswith("For these protected words and attribute lists like these it was")
+    assert more[0].startswith("For protected words and attribute lists like these it was")
 
 
 def test_another_seed_changes_the_seed_alone(weat7, plain):
@@ -96,13 +118,26 @@ def test_another_seed_changes_the_seed_alone(weat7, plain):
 def test_each_kind_of_result_has_a_text(weat7):
     tables = bb.distance_tables({"google": "google-news-slice", "glove": "glove-50d-slice"}, "weat7")
     pool = sentences(bb.pool(tables))
-    assert pool[0].startswith("We measured associated \N{MINUS SIGN} different (cosine distance; negative: closer) in ")
+    assert pool[0] == (
+        "We estimated associated \N{MINUS SIGN} different, the mean distance of protected words to the stereotypes of "
+        "their own group less that to the stereotypes of other groups (unit: cosine distance; negative: associated is "
+        "closer), in 2 embeddings (google, glove) over 16 protected words each."
+    )
+    assert "The standard deviations between embeddings have half-Cauchy priors of scale 0.05." in pool
     assert "(seed 0)" in " ".join(pool)
     changed = bb.compare(before=weat7, after=weat7, seed=2, draws=400)
-    assert "joint posterior of both" in bb.methods_text(changed)
+    text = sentences(changed)
+    assert text[0] == (
+        "We compared before (google-news-slice: 2,949 vectors of 300 dimensions) and after (google-news-slice: 2,949 "
+        "vectors of 300 dimensions) on 2,256 pairs of 16 protected words of the word list weat7 and 141 attribute "
+        "words, the same in each."
+    )
+    assert "Levels and changes have one joint posterior." in text
+    assert text[-1].startswith("Software: Python ")
     axis = bb.axis("glove-50d-slice", "gender", words=["nurse", "colonel"])
     assert "We placed 2 words on the axis gender from woman to man of" in bb.methods_text(axis)
-    assert "positive towards man" in bb.methods_text(axis)
+    assert "positive where a word is nearer to man" in bb.methods_text(axis)
+    assert "axis gender, Stoltz and Taylor (2022), doi 10.21105/joss.03741" in bb.methods_text(axis)
     audit = bb.audit("glove-50d-slice", "gender", most_frequent=2000)
     assert "at most 5% of the calls are expected to be wrong" in bb.methods_text(audit)
     with pytest.raises(bb.InputError, match="there is no methods text for"):
@@ -120,16 +155,14 @@ def test_a_trend_names_its_times_its_kind_and_its_unit(weat7):
     time = {"1990": 1990, "later": 2000, "2010": 2010}
     line = sentences(bb.trend(tables, time, stages=stages))
     walk = sentences(bb.trend(tables, time, kind="walk", standardise=True, stages=stages, seed=4))
-    assert line[0] == (
-        "We measured associated \N{MINUS SIGN} different (cosine distance; negative: closer) in 1990, later (2000), "
-        "2010 and estimated its linear trend over time, with deviations of single embeddings and the joint covariance "
-        "of the estimates (weights: equal)."
-    )
-    assert walk[0] == line[0].replace("linear trend", "random walk").replace(
-        "cosine distance", "standard deviations of the embedding's distances"
-    )
-    assert line[1] == "The posterior was computed by quadrature, with 400 independent draws (seed 0)."
-    assert walk[1] == line[1].replace("seed 0", "seed 4")
+    assert "in 3 embeddings (1990, later (2000), 2010) over 16 protected words each." in line[0]
+    assert walk[0] == line[0].replace("cosine distance", "standard deviations of the embedding's distances")
+    assert "The standard deviations of both parts have half-Cauchy priors of scale 0.01;" in line[2]
+    assert walk[1].endswith("as a random walk over time plus an independent deviation of each embedding.")
+    assert walk[2] == ("Half-Cauchy priors: standard deviation of a mean step, scale 0.2; of deviations, scale 0.1.")
+    computed = "The posterior was computed by quadrature, with 400 independent draws (seed 0)."
+    assert computed in line
+    assert computed.replace("seed 0", "seed 4") in walk
 
 
 def test_a_multiverse_counts_its_combinations_and_says_what_was_declared():
@@ -140,11 +173,13 @@ def test_a_multiverse_counts_its_combinations_and_says_what_was_declared():
     }
     result = bb.multiverse({"decisions": decisions, "replicates": 5})
     text = sentences(result)
-    assert text[0].startswith("We measured one contrast (")
-    assert "under 2 combinations of decisions (" in text[0]
-    assert "metric: 2 options, its options declared equally good)." in text[0]
-    assert f"2 could be computed, {len(result.distinct)} of them distinct." in text[0]
-    assert "We compared them with 5 sets of random lists in place of the stereotype lists." in text
+    assert text[0].startswith("We answered one question (unit: ")
+    assert "under 2 combinations of decisions: embedding (glove-50d-slice; " in text[0]
+    assert "metric (contrast, weat; its options declared equally good)." in text[0]
+    assert text[1] == f"All could be computed, {len(result.distinct)} of them distinct."
+    # one distinct answer tells nothing of decisions, and no model of them was fitted
+    assert text[3].startswith("No effects of decisions were modelled")
+    assert text[4].startswith("We ran 5 sets of random lists in place of the stereotype lists")
     assert "unsure" not in " ".join(text)
 
 
@@ -153,12 +188,15 @@ def test_a_criterion_has_the_errors_that_were_given():
     axis, stages = bb.axis("glove-50d-slice", "gender", words=words), bb.checks.TwoStage(draws=400)
     values = dict(zip(words, range(8), strict=True))
     exact, uncertain = (sentences(bb.criterion(axis, values, se, stages=stages)) for se in (None, 0.5))
-    start = (
-        "We related outside values of 8 words to woman \N{MINUS SIGN} man, the difference of their mean cosine "
-        "distances (negative: closer to woman), by a regression with the errors of places"
+    assert exact[0] == (
+        "We related outside values of 8 words to the places of the words, woman \N{MINUS SIGN} man: the mean cosine "
+        "distance to the woman words less that to the man words (negative: closer to woman)."
     )
-    assert (exact[0], uncertain[0]) == (f"{start}.", f"{start} and of values.")
-    assert ["The values are taken as exact." in text for text in (exact, uncertain)] == [True, False]
+    differ = "The values were taken as exact.", "The values have standard errors, which were given."
+    assert differing(exact, uncertain) == ([differ[0]], [differ[1]])
+    assert any(
+        "beta (0.4, 1) for the share of the residual variance that similar words share" in line for line in exact
+    )
 
 
 def test_documents_have_their_formula_their_vectors_and_their_units():
@@ -170,10 +208,34 @@ def test_documents_have_their_formula_their_vectors_and_their_units():
     presidents = recent.loc[recent["text"].str.contains(r"(?i)\bpeople\b"), "president"].nunique()
     text = sentences(by.contrast(["family", "home"], ["career", "office"]))
     assert text[0] == (
-        "We related the distances of people to family, home less those to career, office (negative: nearer to family, "
-        f"home) to party + year, from {vectors} vectors of {presidents} presidents; intervals are for attribute words "
-        "like these."
+        "We measured the distance of people to family, home less that to career, office (cosine distance; negative: "
+        f"nearer to family, home), with 4 attribute words of glove-50d-slice, from {vectors} vectors of {presidents} "
+        "presidents."
     )
+    assert text[1].endswith("(window of 6 words), times a matrix that was given.")
+    assert text[2] == (
+        "The mean vectors of each president under each value of the covariates were regressed on the covariates "
+        "(formula party + year), with flat priors of the coefficients."
+    )
+    assert "one standard deviation within each president and one between" in text[3]
+    assert text[4].startswith("Intervals are for attribute words like these: ")
+
+
+def test_metrics_and_ranks_name_queries_and_draws():
+    found = bb.metric("weat", "google-news-slice", "weat7", p_value=True)
+    text = sentences(found)
+    assert text[0] == "We computed WEAT for the query weat7 in google-news-slice."
+    assert text[2].startswith(f"The p-value is {found.p_value:.3f} by a permutation test over ")
+    assert text[2].endswith("which treats words as independent (two-sided).")
+    kvs = {"google": "google-news-slice", "glove": "glove-50d-slice"}
+    ranked = sentences(bb.rank(kvs, "weat7", ["weat", "rnd"], draws=20, replicates=0, seed=3))
+    assert ranked[0] == "We ranked 2 embeddings (google, glove) by weat, rnd over 1 query (weat7)."
+    assert (
+        "Probabilities of an order are over 20 bootstrap draws of the words, the same for all embeddings"
+        in " ".join(ranked)
+    )
+    assert "(seed 3)" in " ".join(ranked)
+    assert "random topics" not in " ".join(ranked)
 
 
 def test_the_report_of_a_fit_has_the_text(plain, tmp_path):

@@ -14,15 +14,15 @@ import bayesbias as bb
 from bayesbias._support.prose import FOLDER, Prose
 from bayesbias._support.results import FORMATS
 from bayesbias.models.tree import Fit
-from bayesbias.reporting.document import MetricTable
 from bayesbias.reporting.fit_report import FitReport
 from bayesbias.reporting.methods import methods_section
+from bayesbias.reporting.metric_table import MetricTable
 
 PAGES = ("fit", "change", "metrics", "methods")
 READERS = {
     "fit": ("reporting/fit_report.py", "reporting/verdicts.py"),
     "change": ("comparison/change_report.py",),
-    "metrics": ("reporting/document.py",),
+    "metrics": ("reporting/metric_table.py",),
     "methods": ("reporting/methods.py",),
 }
 ARITHMETIC = (nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow, nodes.Neg)
@@ -93,7 +93,8 @@ def fits():
     plain, torah = pd.DataFrame(few), few["protected_word"] == "torah"
     yield few, {}, {"sensitivity": True}
     yield religion, {}, {"topics": topics}
-    yield bb.distance_table("google-news-slice", "weat7"), {"adjust": "length"}, {}
+    topics = bb.topic_null("google-news-slice", "weat7", replicates=19, seed=0)
+    yield bb.distance_table("google-news-slice", "weat7"), {"adjust": "length"}, {"topics": topics}
     yield plain[~torah | (few["connection"] != "different")], {}, {}
     yield plain[torah], {}, {}
     yield plain[few["connection"] == "neutral"], {}, {}
@@ -135,9 +136,10 @@ def test_every_macro_of_a_comparison_is_rendered(rendered, religion, slice_vecto
 
 
 def test_every_macro_of_metrics_is_rendered(rendered, slice_vectors):
-    result = MetricTable(bb.run_metrics(slice_vectors, ["weat6", "weat7"], ["weat", "mac"]))
-    result.front()
-    result.sections()
+    for queries in (["weat6", "weat7"], ["weat6", "weat7", "weat8"]):
+        result = MetricTable(bb.run_metrics(slice_vectors, queries, ["weat", "weat_effect_size", "mac"]))
+        result.front()
+        result.sections()
     assert macros("metrics") == rendered["metrics"]
 
 
@@ -158,12 +160,24 @@ def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encode
     speeches = pd.DataFrame({"text": texts, "side": ["a", "b"] * 6})
     sample = bb.instances(speeches, "bank", "glove-50d-slice", transform=np.eye(50))
     bb.methods_text(post, topics=bb.topic_null(slice_vectors, lists, replicates=19, seed=0))
+    three = {"a": table, "b": debiased, "c": bb.distance_table("glove-50d-slice", lists)}
+    outside = pd.DataFrame({"x": [1.0, 2.0, 4.0]}, index=list(three))
+    one_group = table[(table["group"] == "math") & (table["connection"] != "different")]
+    from_table = bb.fit(pd.DataFrame(one_group), "crossed", seed=0, draws=400)
+    few_metrics = ["weat", "weat_effect_size"]
+    decisions = {"words": ["weat7", "weat8"], "embedding": ["google-news-slice", "glove-50d-slice"]}
     for result in (
         *(bb.fit(each, seed=0, draws=400, adjust="length") for each in (table, debiased, encoded)),
         plain,
         elsewhere,
         bb.compare(before=table, after=debiased, seed=0, draws=400),
-        bb.pool({"a": table, "b": debiased}, stages=few),
+        bb.compare(before=pd.DataFrame(complete), after=pd.DataFrame(complete), seed=0, draws=400),
+        bb.pool(three, on=outside, stages=few),
+        bb.multiverse({"decisions": decisions, "replicates": 0}),
+        bb.criterion(from_table, dict(zip(lists.protected["math"], range(8), strict=True)), stages=few),
+        bb.run_metrics(slice_vectors, ["weat7"], few_metrics),
+        bb.metric("weat", slice_vectors, "weat7", p_value=True),
+        bb.rank({"a": slice_vectors, "b": "glove-50d-slice"}, "weat7", few_metrics, draws=5, replicates=0),
         bb.trend({1: table, 2: debiased, 3: bb.distance_table("glove-50d-slice", lists)}, stages=few),
         bb.multiverse(
             {"decisions": {"embedding": ["glove-50d-slice"], "words": ["weat7"], "metric": ["contrast", "weat"]}}

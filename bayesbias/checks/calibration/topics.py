@@ -149,6 +149,21 @@ class TopicNull(Result):
             for name, counts in self.forms.items()
         }
 
+    def beside(self, record: Coverage | None) -> None:
+        """Refuse to stand beside what was measured of other word lists or in another embedding, as far as it is known.
+
+        ``record`` is the coverage of a fit's table.
+        """
+        if record is None or record.unknown:
+            return
+        embedding = record.embedding.get("name", self.embedding)
+        if (record.word_list, embedding) != (self.words, self.embedding):
+            raise InputError(
+                f"topics is the chance check of {self.words} in {self.embedding}, and the fit is of "
+                f"{record.word_list} in {embedding}: give topic_null({embedding!r}, {record.word_list!r}), with the "
+                "vectors and the words of the fit"
+            )
+
     @property
     def sentence(self) -> str:
         """The result in words."""
