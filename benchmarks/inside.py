@@ -42,5 +42,6 @@ trend_levels = trends._levels
 multiverse_of, STANDARD_WIDTH = specifications.multiverse_of, specifications.STANDARD_WIDTH
 documents, ListWords = bayesbias.documents.regression, bayesbias.documents.word_errors.ListWords
 lower_case = bayesbias.documents.corpora.lower_case
+groups_core, LEAST = bayesbias.documents.groups, bayesbias.documents.samples.LEAST
 UnitMeans, regression = numerics.clusters.UnitMeans, numerics.clusters.regression
 bias_reduced = numerics.clusters.bias_reduced

@@ -35,7 +35,7 @@ addresses.groupby("party", sort=False).agg(
 
 # %% [markdown]
 # Six of the eight parties had one to four presidents. Only Democrats and Republicans can be compared, and Republicans
-# only from 1861: before that year party and time cannot be told apart.
+# only from 1861: before that year party and time cannot be separated.
 
 # %%
 addresses = addresses[addresses["party"].isin(["Democratic", "Republican"])]
@@ -71,8 +71,8 @@ labor.table().round(3)
 # %% [markdown]
 # ## The other words
 #
-# `words="given"` keeps to the attribute words as they are. Differences that are told only there rest on the choice of
-# words.
+# `words="given"` keeps to the attribute words as they are. A difference whose interval excludes 0 only there rests on
+# the choice of words.
 
 # %%
 by = bb.covariates(sample, "party + era")
@@ -82,7 +82,7 @@ for word in words:
 # %% [markdown]
 # ## On an axis
 #
-# The same question on an axis of pairs: is *labor* nearer to poor or to rich, and does that move with party or time?
+# The same question on an axis of pairs: is *labor* nearer to poor or to rich, and does that differ by party or time?
 
 # %%
 by.axis("affluence", target="labor")

@@ -20,7 +20,7 @@ from bayesbias._support.runs import one_thread
 from bayesbias.axes.places import POPULATIONS, Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.offsets import TYPICAL, Field, MeanOffset, covariances, field_of, mean_offset, signal
 from bayesbias.numerics.related import root_of
@@ -71,7 +71,7 @@ class Angle(Result):
         row, (first, second) = self.table().iloc[0], self.names
         low, high = row["low"], row["high"]
         side = (
-            "the interval holds 0, so that it is inconclusive whether the two go together"
+            "the interval includes 0, and whether the two go together is not known"
             if low <= 0 <= high
             else f"{self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}"
         )
@@ -308,10 +308,11 @@ class Quadrants(Result):
         sure = int((self._signs().mean(axis=0).max(axis=1) >= self.prob).sum())
         traits = len(self.axes[0].words)
         return [
-            f"{traits} traits lie in the quadrants of {self._between(0)} and {self._between(1)}. Expected share of the "
-            f"traits in each quadrant, with its {percent(self.prob)} interval: {'; '.join(said)}.",
-            f"The quadrant of {sure} of {traits} traits has a probability of {percent(self.prob)} or more; that of the "
-            "others is inconclusive.",
+            f"{many(traits, 'trait')} {'lies' if traits == 1 else 'lie'} in the quadrants of {self._between(0)} and "
+            f"{self._between(1)}. Expected share of traits in each quadrant, with its {percent(self.prob)} interval: "
+            f"{'; '.join(said)}.",
+            f"The quadrant of {sure} of {many(traits, 'trait')} is known with a probability of {percent(self.prob)} or "
+            "more.",
             f"By the signs of the places alone, without errors, the shares are: {'; '.join(plain)}.",
             f"The errors are those of {ERRORS[self.population]}, on both axes at once.",
         ]
@@ -471,10 +472,11 @@ class Intersections(Result):
         named = [f"{row['effect']} ({signed(row['mean'], '+')}, {ends_of(row)})" for row in apart.to_dict("records")]
         low, high = self.axis.ends
         answer = (
-            f"Not the sum of their parts, on the axis from {low} to {high}: {listed(named)}."
+            f"On the axis from {low} to {high} these groups are not the sum of their parts (+: nearer to {high} than "
+            f"it): {listed(named)}."
             if named
-            else f"On the axis from {low} to {high} no group is told from the sum of its parts: {percent(self.prob)} "
-            "intervals of all interactions hold 0."
+            else f"On the axis from {low} to {high} no group is found to differ from the sum of its parts: the "
+            f"{percent(self.prob)} intervals of all interactions include 0."
         )
         main = [
             f"{row['effect']} {signed(row['mean'], '+')} ({ends_of(row)})"

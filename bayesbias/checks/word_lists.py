@@ -99,7 +99,7 @@ class WordCheck(Result):
         own = self.lists[~(self.lists["kind"].eq("control") & self.lists["list"].isin(self.bundled))]
         asked, present = int(own["asked"].sum()), int(own["found"].sum())
         what = f"the list {self.word_list}{' beside the bundled controls' if self.bundled else ''}"
-        sentences = [f"{self.embedding} holds {present:,} of {many(asked, 'word')} of {what}."]
+        sentences = [f"Of {what}, {self.embedding} holds {present:,} of {many(asked, 'word')}."]
         rows = own.to_dict("records")
         if named := [f"{row['kind']} {row['list']}: {listed(row['missing'])}" for row in rows if row["missing"]]:
             sentences.append(f"Missing words: {'; '.join(named)}.")
@@ -224,7 +224,8 @@ def _unsettled(table: pd.DataFrame) -> list[str]:
     protected = table[table["kind"] == "protected"]
     attributes = table[table["kind"] != "protected"]
     sentences = []
-    stereotypes = attributes[attributes["kind"] == "stereotype"].set_index("list")["found"].to_dict()
+    own = attributes[attributes["kind"] == "stereotype"].to_dict("records")
+    stereotypes = {str(row["list"]): int(row["found"]) for row in own}
     if short := too_short(int(protected["found"].sum()), stereotypes):
         sentences.append(f"{short} Add words.")
     if not attributes["found"].sum():

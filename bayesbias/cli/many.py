@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -349,11 +350,13 @@ def documents(
             autocompletion=bundled("datasets"),
         ),
     ],
-    targets: Annotated[str, Option(help="Words with commas between.")],
     embedding: Annotated[
         str, Option(help="A bundled name or the path of a file.", autocompletion=bundled("embeddings"))
     ],
     formula: Annotated[str, Option(help="Covariates, such as 'party + year'.")],
+    targets: Annotated[
+        str | None, Option(help="Words with commas between; by default the protected words of --association.")
+    ] = None,
     clusters: Annotated[
         str | None, Option(help="The column that says who speaks; by default nobody speaks twice.")
     ] = None,
@@ -364,40 +367,67 @@ def documents(
         str | None,
         Option(help="In place of a contrast: a bundled axis or a TOML file.", autocompletion=bundled("axes")),
     ] = None,
+    association: Annotated[
+        str | None,
+        Option(
+            help="In place of a contrast: word lists, whose groups of words are compared by their own stereotypes.",
+            autocompletion=bundled("word lists"),
+        ),
+    ] = None,
+    transform_from: Annotated[
+        Path | None,
+        Option(parser=options.path, help="The transform.npz of another folder, in place of estimating a transform."),
+    ] = None,
     text: Annotated[str, Option(help="The column of texts.")] = "text",
     window: Annotated[int, Option(min=1, help="Words on either side of an instance.")] = 6,
     prob: options.Prob = 0.89,
     trust_pickle: options.TrustPickle = False,
     out: Annotated[
-        Path | None, Option("--out", "-o", parser=options.path, help="Folder for a table, and a report for each word.")
+        Path | None,
+        Option("--out", "-o", parser=options.path, help="Folder for a table, the transform, figures and reports."),
     ] = None,
 ) -> None:
     """Relate words in documents to who says them: differences by party, author or year."""
+    import numpy as np
     import pandas as pd
 
+    from bayesbias._support.files import whole_file
     from bayesbias.cli.example import made_folder
 
     lists = None if contrast is None else [reading.words_or_list(part) or [] for part in contrast.split(":")]
-    if (lists is None) == (axis is None) or (lists is not None and len(lists) != 2):
-        raise InputError("give --contrast with two lists, such as family:career, or --axis")
+    if sum(each is not None for each in (lists, axis, association)) != 1 or (lists is not None and len(lists) != 2):
+        raise InputError("give one of --contrast with two lists, such as family:career, --axis and --association")
+    groups = None if association is None else bb.load_words(association)
+    words = groups if targets is None else [word.strip() for word in targets.split(",") if word.strip()]
+    if words is None:
+        raise InputError("give --targets, the words whose vectors are related to the covariates")
+    transform = None if transform_from is None else reading.transform_of(transform_from)
     kv = bb.load_embedding(embedding, trust_pickle=trust_pickle)
     texts = bb.datasets.load_dataset(corpus) if corpus in options.BUNDLED["datasets"]() else corpus
-    words = [word.strip() for word in targets.split(",") if word.strip()]
     with working("reading documents"):
-        sample = bb.instances(texts, words, kv, window=window, text=text, clusters=clusters)
+        sample = bb.instances(texts, words, kv, transform=transform, window=window, text=text, clusters=clusters)
     by = bb.covariates(sample, formula)
-    results = [by.axis(axis, word) if lists is None else by.contrast(lists[0], lists[1], word) for word in words]
+    if groups is not None:
+        results = [by.association(groups)]
+    elif lists is not None:
+        results = [by.contrast(lists[0], lists[1], word) for word in sample.targets]
+    else:
+        results = [by.axis(axis, word) for word in sample.targets]
     for result in results:
         say(" ".join(result.findings(prob)))
     say_notes(dict.fromkeys(note for result in results for note in result.notes))
     if out is None:
-        say("With --out DIR: a table and a report for each word.")
+        say("With --out DIR: a table, the transform, figures and reports.")
         return
     folder = made_folder(out)
     tables = [result.table(prob).assign(target=result.target) for result in results]
     write_table(pd.concat(tables), folder / "differences.csv")
+    with whole_file(folder / "transform.npz") as file:
+        np.savez(file, transform=np.asarray(sample.transform))
     for result in results:
-        write_report(result, folder / f"{re.sub(r'[^\w-]+', '-', result.target)}.html", prob=prob)
+        page = folder / f"{re.sub(r'[^\w-]+', '-', result.target)}.html"
+        write_picture(partial(result.figure, prob=prob), page.with_suffix(".png"))
+        write_report(result, page, prob=prob)
 
 
 def debias(

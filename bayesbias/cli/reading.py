@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
+    from bayesbias.numerics.arrays import FloatArray
     from bayesbias.words import WordLists
 
 
@@ -94,6 +95,17 @@ def csv_table(path: Path, **options: Any) -> pd.DataFrame:
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no CSV table: {error}") from error
     return table
+
+
+def transform_of(path: Path) -> FloatArray:
+    """The transform of à la carte vectors that the command documents wrote."""
+    from bayesbias._support.files import file_at, read_arrays
+
+    with file_at(path).open("rb") as content:
+        arrays = read_arrays(content, str(path))
+    if "transform" not in arrays:
+        raise InputError(f"{path} holds no array 'transform': give the transform.npz that documents --out wrote")
+    return arrays["transform"]
 
 
 def values_by_word(path: Path) -> tuple[pd.Series, pd.Series | None]:

@@ -336,23 +336,26 @@ class Plan(Result):
     @property
     def sentence(self) -> str:
         """The plan in words."""
-        now, ways, lacking = self.present, self._ways(), self._not_enough()
+        now = self.present
         controls = f", {now.control_words:,} control" if now.control_words else ""
-        if now.power >= self.power:
+        return (
+            f"With {now.stereotype_words:,} stereotype{controls} and {many(now.protected_words, 'protected word')} the "
+            f"{percent(self.prob)} interval of {self.first}{MINUS}{self.second} is about {now.width:.3f} wide. If the "
+            f"difference is {self.effect:g}, this interval excludes 0 with a probability of {share(now.power)}. "
+            f"{self.ways} {SPREADS.get(self.scales_from, TYPICAL_SPREAD)}"
+        )
+
+    @property
+    def ways(self) -> str:
+        """The lists that would show the difference with the power that was asked for, and those that would not."""
+        ways = self._ways()
+        if self.present.power >= self.power:
             more = f"is reached already{', and would be with ' if ways else ''}{'; '.join(ways)}"
         elif ways:
             more = f"needs {'one of these: ' if len(ways) > 1 else ''}{'; '.join(ways)}"
         else:
             more = "is not reached by longer lists"
-        sentences = [
-            f"With {now.stereotype_words:,} stereotype{controls} and {many(now.protected_words, 'protected word')} the "
-            f"{percent(self.prob)} interval of {self.first}{MINUS}{self.second} is about {now.width:.3f} wide. If the "
-            f"difference is {self.effect:g}, this interval excludes 0 with a probability of {share(now.power)}.",
-            f"A probability of {percent(self.power)} {more}.",
-            *lacking,
-            SPREADS.get(self.scales_from, TYPICAL_SPREAD),
-        ]
-        return " ".join(sentences)
+        return " ".join([f"A probability of {percent(self.power)} {more}.", *self._not_enough()])
 
     def _ways(self) -> list[str]:
         """The lists that would show the difference with the power that was asked for."""

@@ -104,7 +104,7 @@ class Coverage:
             (pairs, f"Some words were read under another spelling: {pairs}."),
             (self.composed, f"The vocabulary lacks these words, composed from their parts: {listed(self.composed)}."),
             (several, f"Distances are means over several forms: {listed(several, SHOWN)}."),
-            (self.gender, f"{self.gender[:1].upper()}{self.gender[1:]}."),
+            (self.gender, self.gender),
             (own, f"These words are both protected and attribute, without the pair with itself: {own}."),
             (named, f"Words of several attribute lists {rule}: {named}."),
             (
@@ -154,7 +154,7 @@ class Coverage:
             by_list.setdefault((entry["kind"], entry["list"]), []).append((entry["word"], entry["first"]))
         rule = "all are kept" if self.kept_twins else "words of one vector count once"
         notes = [
-            f"In the {kind} list {name} {twin_sentence(pairs)}; {rule}." for (kind, name), pairs in by_list.items()
+            f"In the {kind} list {name}, {twin_sentence(pairs)}; {rule}." for (kind, name), pairs in by_list.items()
         ]
         if self.one_vector:
             sets = [

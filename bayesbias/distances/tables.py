@@ -281,9 +281,9 @@ def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
         return ""
     reason = f"not all forms of {listed(half, 5)} are found" if half else "no word has several forms"
     return (
-        f"nouns of the language {lists.language!r} have grammatical gender, and {reason}: distances may speak of "
+        f"Nouns of the language {lists.language!r} have grammatical gender, and {reason}: distances may speak of "
         "grammar (Zhou et al. 2019, https://doi.org/10.18653/v1/D19-1531); give the forms of each gender as one "
-        "concept, such as ['Lehrer', 'Lehrerin']"
+        "concept, such as ['Lehrer', 'Lehrerin']."
     )
 
 

@@ -16,10 +16,11 @@ from bayesbias._support.arguments import printable, whole_number
 from bayesbias._support.progress import progress
 from bayesbias._support.runs import one_thread
 from bayesbias.documents.corpora import Documents, documents_of, lower_case
-from bayesbias.documents.samples import TargetVectors, VectorSample, cluster_of, names_given, speakers_noted
+from bayesbias.documents.samples import TargetVectors, VectorSample, cluster_of, left_out, names_given, speakers_noted
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.vectors import Embedding, about, opened
+from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -32,7 +33,7 @@ METHOD = "10.18653/v1/P18-1002"
 
 def instances(
     corpus: Any,
-    targets: Iterable[str] | str,
+    targets: Iterable[str] | str | WordLists,
     kv: Embedding,
     *,
     transform: FloatArray | None = None,
@@ -54,12 +55,14 @@ def instances(
         Documents: a DataFrame (pandas, Polars, Arrow), the path of JSON lines, CSV, TSV or Parquet, or an iterable of
         texts, of lists of words, or of mappings. It is read two or three times, row by row.
     targets
-        Words, or phrases of several words. Where one is part of another, the longer one takes the instance.
+        Words, or phrases of several words. Where one is part of another, the longer one takes the instance. Of word
+        lists, the protected words that occur.
     kv
         The embedding of the words around, and of attribute words.
     transform
-        A matrix (d, d), or None to estimate it on the corpus: least squares of the vectors of words on the means of
-        their contexts, weighted by the logarithm of how often they occur.
+        A matrix (d, d), such as the ``transform`` of another sample, or None to estimate it on the corpus: least
+        squares of the vectors of words on the means of their contexts, weighted by the logarithm of how often they
+        occur.
     window
         Places on either side.
     min_count
@@ -116,13 +119,16 @@ def instances(
         else:
             matrix = _checked(transform, embedding.vector_size)
         sums, units, skipped, seen = _summed(documents, number, known, matrix, phrases, window, clusters)
-    if absent := [word for word in phrases if word not in sums]:
+    absent = [word for word in phrases if word not in sums]
+    if isinstance(targets, WordLists) and sums:
+        phrases = {word: own for word, own in phrases.items() if word in sums}
+    elif absent:
         raise InputError(
             f"{listed(absent)}: no instance in {many(number, 'document')}"
-            + (f"; {seen[absent[0]]} have no known word around them" if seen[absent[0]] else "; look at the spelling")
+            + (f" with a known word around, {seen[absent[0]]} without" if seen[absent[0]] else "; look at the spelling")
         )
     if skipped:
-        notes.append(f"{many(skipped, 'instance')} without a known word around are left out.")
+        notes.append(left_out(skipped, "instance", "no known word is around"))
     nested = [(short, long) for short in phrases for long in phrases if short != long and _within(short, long)]
     notes += [f"Instances of {long!r} do not count for {short!r}." for short, long in nested]
     notes += speakers_noted(units, clusters)
@@ -144,11 +150,15 @@ def instances(
             "transform": "estimated" if transform is None else "given",
         },
         tuple(notes),
+        transform=matrix,
     )
 
 
-def _phrases(targets: Iterable[str] | str) -> dict[str, tuple[str, ...]]:
-    """Targets by their words, longest first."""
+def _phrases(targets: Iterable[str] | str | WordLists) -> dict[str, tuple[str, ...]]:
+    """Targets by their words."""
+    if isinstance(targets, WordLists):
+        targets.single_forms("vectors of instances")
+        targets = targets.group_of
     return {target: tuple(target.split()) for target in names_given(targets, "targets")}
 
 

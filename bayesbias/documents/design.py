@@ -13,15 +13,35 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.documents.groups import joined
-from bayesbias.documents.samples import LEAST, Replicate, TargetVectors, VectorSample, units_of
+from bayesbias.documents.samples import LEAST, Replicate, TargetVectors, VectorSample, left_out, units_of
 from bayesbias.documents.word_errors import AttributeWords
 from bayesbias.errors import InputError, listed, many, near
 from bayesbias.numerics.arrays import FloatArray, IntArray
 
-FEW = 3  # clusters of a value up to which a note says so
+FEW = 3  # clusters of a value up to which a note says so, and no direction is named
 GRID = 48  # combinations of values of which each has a row, at most
-NEARLY_ONE = 0.9  # squared multiple correlation of a term with the others from which it is hardly told from them
+NEARLY_ONE = 0.9  # squared multiple correlation of a term with the others from which a note says so
 QUANTILES = (0.1, 0.9)  # of a number, between which values are compared
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two values of a covariate, as sentences name them."""
+
+    first: str
+    other: str  # less the first
+    clusters: int  # of the side that has fewest
+    side: str  # what these clusters have
+
+    @property
+    def than(self) -> str:
+        """The comparison after a comparative."""
+        return f"for {self.other} than for {self.first}"
+
+    @property
+    def less(self) -> str:
+        """The comparison after a figure."""
+        return f"for {self.other} less {self.first}"
 
 
 @dataclass(frozen=True)
@@ -40,6 +60,7 @@ class Design:
     draws: int = 1  # clusters drawn again from one corpus, of which each has the whole corpus' error
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the words by group; one where a word is alone
     left_out: tuple[str, ...] = ()  # notes on words and units without which groups are joined
+    noun: str = "cluster"  # what a cluster is called
 
     @property
     def names(self) -> list[str]:
@@ -70,16 +91,32 @@ class Design:
         return value
 
     @cached_property
-    def questions(self) -> tuple[pd.DataFrame, FloatArray, dict[str, str]]:
-        """Labels of coefficients, values and differences, the weights (m, p) of the terms, and differences in words."""
-        labels: list[dict[str, Any]] = [{"quantity": "coefficient", "name": term} for term in self.terms]
-        weights, moves = list(np.eye(len(self.terms))), dict[str, str]()
+    def _grid(self) -> pd.DataFrame:
+        """Combinations of values that occur, with each number at its mean."""
         names = list(self.levels)
         held: set[tuple[Any, ...]] = set(self.frame[names].itertuples(index=False, name=None)) if names else {()}
         grid = [each for each in product(*self.levels.values()) if each in held][:GRID]
         means = {name: float(self.frame[name].mean()) for name in self.numbers}
-        rows = pd.DataFrame([{**dict(zip(names, each, strict=True)), **means} for each in grid], index=range(len(grid)))
-        values = self.spec.get_model_matrix(rows).to_numpy(dtype=float) if len(rows.columns) else np.ones((1, 1))
+        return pd.DataFrame([{**dict(zip(names, each, strict=True)), **means} for each in grid], index=range(len(grid)))
+
+    def _terms_at(self, rows: pd.DataFrame) -> FloatArray:
+        """The terms (rows, p) of values of the covariates."""
+        value: FloatArray = self.spec.get_model_matrix(rows).to_numpy(dtype=float)
+        return value
+
+    def along(self, name: str, points: FloatArray) -> FloatArray:
+        """Weights (points, p) of the terms at values of a number, averaged over the combinations of the others."""
+        rows = pd.concat([self._grid.assign(**{name: point}) for point in points], ignore_index=True)
+        return self._terms_at(rows).reshape(len(points), len(self._grid), -1).mean(axis=1)
+
+    @cached_property
+    def questions(self) -> tuple[pd.DataFrame, FloatArray, dict[str, Difference]]:
+        """Labels of coefficients, values and differences, the weights (m, p) of the terms, and differences in words."""
+        labels: list[dict[str, Any]] = [{"quantity": "coefficient", "name": term} for term in self.terms]
+        weights, differences = list(np.eye(len(self.terms))), dict[str, Difference]()
+        names, rows = list(self.levels), self._grid
+        grid: list[tuple[Any, ...]] = list(rows[names].itertuples(index=False, name=None)) if names else [()]
+        values = self._terms_at(rows) if len(rows.columns) else np.ones((1, 1))
         for each, own in zip(grid, values, strict=True):
             labels.append(
                 {"quantity": "value", "name": ", ".join(map(str, each)) or "all"}
@@ -96,26 +133,42 @@ class Design:
                 ]
                 if pairs:
                     labels.append({"quantity": "difference", "name": f"{name}: {other} - {first}"})
-                    moves[labels[-1]["name"]] = f"from {self._said(name, first)} to {self._said(name, other)}"
+                    differences[labels[-1]["name"]] = Difference(
+                        f"{name} {first}",
+                        f"{name} {other}",
+                        *self._fewest(name, [first, other], [grid[place] for pair in pairs for place in pair]),
+                    )
                     weights.append(np.mean([values[b] - values[a] for a, b in pairs], axis=0))
         for name in self.numbers:
             low, high = self.frame[name].quantile(list(QUANTILES), interpolation="nearest")
-            ends = [self.spec.get_model_matrix(rows.assign(**{name: end})).to_numpy(dtype=float) for end in (low, high)]
+            if low == high:  # a number that few have
+                low, high = self.frame[name].min(), self.frame[name].max()
             labels.append({"quantity": "difference", "name": f"{name}: {high:g} - {low:g}"})
-            moves[labels[-1]["name"]] = f"from {name} {low:g} to {high:g}"
-            weights.append((ends[1] - ends[0]).mean(axis=0))
+            differences[labels[-1]["name"]] = Difference(
+                f"{name} {low:g}", f"{name} {high:g}", *self._with_other_numbers(name)
+            )
+            weights.append(np.subtract(*self.along(name, np.array([high, low]))))
         index = pd.DataFrame(labels).astype("string")
-        return index, np.array(weights), moves
+        return index, np.array(weights), differences
 
-    def _clusters_of(self, name: str, level: Any) -> int:
-        """Number of clusters with a value of a covariate."""
-        return len(np.unique(self.cluster[(self.frame[name] == level).to_numpy()]))
+    def _clusters_of(self, values: Mapping[str, Any]) -> int:
+        """Number of clusters with values of covariates."""
+        rows = np.logical_and.reduce([(self.frame[name] == value).to_numpy() for name, value in values.items()])
+        return len(np.unique(self.cluster[rows]))
 
-    def _said(self, name: str, level: Any) -> str:
-        """A value in a sentence: a span, "1829 to 1899", has a dash, so that one "to" remains."""
-        number = self._clusters_of(name, level)
-        few = f" ({many(number, 'cluster')})" if number <= FEW else ""
-        return str(level).replace(" to ", "\N{EN DASH}") + few
+    def _fewest(self, name: str, levels: Sequence[Any], cells: Sequence[tuple[Any, ...]]) -> tuple[int, str]:
+        """Clusters of the value that has fewest; where terms are products, of the combination of values that has."""
+        sides = [{name: level} for level in levels]
+        if any(":" in term for term in self.terms):
+            sides += [dict(zip(self.levels, cell, strict=True)) for cell in cells]
+        fewest = min(sides, key=self._clusters_of)
+        return self._clusters_of(fewest), " and ".join(f"{name} {value}" for name, value in fewest.items())
+
+    def _with_other_numbers(self, name: str) -> tuple[int, str]:
+        """Clusters that have another number than the commonest one: a number may stand for two groups."""
+        common = self.frame[name].mode().iloc[0]
+        others = np.unique(self.cluster[(self.frame[name] != common).to_numpy()])
+        return len(others), f"another {name} than {common:g}"
 
     def products(self, attributes: AttributeWords) -> FloatArray:
         """Products (R,) of the rows' means with the direction of a contrast, which replicates have of their own."""
@@ -133,20 +186,19 @@ class Design:
         """Limits of every answer of these rows."""
         notes = list(self.left_out)
         if self.dropped:
-            notes.append(f"{many(self.dropped, 'vector')} with a missing covariate are left out.")
+            notes.append(left_out(self.dropped, "vector", "a covariate is missing"))
         for name, levels in self.levels.items():
             for level in levels:
-                number = self._clusters_of(name, level)
-                if number == 1:
-                    notes.append(f"{name} {level} has one cluster: its error rests on how the others differ.")
-                elif number <= FEW:
-                    notes.append(f"{name} {level} has {number} clusters: its error is hardly known.")
+                number = self._clusters_of({name: level})
+                if number <= FEW:
+                    known = "rests on how much the others differ" if number == 1 else "is known only roughly"
+                    notes.append(f"{name} {level} has {many(number, self.noun)}: its error {known}.")
         x = self.x
         for place in np.flatnonzero(np.ptp(x, axis=0) > 0):
             others = np.delete(x, place, axis=1)
             if explained(x[:, place], others) > NEARLY_ONE:
                 notes.append(
-                    f"{self.terms[place]} is nearly a sum of the other terms: what belongs to which is not told."
+                    f"{self.terms[place]} goes closely with the other terms: their effects are hard to separate."
                 )
         return notes
 
@@ -195,20 +247,20 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
     frame, group = (frame.reset_index(drop=True), np.arange(len(rows))) if single else units_of(frame)
     cluster = pd.factorize(frame.pop(""))[0]
     sums = [each.at(rows) if single else each.at(rows).grouped(group, len(frame)) for each in sums]
-    vectors, left_out = sums[0], list[str]()
+    vectors, notes = sums[0], list[str]()
     if len(groups) > 1:
-        vectors, kept, left_out = joined(groups, sums, cluster, sample.unit)
+        vectors, kept, notes = joined(groups, sums, cluster, sample.noun)
         frame, cluster = frame.iloc[kept].reset_index(drop=True), pd.factorize(cluster[kept])[0]
     number = int(cluster.max()) + 1
     if number < LEAST and not exact:
         raise InputError(
-            f"{asked} is in {many(number, 'cluster')}, and intervals need {LEAST}: errors between "
-            "fewer are not known; take more speakers or documents, or finer clusters"
+            f"there are vectors of {many(number, sample.noun)} for {asked}, and intervals need {LEAST}: give more "
+            "speakers or documents, or finer clusters"
         )
     for name in names:
         if frame[name].nunique() < 2:
             raise InputError(f"{name!r} has one value, {frame[name].iloc[0]}: nothing can be compared")
-    matrix = _matrix(terms, formula, frame, np.inf if exact else number)
+    matrix = _matrix(terms, formula, frame, np.inf if exact else number, sample.noun)
     x = matrix.to_numpy(dtype=float)
     numeric = tuple(name for name in names if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].dtype != bool)
     return Design(
@@ -223,11 +275,12 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
         replicates=None if sample.replicates is None else tuple(sample.replicates[row] for row in rows.tolist()),
         draws=_draws(frame, names, cluster) if sample.resampled else 1,
         groups=groups,
-        left_out=tuple(left_out),
+        left_out=tuple(notes),
+        noun=sample.noun,
     )
 
 
-def _matrix(terms: Any, formula: str, frame: pd.DataFrame, clusters: float) -> Any:
+def _matrix(terms: Any, formula: str, frame: pd.DataFrame, clusters: float, noun: str) -> Any:
     """The terms of covariates, which so many clusters can tell apart."""
     from formulaic.errors import FormulaicError
 
@@ -239,9 +292,13 @@ def _matrix(terms: Any, formula: str, frame: pd.DataFrame, clusters: float) -> A
     if not x.shape[1]:
         raise InputError(f"the formula {formula!r} has no terms: '1' asks for one value of all")
     if np.linalg.matrix_rank(x) < x.shape[1]:
-        raise InputError(f"the terms {listed(list(map(str, matrix.columns)))} cannot be told apart: leave one out")
+        raise InputError(
+            f"one of the terms {listed(list(map(str, matrix.columns)))} is a sum of the others: leave one out"
+        )
     if x.shape[1] >= clusters:
-        raise InputError(f"the formula has {x.shape[1]} terms for {many(int(clusters), 'cluster')}: take fewer terms")
+        raise InputError(
+            f"the formula has {many(x.shape[1], 'term')} for {many(int(clusters), noun)}: take fewer terms"
+        )
     return matrix
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.linalg import helmert
 
-from bayesbias.documents.samples import LEAST, TargetVectors
+from bayesbias.documents.samples import LEAST, TargetVectors, left_out
 from bayesbias.errors import InputError, listed, many
 from bayesbias.numerics.arrays import FloatArray, IntArray
 
@@ -79,11 +79,11 @@ def joined(
         )
     if not whole.all():
         vectors = sum(int(each.n[own & ~whole].sum()) for each, own in zip(sums, said, strict=True))
-        notes.append(f"{many(vectors, 'vector')} are left out: their {unit} does not say words of each group.")
+        notes.append(left_out(vectors, "vector", f"their {unit} does not say words of each group"))
     kept = np.flatnonzero(whole)
     said = said[:, kept]
     if not said[np.isfinite(lengths)].all():
-        notes.append(f"Where a {unit} does not say a word, it is taken to differ from the others as it does elsewhere.")
+        notes.append(f"Where a {unit} lacks a word, its value is that of an additive model of words and {unit}s.")
     words = [replace(each, n=np.maximum(each.n, 1)) for each in (own.at(kept) for own in sums)]  # the mean of none is 0
     lengths = np.where(np.isfinite(lengths), lengths, 1.0)
     vectors_of = [word.mean / length for word, length in zip(words, lengths, strict=True)]
@@ -112,7 +112,10 @@ def _lengths(
         lengths[place] = each.at(rows).length(numbers)
         if not np.isfinite(lengths[place]):
             noise.append(word)
-    reasons = ((rare, f"of fewer than {many(LEAST, unit)}"), (noise, "whose vectors have no common direction"))
+    reasons = (
+        (rare, f"with vectors of fewer than {many(LEAST, unit)}"),
+        (noise, "whose vectors have no common direction"),
+    )
     return lengths, [f"Words {why} are left out: {listed(words)}." for words, why in reasons if words]
 
 
@@ -123,7 +126,7 @@ def _additive(vectors: Sequence[FloatArray], said: NDArray[np.bool_], unit: str,
     # the normal equations of the words' effects, without those of the units; effects have the mean 0
     normal = np.diag(said.sum(axis=1)) - said @ share.T
     if np.linalg.matrix_rank(normal, hermitian=True) < said.any(axis=1).sum() - 1:
-        raise InputError(f"the words of {name} fall apart: no {unit} says words of both parts; leave some out")
+        raise InputError(f"the words of {name} are in two parts, and no {unit} says words of both: leave some out")
     right = np.array([each[own].sum(axis=0) - own @ plain for own, each in zip(said, vectors, strict=True)])
     value: FloatArray = plain - share.T @ (np.linalg.pinv(normal, hermitian=True) @ right)
     return value

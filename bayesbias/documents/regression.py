@@ -15,7 +15,7 @@ from scipy.linalg import helmert
 
 from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import ends_of, excludes_zero, percent, signed
+from bayesbias._support.phrases import barely, ends_of, excludes_zero, percent, signed
 from bayesbias._support.results import (
     Cited,
     Items,
@@ -29,10 +29,10 @@ from bayesbias._support.results import (
 from bayesbias._support.runs import one_thread
 from bayesbias.axes.poles import find_poles, poles_of, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
-from bayesbias.documents.design import Design, designed, explained
+from bayesbias.documents.design import FEW, Design, Difference, designed, explained
 from bayesbias.documents.samples import VectorSample, names_given
 from bayesbias.documents.word_errors import AttributeWords, AxisWords, ListWords
-from bayesbias.errors import InputError, listed, many
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.estimates import PROB, Estimates
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.clusters import (
@@ -52,14 +52,11 @@ WORDS = ("similar", "given")
 SPEAKERS = ("weighted", "equal")
 DISCOUNT = 1.5  # what is taken off the words' part of an error, in its expectation where vectors do not differ
 PERMUTATIONS = 499
+POINTS = 61  # of a line along a number
 TINY = 1e-12  # differences of two products that are rounding
 REGRESSION = "10.1017/S0003055422001228"
-SHARES = {
-    "share_instances": ("instances", "more text of the same speakers"),
-    "share_speakers": ("speakers", "more speakers"),
-    "share_words": ("attribute words", "further attribute words"),
-}
-"""Columns of the shares of an error, what each is of, and what would lessen it."""
+SHARES = ("share_instances", "share_speakers", "share_words")
+"""Columns of the shares of an error: what vectors, clusters and attribute words give."""
 
 
 def covariates(sample: VectorSample, formula: str) -> Covariates:
@@ -205,7 +202,7 @@ class Covariates:
             keys.append(own)
         design = designed(self.sample, groups, self.formula)
         attributes = self._of_lists(keys, -helmert(len(groups)))
-        return self.answered(attributes, words.name, design, ("own stereotypes", "other stereotypes"), notes)
+        return self.answered(attributes, words.name, design, ("their own stereotypes", "other stereotypes"), notes)
 
     def _keys(self, words: list[str], name: str, notes: list[str]) -> list[str]:
         """Keys of attribute words in the embedding; words that it lacks go to the notes."""
@@ -254,7 +251,7 @@ class Covariates:
         length = design.vectors.length(design.cluster)
         if not np.isfinite(length):
             raise InputError(
-                f"the vectors of {target!r} have no common direction: {many(design.clusters, 'cluster')} with "
+                f"the vectors of {target!r} have no common direction: {many(design.clusters, design.noun)} with "
                 f"{many(int(design.vectors.n.sum()), 'vector')} are too few, or the vectors are noise"
             )
         with one_thread():
@@ -398,11 +395,46 @@ class CovariateContrast(Result):
         speakers
             ``"weighted"`` by how well each is known, or ``"equal"``.
         """
-        one_of(words, WORDS, "words")
-        law = self.fitted.law if one_of(speakers, SPEAKERS, "speakers") == "weighted" else self.fitted.equal
+        asked = one_of(words, WORDS, "words"), one_of(speakers, SPEAKERS, "speakers")
+        if asked not in self._estimates:
+            self._estimates[asked] = self._terms(*asked).combine(self.weights, self.index)
+        return self._estimates[asked]
+
+    @cached_property
+    def _estimates(self) -> dict[tuple[str, str], Estimates]:
+        """Estimates by what was asked for: a report asks many times."""
+        return {}
+
+    def _terms(self, words: str, speakers: str = "weighted") -> Estimates:
+        """The coefficients, of which everything else is a sum."""
+        law = self.fitted.law if speakers == "weighted" else self.fitted.equal
         if words == "similar":
             law = NormalNodes(law.mass, law.mean, law.errors + self.of_words)
-        return Estimates.of(law, self.weights.shape[1]).combine(self.weights, self.index)
+        return Estimates.of(law, self.weights.shape[1])
+
+    def along(self, name: str, prob: float = PROB, words: str = "similar") -> pd.DataFrame:
+        """The contrast along a covariate that is a number, the others as in the values, each of which counts equally.
+
+        Parameters
+        ----------
+        name
+            A number of the formula.
+        prob, words
+            As in :meth:`table`.
+
+        Returns
+        -------
+        DataFrame
+            ``at``, from the least to the largest number that occurs; ``mean``, ``sd``, ``low``, ``high``, ``p_closer``.
+        """
+        if name not in self.design.numbers:
+            raise InputError(
+                f"{shown(name)} is no number of the formula: its numbers are {listed(self.design.numbers) or 'none'}"
+            )
+        numbers = self.design.frame[name]
+        points = np.linspace(numbers.min(), numbers.max(), POINTS)
+        line = self._terms(one_of(words, WORDS, "words"))
+        return line.combine(self.design.along(name, points), pd.DataFrame({"at": points})).summary(prob)
 
     def table(self, prob: float = PROB, words: str = "similar") -> pd.DataFrame:
         """The figures.
@@ -431,50 +463,96 @@ class CovariateContrast(Result):
         return " ".join([*self.findings(prob), *self.notes])
 
     def findings(self, prob: float = PROB) -> list[str]:
-        """Differences that can be told, those that stand open and what would settle them, and who speaks."""
-        rows, moves = self.table(prob)[self._asked()], self.design.questions[2]
-        rows = rows.assign(name=rows["name"].map(lambda name: moves.get(name, name)))
-        rows["figures"] = [f"{signed(row['mean'])} ({ends_of(row)})" for _, row in rows.iterrows()]
-        told, moved = rows.apply(excludes_zero, axis=1), self._differ()
-        a, b = self.ends
-        subject = f"the list {self.target!r}" if len(self.design.groups) > 1 else repr(self.target)
-        sentences = []
-        for _, row in rows[told].iterrows():
-            name, end = row["name"], a if row["mean"] < 0 else b
-            verb = f"{name} {subject} moves" if moved else f"{subject} is nearer"
-            figures = f"{signed(row['mean'])} ({percent(prob)} interval {ends_of(row)})"
-            sentences.append(f"{verb[0].upper()}{verb[1:]} {'towards' if moved else 'to'} {end}: {figures}.")
-        largest = rows.loc[~told, list(SHARES)].idxmax(axis=1)
-        for column, (of, remedy) in SHARES.items():
-            left = rows[~told][largest == column]
-            if len(left):
-                listing = "; ".join(
-                    f"{row['name']}, {row['figures']}" if moved else row["figures"] for _, row in left.iterrows()
-                )
-                untold = f"No move of {subject} between {a} and {b} can be told"
-                if not moved:
-                    untold = f"It cannot be told to which of {a} and {b} {subject} is nearer,"
-                sentences.append(f"{untold} {listing}. Most of this error is of {of}: {remedy} would lessen it most.")
-        these = self.table(prob, "given")[self._asked()].apply(excludes_zero, axis=1) & ~told
-        if these.any():
-            names = f"the move {listed(rows.loc[these, 'name'].tolist())}" if moved else "it"
-            sentences.append(f"For these attribute words alone {names} can be told.")
-        unit = self.by.sample.unit
-        sentences.append(
-            f"This rests on {many(int(self.design.vectors.n.sum()), 'vector')} of {many(self.design.clusters, unit)}."
+        """What has an interval without 0, what is open and what would lessen its error, and who speaks."""
+        rows, given = self.table(prob)[self._asked()], self.table(prob, "given")[self._asked()]
+        differences = [self.design.questions[2].get(name) for name in rows["name"]]
+        rows = rows.assign(
+            than=["" if each is None else f" {each.than}" for each in differences],
+            less=["" if each is None else f" {each.less}" for each in differences],
+            side=[self._few(each) for each in differences],
         )
+        few, clear = rows["side"] != "", rows.apply(excludes_zero, axis=1)
+        opened, alone = rows[~clear & ~few], given.apply(excludes_zero, axis=1) & ~clear & ~few
+        interval = f"{percent(prob)} interval"
+        sentences = [self._nearer(row, interval) for _, row in rows[clear & ~few].iterrows()]
+        largest = opened[list(SHARES)].idxmax(axis=1)
+        for column in SHARES:
+            if (largest == column).any():
+                sentences += self._open(opened[largest == column], column, interval)
+        if few.any():
+            number, each = self._counted(rows[few], interval)
+            verb = "rests" if few.sum() == 1 else "rest"
+            sentences.append(f"{number} {verb} on few {self.design.noun}s, and no direction is named: {each}.")
+        if alone.any():
+            listing = "; ".join(f"{ends_of(given.loc[at])}{rows.loc[at, 'less']}" for at in rows.index[alone])
+            sentences.append(f"For these attribute words alone the interval excludes 0: {listing}.")
+        vectors = many(int(self.design.vectors.n.sum()), "vector")
+        sentences.append(f"This rests on {vectors} of {many(self.design.clusters, self.design.noun)}.")
         # beyond what speakers alone leave open, weights matter: one who talks more may talk in another way
-        apart = rows[(rows["equal"] - rows["mean"]).abs() > self.estimates("given").sd[rows.index]]
+        apart = rows[((rows["equal"] - rows["mean"]).abs() > self.estimates("given").sd[rows.index]) & ~few]
         if len(apart):
-            each = [
-                f"{row['name']} {signed(row['equal'])}" if moved else signed(row["equal"])
-                for _, row in apart.iterrows()
-            ]
+            figures = [f"{signed(row['equal'])}{row['less']}, not {signed(row['mean'])}" for _, row in apart.iterrows()]
             sentences.append(
-                f"Where every {unit} counts equally the figure is another ({'; '.join(each)}): an effect may be tied "
-                "to how much one talks."
+                f"Equal weights for all {self.design.noun}s give another figure: {'; '.join(figures)}. The effect may "
+                f"depend on how much each {self.design.noun} says."
             )
         return sentences
+
+    @property
+    def _subject(self) -> tuple[str, str]:
+        """The target in sentences, and its verb."""
+        return (f"the words of {self.target!r}", "are") if len(self.design.groups) > 1 else (repr(self.target), "is")
+
+    def _nearer(self, row: pd.Series[Any], interval: str) -> str:
+        """Which list the target is nearer to, by how much, and for which value of a covariate."""
+        subject, verb = self._subject
+        end, other = self.ends if row["mean"] < 0 else self.ends[::-1]
+        size = signed(abs(row["mean"]))
+        edge = "; it ends next to 0" if barely(row) else ""
+        against = f", relative to {other}," if row["than"] or self.centre is not None else f" than to {other}"
+        than = row["than"] or (" than the vocabulary is on average" if self.centre is not None else "")
+        sentence = f"{subject} {verb} {size} nearer to {end}{against}{than}"
+        return f"{sentence[0].upper()}{sentence[1:]} ({interval} of the difference {ends_of(row)}{edge})."
+
+    def _open(self, rows: pd.DataFrame, column: str, interval: str) -> list[str]:
+        """What has an interval that includes 0, and what has the largest share of its error."""
+        number, each = self._counted(rows, interval)
+        sentence = f"{number} {'has' if len(rows) == 1 else 'have'} no clear direction: {each}."
+        if not self._differ():
+            subject, verb = self._subject
+            sentence = f"{subject} {verb} not clearly nearer to {self.ends[0]} or to {self.ends[1]}: {each}."
+        of, remedy = self._parts[column]
+        low, high = (f"{100 * value:.0f}" for value in (rows[column].min(), rows[column].max()))
+        part = f"{low}%" if low == high else f"{low} to {high}%"
+        return [
+            f"{sentence[0].upper()}{sentence[1:]}",
+            f"The largest part of this error ({part}) comes from {of}; {remedy} would lessen it.",
+        ]
+
+    def _counted(self, rows: pd.DataFrame, interval: str) -> tuple[str, str]:
+        """How many differences these are, and the figures of each."""
+        each = [
+            f"{signed(row['mean'])}{row['less']} ({interval} {ends_of(row)}{row['side']})" for _, row in rows.iterrows()
+        ]
+        counted = f"{many(len(rows), 'difference')} of {self._subject[0]} (below 0: nearer to {self.ends[0]})"
+        return counted, "; ".join(each)
+
+    def _few(self, difference: Difference | None) -> str:
+        """The clusters that a difference rests on, where they are few; empty otherwise."""
+        if difference is None or difference.clusters > FEW:
+            return ""
+        return f"; {many(difference.clusters, self.design.noun)} with {difference.side}"
+
+    @property
+    def _parts(self) -> dict[str, tuple[str, str]]:
+        """Columns of the shares of an error, what each is of, and what would lessen it."""
+        noun, known = self.design.noun, self.design.vectors.errors is not None
+        more = "a larger corpus" if self.by.sample.resampled else f"more {noun}s"
+        of_instances = (
+            ("vectors", "vectors of a larger corpus") if known else ("instances", f"more instances of each {noun}")
+        )
+        names = (of_instances, (f"{noun}s", more), ("attribute words", "further attribute words"))
+        return dict(zip(SHARES, names, strict=True))
 
     def brief(self) -> pd.DataFrame:
         """Values and differences for words like these."""
@@ -484,16 +562,18 @@ class CovariateContrast(Result):
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
-        covariates = " and ".join(self.design.names) or "nothing"
-        a, b = self.ends
+        covariates = " and ".join(self.design.names)
+        by = f", by {covariates}" if covariates else ""
+        (subject, verb), (a, b) = self._subject, self.ends
+        zero = "" if self.centre is None else "; 0 is the mean of the vocabulary"
         return front_page(
-            f"Does {self.target} move between {a} and {b} with {covariates}?",
-            f"Distances of {self.target} to {a} less those to {b}, by {self.by.formula}; below 0 it is nearer to {a}.",
+            f"{verb.capitalize()} {subject} nearer to {a} or to {b}{by}?",
+            f"Distances of {subject} to {a} less those to {b}{by}. A figure below 0 is nearer to {a}{zero}.",
             self.findings(prob),
             self.notes,
             Picture(
                 "covariates",
-                f"{self.target} by {covariates}, with {percent(prob)} intervals",
+                f"{self.target}{by}, with {percent(prob)} intervals",
                 partial(drawing, "plot_covariates", self, prob=prob),
             ),
             "Groups that speak of other things use a word in other contexts: a difference does not say why.",
@@ -513,10 +593,18 @@ class CovariateContrast(Result):
             "high": ("high, words like these", "number"),
             "equal": ("equal weights", "number"),
         }
-        shares = {"name": ("of", "text")} | {column: (of, "percent") for column, (of, _) in SHARES.items()}
+        shares = {"name": ("of", "text")} | {column: (of, "percent") for column, (of, _) in self._parts.items()}
         made = self.by.sample.about
+        lines = [
+            Picture(
+                f"along-{number}",
+                f"{self.target} along {name}, with {percent(prob)} intervals",
+                partial(drawing, "plot_covariates", self, prob=prob, along=name),
+            )
+            for number, name in enumerate(self.design.numbers, 1)
+        ]
         return (
-            Section("Values and differences", [table_of(f"{percent(prob)} intervals", table, shown)]),
+            Section("Values and differences", [table_of(f"{percent(prob)} intervals", table, shown), *lines]),
             Section("Where the error comes from", [table_of("Shares of the error variance", table, shares)]),
             Section(
                 "How it was made",

@@ -147,6 +147,9 @@ class VectorSample:
         Of replicates of training, the embedding of each unit, which has attribute words of its own; else None.
     resampled
         True where clusters are drawn again from one corpus, so that their spread is its error.
+    transform
+        Of :func:`instances`, the matrix (d, d) that was given or estimated. Given to another corpus, it makes vectors
+        in the same space.
     """
 
     targets: tuple[str, ...]
@@ -159,6 +162,7 @@ class VectorSample:
     notes: tuple[str, ...] = ()
     replicates: tuple[Replicate, ...] | None = None
     resampled: bool = False
+    transform: FloatArray | None = None
 
     @classmethod
     def from_embeddings(
@@ -253,7 +257,7 @@ class VectorSample:
         --------
         >>> import numpy as np
         >>> bb.VectorSample.from_covariances("glove-50d-slice", {"nurse": np.full(50, 0.01)})
-        VectorSample(nurse: 1 vectors in 1 cluster by embedding)
+        VectorSample(nurse: 1 vector in 1 cluster by embedding)
         """
         embedding = opened(kv)
         d, sums = embedding.vector_size, {}
@@ -313,8 +317,8 @@ class VectorSample:
         return keyed_vectors(words, matrix)
 
     def __repr__(self) -> str:
-        each = ", ".join(f"{word}: {int(self.vectors[word].n.sum()):,}" for word in self.targets)
-        return f"VectorSample({each} vectors in {many(self.number, 'cluster')} by {self.unit})"
+        each = ", ".join(f"{word}: {many(int(self.vectors[word].n.sum()), 'vector')}" for word in self.targets)
+        return f"VectorSample({each} in {many(self.number, 'cluster')} by {self.unit})"
 
     @property
     def number(self) -> int:
@@ -325,6 +329,12 @@ class VectorSample:
     def unit(self) -> str:
         """Name of a cluster."""
         return "document" if self.clusters is None else self.clusters
+
+    @property
+    def noun(self) -> str:
+        """What a cluster is called in sentences: the name of its column where that is a word whose plural has an s."""
+        plain = self.unit.isalpha() and len(self.unit) > 2 and self.unit[-1] not in "hsxyz"
+        return self.unit if plain else "cluster"
 
     @property
     def dimensions(self) -> int:
@@ -476,6 +486,11 @@ def cluster_of(units: pd.DataFrame, clusters: str | None) -> IntArray:
     return pd.factorize(units[clusters])[0]
 
 
+def left_out(number: int, noun: str, reason: str) -> str:
+    """A note on what is left out."""
+    return f"{many(number, noun)} {'is' if number == 1 else 'are'} left out: {reason}."
+
+
 def speakers_noted(units: pd.DataFrame, clusters: str | None) -> list[str]:
     """A note where no clusters are given and a column of texts has values that several documents share."""
     if clusters is not None:
@@ -484,7 +499,7 @@ def speakers_noted(units: pd.DataFrame, clusters: str | None) -> list[str]:
         distinct = column.nunique()
         if column.dtype.kind in "OUT" and LEAST <= distinct < 0.8 * len(column):
             return [
-                f"The column {name!r} has {distinct} values in {len(column)} documents: if it says who speaks, errors "
-                f"are between its values, and clusters={name!r} takes that into account."
+                f"The column {name!r} has {distinct} values in {len(column):,} documents. If it says who speaks, give "
+                f"clusters={name!r}: documents of one speaker are not independent."
             ]
     return []

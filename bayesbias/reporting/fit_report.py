@@ -185,7 +185,8 @@ class FitReport(Result):
             result = self.result
             table = result.data.to_frame()
             other = next(iter(beside_associated(result)), None) if len(result.data.protected_words) > 1 else None
-            headline, planned = pd.DataFrame(), cache(lambda: None)
+            headline = pd.DataFrame()
+            planned: Callable[[], Plan | None] = cache(lambda: None)
             if other is not None:
                 headline = contrasts(result.tree, "associated", other, prob)
                 planned = cache(partial(_plan, result, headline.iloc[0], prob, other))

@@ -81,12 +81,14 @@ class MetricTable(Result):
         """The first screen of a report."""
         measured = self.values[self.values["value"].notna()]
         tested = measured["p_value"].dropna() if "p_value" in measured else pd.Series(dtype=float)
+        answer, *others = self.findings()
         missing, rows = len(self.values) - len(measured), len(self.values)
         return Page(
             title=WORDS.title(),
             lead=WORDS.lead(embeddings=self.values["embedding"].unique().tolist()),
-            answer=self.findings()[0],
-            lines={
+            answer=answer,
+            lines=({"In detail": " ".join(others)} if others else {})
+            | {
                 WORDS.certainty_question(): WORDS.certainty(tested=len(tested), below=int((tested < 0.05).sum())),
                 WORDS.missing_question(): WORDS.missing(missing=missing, values=rows),
                 WORDS.optimum_question(): WORDS.optimum(),

@@ -146,8 +146,8 @@ def shortness(result: Fit) -> str:
     """Why the lists of a fit are too short for an answer on the whole list; empty where they are not."""
     table = result.data.to_frame()
     own = table[table["connection"] == OWN]
-    stereotypes = own.groupby("group", sort=False, observed=True)["attribute_word"].nunique().to_dict()
-    return too_short(table["protected_word"].nunique(), stereotypes)
+    sizes = own.groupby("group", sort=False, observed=True)["attribute_word"].nunique()
+    return too_short(table["protected_word"].nunique(), {str(group): int(size) for group, size in sizes.items()})
 
 
 def of_further_words(result: Fit, other: str, prob: float) -> pd.Series | None:

@@ -9,6 +9,8 @@ the lists are drawn too.
 - ``planted``: the vectors of one group differ, or years are real, and lists have nothing to do with it;
 - ``within``: a number of each document, which varies within speakers too, is shuffled;
 - ``halves``: two halves of the speakers answer the same question;
+- ``association``: of two groups of two words the same as ``shuffled``, ``planted`` (in the vectors of one group of
+  words) and ``halves``;
 - ``simulated``: speakers with Student's tails, of unlike spread, or whose effect goes with how much they say.
 """
 
@@ -20,14 +22,17 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from gensim.models import KeyedVectors
+from scipy.linalg import helmert
 from scipy.stats import t as student
 
 import bayesbias as bb
 from benchmarks.inside import (
+    LEAST,
     ListWords,
     UnitMeans,
     bias_reduced,
     documents,
+    groups_core,
     lower_case,
     regression,
     related_core,
@@ -38,6 +43,8 @@ from benchmarks.validity.lists import Vocabulary, topic
 
 TOPIC = 8
 """Words of a list."""
+GROUPS, MEMBERS = 2, 2
+"""Groups of words of an association, and the words of each."""
 TARGETS, SPEAKERS, LETTERS, OCCURRENCES = 500, 33, 4, 2000
 """Target words of a corpus at most, speakers who use each, its letters, and how often it occurs at most."""
 SPLITS = ("4:4", "2:6", "1:7", "8:8", "2:14", "16:17", "8:25", "3:30")
@@ -104,10 +111,11 @@ class Corpus:
         speakers = {word: np.unique(sample.cluster[sample.vectors[word].n > 0]) for word in sample.targets}
         return cls(sample, sample.units[number].to_numpy(dtype=float), vocabulary, base, speakers)
 
-    def lists(self, target, rng):
-        """Two random topics without the target."""
+    def lists(self, targets, rng, signs=None):
+        """Two random topics without the targets, by default of a contrast."""
+        signs = self.base.signs if signs is None else signs
         free, vectors = np.ones(len(self.vocabulary.units), dtype=bool), []
-        free[self.vocabulary.rows([target])] = False
+        free[self.vocabulary.rows(targets)] = False
         for _ in range(2):
             words = topic(self.vocabulary, TOPIC, free, rng)
             free[words] = False
@@ -116,7 +124,7 @@ class Corpus:
         directions = unit_rows(np.concatenate(vectors) - self.base.units.mean(axis=0))
         same, shares = related_core.pair_counts(member, directions).shares()
         means = np.stack([each.mean(axis=0) for each in vectors])
-        return replace(self.base, direction=self.base.signs[0] @ means, same=same, shares=shares)
+        return replace(self.base, signs=signs, direction=signs[0] @ means, same=same, shares=shares)
 
     def direction(self, rng):
         """The direction from one random word to another (d,)."""
@@ -138,6 +146,21 @@ class Corpus:
             vectors = self.sample.vectors[target].at(rows)
             if np.isfinite(vectors.grouped(place, size).length(np.arange(size))):
                 return target, rows, place, vectors
+
+    def draw_groups(self, size, rng):
+        """Words of groups, and rows of the units of so many speakers who use some of each group."""
+        while True:
+            words = rng.choice(self.sample.targets, GROUPS * MEMBERS, replace=False).tolist()
+            using = [
+                set(np.concatenate([self.speakers[word] for word in words[at : at + MEMBERS]]))
+                for at in range(0, len(words), MEMBERS)
+            ]
+            both = sorted(set.intersection(*using))
+            if len(both) >= size:
+                some = np.sort(rng.choice(both, size, replace=False))
+                used = np.any([self.sample.vectors[word].n > 0 for word in words], axis=0)
+                rows = np.flatnonzero(used & np.isin(self.sample.cluster, some))
+                return words, rows, np.searchsorted(some, self.sample.cluster[rows])
 
 
 @cache
@@ -237,7 +260,7 @@ def shuffled(cell, planted=False):
             vectors = replace(vectors, total=vectors.total + (vectors.n * x[place, 1])[:, None] * shift)
         design = design_of(vectors.grouped(place, size), x)
         if np.isfinite(design.vectors.length(design.cluster)):
-            attributes = corpus.lists(target, rng)
+            attributes = corpus.lists([target], rng)
             found = answer(design, attributes)
             yield from missed(found, questions)
             yield from rivals(found, vectors, place, attributes.direction)
@@ -260,7 +283,7 @@ def within(cell):
         if cell["shuffled"] == "within and between":
             numbers += rng.permutation(means)[place]
         x = np.column_stack([np.ones(len(rows)), scaled(numbers)])
-        found = answer(design_of(vectors, x, place), corpus.lists(target, rng))
+        found = answer(design_of(vectors, x, place), corpus.lists([target], rng))
         yield from missed(found, {"value": [[1, 0]], "difference": [[0, 1]]})
 
 
@@ -272,7 +295,7 @@ def halves(cell):
         numbers = np.bincount(place, corpus.numbers[rows]) / np.bincount(place)
         number = scaled(numbers)
         x = np.column_stack([np.ones(len(number)), number if cell["term"] == "slope" else number > np.median(number)])
-        attributes, order = corpus.lists(target, rng), rng.permutation(len(number))
+        attributes, order = corpus.lists([target], rng), rng.permutation(len(number))
         whole, sides = vectors.grouped(place, len(number)), []
         for half in np.split(order, 2):
             design = design_of(whole.at(half), x[half].astype(float))
@@ -283,6 +306,46 @@ def halves(cell):
             yield from (
                 {"quantity": name, "held": one} for name, one in zip(("value", cell["term"]), held, strict=True)
             )
+
+
+def joined_groups(words, sums, x):
+    """The rows of the regression of an association; None where these speakers cannot answer."""
+    groups = {str(at): tuple(words[at : at + MEMBERS]) for at in range(0, len(words), MEMBERS)}
+    try:
+        vectors, kept, _ = groups_core.joined(groups, sums, np.arange(len(x)), "speaker")
+    except bb.InputError:
+        return None
+    x = x[kept]
+    return design_of(vectors, x) if len(x) >= LEAST and np.ptp(x[:, 1]) > 0 else None
+
+
+def association(cell):
+    corpus, labels, rng, signs = corpus_of(cell["corpus"]), cell["labels"], cell.generator(), -helmert(GROUPS)
+    size, done = size_of(labels), 0
+    while done < cell.replicates:
+        words, rows, place = corpus.draw_groups(size, rng)
+        x, questions = terms_of(labels, np.bincount(place, corpus.numbers[rows]) / np.bincount(place), rng)
+        sums = [corpus.sample.vectors[word].at(rows).grouped(place, size) for word in words]
+        if cell["study"] == "planted":
+            amount, way = PLANTED["slope" if labels in SLOPES else "groups"], corpus.direction(rng)
+            for at in range(MEMBERS):
+                used = np.flatnonzero(sums[at].n > 0)
+                length = sums[at].at(used).length(np.arange(len(used)))
+                shift = np.outer(sums[at].n * x[:, 1], amount * np.nan_to_num(length) * way)
+                sums[at] = replace(sums[at], total=sums[at].total + shift)
+        parts = np.split(rng.permutation(size), 2) if cell["study"] == "halves" else [np.arange(size)]
+        designs = [joined_groups(words, [each.at(part) for each in sums], x[part]) for part in parts]
+        if any(each is None for each in designs):
+            continue
+        done += 1
+        attributes = corpus.lists(words, rng, signs)
+        found = [answer(each, attributes) for each in designs]
+        if cell["study"] != "halves":
+            yield from missed(found[0], questions)
+            continue
+        sides = [each.estimates("given").draws(2000, int(rng.integers(2**31))) for each in found]
+        for name, held in zip(questions, holds(sides[0] - sides[1], 0.0), strict=True):
+            yield {"quantity": name, "method": "given words", "missed": not held}
 
 
 def simulated(cell):
@@ -338,6 +401,14 @@ DESIGNS = (
         400,
         by=("quantity",),
         how=HELD,
+    ),
+    Design(
+        "documents/association",
+        crossed(corpus=("addresses",), study=("shuffled", "planted"), labels=("8:8", "3:30", SLOPES[-1]))
+        + crossed(corpus=("addresses",), study=("halves",), labels=("year of 32",)),
+        association,
+        200,
+        **RATES,
     ),
     Design(
         "documents/simulated",

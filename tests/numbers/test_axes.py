@@ -235,7 +235,7 @@ class TestPlaces:
         assert flat.notes[0] == "Pairs whose two words have one vector are left out: w0 and same0."
         lost = bb.axis(twice, [("w0", "gone"), ("w2", "w3"), ("w4", "w5")], ["w9", "absent"])
         assert (lost.poles.pairs, lost.words) == ((("w2", "w3"), ("w4", "w5")), ("w9",))
-        assert "1 of 3 pairs lack a word and are left out." in lost.notes
+        assert "1 of 3 pairs lacks a word and is left out." in lost.notes
         assert any("absent" in note for note in lost.notes)
         for kv, pairs, message in (
             (twice, [("w0", "same0")], "the two words of each have one vector"),
@@ -684,7 +684,7 @@ class TestIntersections:
         }
         found = intersections_of(bb.axis(glove, "valence", words=["good"]), vectors, "pairs")
         assert found.table().set_index("effect").loc["00", "low"] > 0
-        assert "Not the sum of their parts" in found.text()
+        assert "these groups are not the sum of their parts (+: nearer to " in found.text()
 
     def test_factors_of_a_file(self, affluence, tmp_path):
         text = ['name = "family"', 'controls = ["human"]', "[protected]"]

@@ -663,7 +663,7 @@ def test_coverage_counts_every_form():
         "Distances are means over several forms: he (he, walk), boss (boss, nurse).",
     ]
     part = notes(table[table["protected_word"] == "he"])[0]
-    assert "2 of 4 distances and 2 of 3 protected words are here" in part
+    assert "it holds 2 of 4 distances and 2 of 3 protected words." in part
 
 
 def test_a_concept_is_found_if_one_form_is():

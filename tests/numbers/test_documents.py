@@ -268,8 +268,8 @@ def test_sentences_are_units(kv):
         ("partys", r"names 'partys' \(did you mean 'party'\?\)"),
         ("party +", "cannot be read"),
         ("one", "has one value"),
-        ("party + same", "cannot be told apart"),
-        ("unit", "terms for 12 clusters"),
+        ("party + same", "is a sum of the others: leave one out"),
+        ("unit", "12 terms for 12 speakers"),
         ("0", "has no terms"),
         ([], "formula is"),
     ],
@@ -323,12 +323,13 @@ def test_damaged_files_are_told(kv, tmp_path, name, content, message):
 def test_missing_covariates_are_counted_and_few_clusters_are_said(corpus, kv):
     frame = corpus.assign(party=corpus["party"].where(corpus["year"] > 9))
     result = bb.covariates(of(frame, kv, covariates=["party"]), "party").contrast(["bank"], ["school"])
-    assert any("with a missing covariate are left out" in note for note in result.notes)
+    number = frame.loc[frame["party"].isna(), "text"].str.split().map(lambda words: words.count("tax")).sum()
+    assert f"{number} vectors are left out: a covariate is missing." in result.notes
     alone = corpus.assign(party=np.where(corpus["speaker"] == "s0", "L", "R"))
     result = bb.covariates(of(alone, kv), "party").contrast(["bank"], ["school"])
-    assert any("has one cluster" in note for note in result.notes)
+    assert "party L has 1 speaker: its error rests on how much the others differ." in result.notes
     few = corpus[corpus["speaker"].isin(["s0", "s1", "s6", "s7"])]
-    with pytest.raises(InputError, match="is in 4 clusters, and intervals need 8"):
+    with pytest.raises(InputError, match="there are vectors of 4 speakers for 'tax', and intervals need 8"):
         bb.covariates(of(few, kv), "party")
 
 
@@ -404,7 +405,7 @@ def test_a_sample_is_no_embedding_and_says_what_keeps_its_errors(kv):
     assert (
         by.contrast(["bank", "market"], ["doctor", "hospital"], names=("money", "care"))
         .findings()[0]
-        .startswith("'nurse' is nearer to care: ")
+        .startswith("'nurse' is 0.")
     )
 
 
@@ -528,7 +529,7 @@ def test_words_that_speakers_do_not_say_are_taken_off_by_least_squares(kv):
     groups = ("he", "she")
     table = spoken(kv, groups, MISSING, instances=5)
     result = associated(table, kv, groups)
-    assert any("does not say a word" in note for note in result.notes)
+    assert "Where a cluster lacks a word, its value is that of an additive model of words and clusters." in result.notes
     lists = directions(kv, groups)
     cells = means_of(table)
     lengths = {word: length_of(np.stack(own["mean"].to_list())) for word, own in cells.groupby("word")}
@@ -613,7 +614,7 @@ def test_an_association_plans_and_controls_as_contrasts_do(kv):
     plan = result.plan(clusters=24).iloc[0]
     assert plan["sd"] == pytest.approx(alone["sd"], rel=1e-6)
     assert plan["with_clusters"] < plan["sd"]
-    assert any("the list 'some'" in sentence for sentence in result.findings())
+    assert any("the words of 'some'" in sentence for sentence in result.findings())
 
 
 def test_rare_words_and_speakers_of_one_group_are_left_out_and_named(kv):
@@ -622,8 +623,8 @@ def test_rare_words_and_speakers_of_one_group_are_left_out_and_named(kv):
     rare = (table["word"] == "son") & (number > 3)
     alone = table["word"].isin(PROTECTED["she"]) & (number == 2)
     result = associated(table[~rare & ~alone], kv, ("he", "she"))
-    assert "Words of fewer than 8 ss are left out: son." in result.notes
-    assert "2 vectors are left out: their s does not say words of each group." in result.notes
+    assert "Words with vectors of fewer than 8 clusters are left out: son." in result.notes
+    assert "2 vectors are left out: their cluster does not say words of each group." in result.notes
     assert result.design.clusters == 13
     without = table[(table["word"] != "son") & (number != 2)]
     assert len(associated(without, kv, ("he", "she")).design.x) == 13
@@ -632,7 +633,7 @@ def test_rare_words_and_speakers_of_one_group_are_left_out_and_named(kv):
 @pytest.mark.parametrize(
     ("change", "groups", "message"),
     [
-        (lambda t: t.assign(s=range(len(t))), ("he", "she"), "no s says words of each group, he, she: name who"),
+        (lambda t: t.assign(s=range(len(t))), ("he", "she"), "no cluster says words of each group, he, she: name who"),
         (lambda t: t[t["word"].isin(PROTECTED["he"])], ("he", "she"), "no protected word of she is a target"),
         (
             lambda t: t[~t["word"].isin(PROTECTED["she"]) | t["s"].isin(["s0", "s1"])],
@@ -643,7 +644,7 @@ def test_rare_words_and_speakers_of_one_group_are_left_out_and_named(kv):
         (
             lambda t: t[~t["word"].isin(PROTECTED["he"]) | ((t["word"] == "he") == (t["p"] == "L"))],
             ("he", "she"),
-            "the words of he fall apart",
+            "the words of he are in two parts, and no cluster says words of both",
         ),
     ],
 )

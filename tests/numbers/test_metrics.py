@@ -8,6 +8,7 @@ from scipy.special import expit
 
 import bayesbias as bb
 from bayesbias import metrics, numerics
+from bayesbias._support.phrases import p_value
 
 PLANE = bb.load_embedding(
     {"he": [1, 0, 0], "man": [2, 0, 0], "she": [0, 1, 0], "woman": [0, 3, 0]}
@@ -479,7 +480,7 @@ def test_the_result_says_which_test_it_was(kv):
     query = query_for("mac")
     found = bb.metric("mac", kv, query, p_value="related", seed=3)
     assert (found.partitions, found.exact, found.options["p_value"]) == (None, None, "related")
-    assert f"p = {found.p_value:.3g} (random lists as similar as these" in found.sentence
+    assert f"p = {p_value(found.p_value)} (random lists as similar as these" in found.sentence
     assert f"mean {found.null_mean:.4g}, sd {found.null_sd:.3g}); 1 is no bias." in found.sentence
     assert "the random lists are described by 591 words sampled from all words." in str(found)
     permuted = bb.metric("weat", kv, query_for("weat"), p_value=True)

@@ -313,7 +313,7 @@ class TestEncode:
             ({"cache": "here"}, "needs the encoder's name"),
             ({"representation": "word"}, "method tokens"),
             ({"grammar": {"gerund": ["a"]}}, "gerund"),
-            ({"templates": "seat", "grammar": {}}, "no word suits"),
+            ({"templates": "seat", "grammar": {}}, "'seat': declare the part of speech of "),
         ],
     )
     def test_wrong_options_are_named(self, options, message, tmp_path, monkeypatch):

@@ -269,7 +269,7 @@ OWN = {  # what a command does with an option itself, or what no function has a 
     measures.silhouette: {"query", "words", "metric", "vary"},  # the study's metrics, and both kinds of lists
     measures.reliability: {"targets", "query"},
     many.criterion: {"pairs"},
-    many.documents: {"contrast", "axis"},
+    many.documents: {"targets", "contrast", "axis", "association", "transform_from"},
     many.pool: {"words"},
     many.trend: {"words"},
     many.sweep: {"scheduler"},

@@ -116,9 +116,10 @@ class TestTables:
             notes_of(table)
             == notes_of(bb.read_distance_table(tmp_path / "table.parquet"))
             == [
-                "In the protected list a q has the vector of p, r has the vector of p; words of one vector count once.",
-                "In the stereotype list a l has the vector of k; words of one vector count once.",
-                "In the control list human j has the vector of h; words of one vector count once.",
+                "In the protected list a, q has the vector of p, r has the vector of p; "
+                "words of one vector count once.",
+                "In the stereotype list a, l has the vector of k; words of one vector count once.",
+                "In the control list human, j has the vector of h; words of one vector count once.",
             ]
         )
         assert bb.coverage(table)["found"].tolist() == [3, 2, 2, 2, 3]
@@ -127,8 +128,8 @@ class TestTables:
         table = bare(random_vectors(q="p", l="k"), twins="keep")
         assert len(table) == 5 * 7
         assert notes_of(table) == [
-            "protected list a: q has the vector of p: kept",
-            "stereotype list a: l has the vector of k: kept",
+            "In the protected list a, q has the vector of p; all are kept.",
+            "In the stereotype list a, l has the vector of k; all are kept.",
         ]
 
     def test_words_of_different_lists_stay_and_are_named(self, tmp_path):

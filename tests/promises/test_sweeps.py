@@ -296,7 +296,7 @@ def test_an_executor_that_takes_no_more_work_is_an_error(tables, tmp_path):
     assert bb.sweep(plan, tmp_path / "out", "serial").fits["status"].eq("done").all()
 
 
-@pytest.mark.filterwarnings("ignore:nouns of the language")
+@pytest.mark.filterwarnings("ignore:Nouns of the language")
 def test_threads_keep_the_notes_of_each_fit_apart(tmp_path):
     names = ["weathub/de/weat7", "weat7", "weathub/de/weat8", "weat8"]
     words = {key for name in names for key in bb.load_words(name).every_word()}

@@ -136,10 +136,15 @@ def test_every_macro_of_a_comparison_is_rendered(rendered, religion, slice_vecto
 
 
 def test_every_macro_of_metrics_is_rendered(rendered, slice_vectors):
-    for queries in (["weat6", "weat7"], ["weat6", "weat7", "weat8"]):
+    for queries in (["weat6", "weat7"], ["weat6", "weat7", "weat8"]):  # values one by one, and counted
         result = MetricTable(bb.run_metrics(slice_vectors, queries, ["weat", "weat_effect_size", "mac"]))
-        result.front()
+        page = result.front()
         result.sections()
+    assert page.answer == (
+        "6 of 6 values of weat, weat_effect_size are above 0: there the first target set is nearer to the first "
+        "attribute set than the second target set is."
+    )
+    assert page.lines["In detail"] == "9 values of 3 metrics for 3 queries and 1 embedding."
     assert macros("metrics") == rendered["metrics"]
 
 

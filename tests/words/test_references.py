@@ -146,6 +146,20 @@ def test_sources_of_own_vectors_and_lists_go_through_tables_files_and_fits_to_th
     assert f"bayesbias distances {tmp_path / 'own.npz'} WORDS.toml" in page
 
 
+def test_the_path_of_a_word_list_is_repeated_and_is_no_part_of_the_list(tmp_path, slice_vectors):
+    path = tmp_path / "mine.toml"
+    path.write_text("name = 'gender'\n[protected]\na = ['he', 'him', 'man']\n[stereotypes]\na = ['boss', 'soldier']\n")
+    lists = bb.load_words(path)
+    assert (lists.path, bb.load_words("gender").path) == (str(path), "")
+    assert lists == bb.WordLists("gender", lists.protected, lists.stereotypes)
+    assert replace(lists, name="other").path == ""
+    table = bb.distance_table(slice_vectors, lists)
+    bb.write_distance_table(table, tmp_path / "table.parquet")
+    post = bb.fit(bb.read_distance_table(tmp_path / "table.parquet"), seed=0)
+    page = bb.report(post, tmp_path / "fit.md", sensitivity=False).read_text(encoding="utf-8")
+    assert f"bayesbias distances google-news-slice {path} --out" in page
+
+
 def test_the_year_of_the_package_is_that_of_its_citation_file():
     released = re.search(r"date-released: (\d{4})", (Path(__file__).parents[2] / "CITATION.cff").read_text())[1]
     assert f"  year = {{{released}}}," in bb.cite(bb.load_words("weat7")).bibtex()

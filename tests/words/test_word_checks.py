@@ -32,7 +32,7 @@ def test_coverage_duplicates_and_words_of_two_lists():
     assert pairs["him", "she"] == pytest.approx(1 / np.sqrt(1.01))
     assert found.repeated == {"boss": ("stereotype a", "control neutral")}
     said = found.text()
-    assert said.startswith("unnamed holds 7 of 8 words of the list mine.\nMissing words: control neutral: lost.")
+    assert said.startswith("Of the list mine, the mapping holds 7 of 8 words.\nMissing words: control neutral: lost.")
     assert "he and him (one vector)" in said
     assert "In more than one list: boss (stereotype a, control neutral)." in said
 
@@ -80,7 +80,7 @@ def test_bundled_lists_in_the_bundled_vectors(slice_vectors):
     assert found.table()["effective"].tolist() == pytest.approx(worth["effective"].tolist())
     assert found.table()["asked"].sum() == 350
     assert found.bundled == ("neutral", "human")
-    assert "google-news-slice holds 39 of 39 words of the list gender beside the bundled controls." in found.text()
+    assert "Of the list gender beside the bundled controls, google-news-slice holds 39 of 39 words." in found.text()
     assert "neutral" not in found.sentences()[0] + found.sentences()[1]
     assert "<table" in found._repr_html_()
 
