@@ -37,7 +37,7 @@ class BayesbiasWarning(UserWarning):
 class RelatednessWarning(BayesbiasWarning):
     """The covariance of distances is not known, known badly, or about to be lost.
 
-    Few words of the embedding, or none, lie outside of the lists: different words are then taken for unrelated, or
+    Few words of the embedding, or none, lie outside of the lists: different words are then treated as unrelated, or
     intervals are made wider. :func:`bayesbias.common_words` gives words to encode too.
     """
 

@@ -438,7 +438,8 @@ def load_words(name_or_path: str | Path) -> WordLists:
         raise InputError(f"{path}: {error}") from error
     lists = check(WordLists, content, str(path))
     # no field: lists with the same words are equal, wherever they stand
-    vars(lists)["_path"] = "" if path in _bundled().values() else str(name_or_path)
+    if path not in _bundled().values():
+        vars(lists)["_path"] = str(name_or_path)
     return lists
 
 
@@ -632,12 +633,13 @@ def _locate(name_or_path: str | Path, kind: str) -> Path:
     path = home_folder(name_or_path)
     if path.is_file():
         return path
-    # those of other languages, in folders, are all of one kind
-    named = [name for name in bundled if "/" in name or (read_toml(bundled[name])["kind"] == "words")]
-    named = named if kind == "words" else [name for name in bundled if name not in named]
+    # those in folders, of other languages, are all of one kind
+    kinds = {name: "words" if "/" in name else read_toml(place)["kind"] for name, place in bundled.items()}
+    named = [name for name, of in kinds.items() if (of == "words") == (kind == "words")]
+    others = ["weathub/<language>/<test> (such as weathub/de/weat7)"] if kind == "words" else []
     raise InputError(
-        f"there is no word list {str(name_or_path)!r}{near(name_or_path, named)}: give the path of a TOML file, or a "
-        "bundled name, which list_words() and 'bayesbias lists' show"
+        f"there is no word list {str(name_or_path)!r}{near(name_or_path, named)}: give the path of a TOML file or "
+        f"one of {', '.join([*(name for name in named if '/' not in name), *others])}"
     )
 
 

@@ -173,7 +173,7 @@ def bootstrap_metric(
     """A classic metric with a bootstrap interval, each word left out, and its counterpart by the default model.
 
     What other words of the same kind would have said: words of a set are drawn with replacement, as many as it has (as
-    sets that share words have together), and taken for unrelated. The interval is the percentile one. The contrast
+    sets that share words have together), and treated as unrelated. The interval is the percentile one. The contrast
     beside it is that of :func:`fit`, for these target words: its interval knows which attribute words are similar.
 
     Parameters
@@ -238,7 +238,7 @@ def bootstrap_metric(
 
 
 def _without_value(count: int) -> str:
-    """What happened to draws in which a metric has no value."""
+    """Notes on draws in which a metric has no value."""
     return agreed(count, "has no value and was left out", "have no value and were left out")
 
 

@@ -613,7 +613,7 @@ def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatA
     few = [f"{len(known[name])} of {name}" for name in facets if len(known[name]) < FEW and name != "word_list"]
     notes = [f"There are {', '.join(few)}: what further ones would do rests on the prior too."] if few else []
     if "seed" not in facets and "corpus" in facets:
-        notes.append("There is one seed: what settings add from corpus to corpus cannot be told from chance.")
+        notes.append("There is one seed: what settings add from corpus to corpus is not distinguished from chance.")
     if gaps := int(np.isnan(y).sum()):
         notes.append(f"{gaps} of {y.size} settings are missing.")
     return facets, y, notes

@@ -416,7 +416,7 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
     outside = int((~table["distance"].between(0, 2)).sum())
     single = table["protected_word"].value_counts().max() == 1
     checks = (
-        (words < FEWEST_PROTECTED, f"Only {many(words, 'protected word')}: whole-list means rest on the prior."),
+        (words < FEWEST_PROTECTED, f"Only {many(words, 'protected word')}: too few for an answer on the whole list."),
         (single, "No protected word has more than one distance."),
         (
             repeated > 0,

@@ -28,6 +28,8 @@ from bayesbias.cli.screen import as_commands, say, show, working
 from bayesbias.errors import InputError, install
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
 WELCOME = """\
@@ -277,10 +279,10 @@ def _size(number: int) -> str:
     return f"{number / 1e6:,.0f} MB" if number >= 1e6 else f"{number / 1e3:,.0f} kB"
 
 
-COMMANDS = {
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (demo, run, new_words, check_words, doctor),
     "Step by step": (measures.distances, measures.fit, measures.diagnose, measures.contrasts, measures.report),
-    "What can be told": (measures.plan, measures.topics),
+    "Power and chance": (measures.plan, measures.topics),
     "Classic metrics": (measures.metrics, measures.rank, measures.silhouette, measures.reliability),
     "Words on axes": (many.axis, many.audit, many.criterion),
     "Words in documents": (many.documents,),

@@ -92,11 +92,15 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
     if record is not None:
         asked, present = (sum(each[key] or 0 for each in record.lists) for key in ("asked", "found"))
         sentences.append(f"{present:,} of {many(asked, 'word')} were found.")
-    return [FitReport(result, null).answer(), " ".join([*sentences, verdict.headline()])]
+    said = FitReport(result, null).answer()
+    judged = verdict.headline()
+    if verdict.caution in said:
+        judged = judged.removesuffix(verdict.caution).rstrip()
+    return [said, " ".join([*sentences, judged])]
 
 
 def _of_frequency(balance: Balance, contrast: str) -> list[str]:
-    """What frequency alone predicts of a contrast that is warned about."""
+    """The prediction by frequency alone of a contrast that is warned about."""
     rows = balance.contrasts[(balance.contrasts["contrast"] == contrast) & balance.contrasts["warning"]]
     by = balance.attribute
     return [

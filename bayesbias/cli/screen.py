@@ -107,7 +107,7 @@ def show_coverages(tables: dict[str, pd.DataFrame]) -> None:
 
 
 def show_checks(post: xr.DataTree) -> None:
-    """Whether a fit passes its checks, the figures of convergence, what limits its answers, and its predictions."""
+    """Show the verdict on a fit, the figures of convergence, what limits its answers, and its predictions."""
     from bayesbias.models.tree import Fit
     from bayesbias.reporting.fit_report import WORDS
 

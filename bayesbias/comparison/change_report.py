@@ -47,7 +47,7 @@ class _Change(NamedTuple):
     named: bool  # whether the two embeddings were given names
     debiased: str  # the debiasing method of the second one
     several: bool  # whether the comparison has more changes
-    unrelated: bool  # whether words are taken for unrelated
+    unrelated: bool  # whether words are treated as unrelated
     prob: float
     mass: str  # of the intervals, in percent
 

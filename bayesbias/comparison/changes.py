@@ -194,7 +194,7 @@ def compare(
     its change. Where the tables know how words are related, the covariance of all distances in all embeddings is
     estimated from the vectors, and one posterior holds levels and changes, of these protected words. Otherwise
     differences of paired distances follow a crossed model, which takes different words for unrelated; what the first
-    embedding's distances do not share with the change is fitted beside it, and taken for independent.
+    embedding's distances do not share with the change is fitted beside it, and treated as independent.
 
     Parameters
     ----------

@@ -245,7 +245,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
 
 
 ONE_GROUP = (
-    "With one group only it cannot be told how much of this is special to its own stereotypes, and how much is shared "
+    "With one group only it is not known how much of this is special to its own stereotypes, and how much is shared "
     "by stereotype words of any kind."
 )
 """Limit of a fit without distances to other groups' stereotypes."""

@@ -58,7 +58,7 @@ def contrasts(
         association of j = G / (G - 1) g[j, own],    whole list = weighted mean of the associations,
 
     where groups weigh the same, and words within a group. With two groups each group's mean association is the whole
-    list: which group contributes it cannot be told.
+    list: which group contributes it is not known.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ TEMPLATE, ATTRIBUTE_TEMPLATE = TEMPLATES = "template", "attribute_template"
 SIMULATED, ADJUSTED_FOR = "simulated", "adjusted for "  # how distances came about that no vectors have
 LOST = (
     "the table was put together from others (pandas.concat, merge), and pandas does not hand on what they carried: "
-    "different words are taken for unrelated, and intervals may be too narrow by a factor of 2 and more; make one "
+    "different words are treated as unrelated, and intervals may be too narrow by a factor of 2 and more; make one "
     "table with distance_table, or let it carry what another does: bb.DistanceTable(rows, like=table)"
 )
 

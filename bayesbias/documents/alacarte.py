@@ -158,7 +158,7 @@ def _phrases(targets: Iterable[str] | str | WordLists) -> dict[str, tuple[str, .
     """Targets by their words."""
     if isinstance(targets, WordLists):
         targets.single_forms("vectors of instances")
-        targets = targets.group_of
+        targets = list(targets.group_of)
     return {target: tuple(target.split()) for target in names_given(targets, "targets")}
 
 

@@ -427,7 +427,7 @@ class CovariateContrast(Result):
         DataFrame
             ``at``, from the least to the largest number that occurs; ``mean``, ``sd``, ``low``, ``high``, ``p_closer``.
         """
-        if name not in self.design.numbers:
+        if not isinstance(name, str) or name not in self.design.numbers:
             raise InputError(
                 f"{shown(name)} is no number of the formula: its numbers are {listed(self.design.numbers) or 'none'}"
             )
@@ -463,7 +463,7 @@ class CovariateContrast(Result):
         return " ".join([*self.findings(prob), *self.notes])
 
     def findings(self, prob: float = PROB) -> list[str]:
-        """What has an interval without 0, what is open and what would lessen its error, and who speaks."""
+        """Sentences on intervals without 0, on those with 0 and what would lessen their errors, and on who speaks."""
         rows, given = self.table(prob)[self._asked()], self.table(prob, "given")[self._asked()]
         differences = [self.design.questions[2].get(name) for name in rows["name"]]
         rows = rows.assign(
@@ -515,7 +515,7 @@ class CovariateContrast(Result):
         return f"{sentence[0].upper()}{sentence[1:]} ({interval} of the difference {ends_of(row)}{edge})."
 
     def _open(self, rows: pd.DataFrame, column: str, interval: str) -> list[str]:
-        """What has an interval that includes 0, and what has the largest share of its error."""
+        """A sentence on intervals that include 0, and on the largest share of their errors."""
         number, each = self._counted(rows, interval)
         sentence = f"{number} {'has' if len(rows) == 1 else 'have'} no clear direction: {each}."
         if not self._differ():
@@ -530,7 +530,7 @@ class CovariateContrast(Result):
         ]
 
     def _counted(self, rows: pd.DataFrame, interval: str) -> tuple[str, str]:
-        """How many differences these are, and the figures of each."""
+        """The number of differences, and the figures of each."""
         each = [
             f"{signed(row['mean'])}{row['less']} ({interval} {ends_of(row)}{row['side']})" for _, row in rows.iterrows()
         ]

@@ -332,7 +332,7 @@ class VectorSample:
 
     @property
     def noun(self) -> str:
-        """What a cluster is called in sentences: the name of its column where that is a word whose plural has an s."""
+        """Name of a cluster in sentences: the name of its column where that is a word whose plural has an s."""
         plain = self.unit.isalpha() and len(self.unit) > 2 and self.unit[-1] not in "hsxyz"
         return self.unit if plain else "cluster"
 

@@ -62,7 +62,7 @@ COMPONENTS = ("protected word", "attribute word", "word x group", "residual")  #
 MOST_NUMBERS = 2**26
 """Draws times parameters of single words, or draws times pairs, that are held at most: half a gigabyte."""
 UNRELATED_CHANGES = (
-    "Different words are taken for unrelated: for lists of one topic the 89% intervals of changes hold 52 to 97%, "
+    "Different words are treated as unrelated: for lists of one topic the 89% intervals of changes hold 52 to 97%, "
     "those of single words 44 to 70%. Tables with relatedness (distance_table, distance_tables) give intervals that "
     "hold."
 )
@@ -77,7 +77,7 @@ class Independent:
     """True where the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
     about_given_words: ClassVar[bool] = False
     """True where moments of connection means speak about the given protected words, not about similar ones."""
-    caution: ClassVar[str] = "Distances that share a word are taken for independent, so that intervals are too narrow."
+    caution: ClassVar[str] = "Distances that share a word are treated as independent, so that intervals are too narrow."
     """A note on every answer of these models; empty where there is nothing to say."""
     reservation: ClassVar[str] = (
         "This model treats distances that share an attribute word as independent. They are not, so its intervals "
@@ -87,7 +87,7 @@ class Independent:
     caution_of_changes: ClassVar[str] = UNRELATED_CHANGES
     """A note on every comparison of embeddings by these models; empty where there is nothing to say."""
     method: ClassVar[str] = (
-        "Distances were taken for independent given the mean of their protected word and connection, as in the "
+        "Distances were treated as independent given the mean of their protected word and connection, as in the "
         "published model"
     )
     """The model in the methods section of a paper, without the full stop."""
@@ -321,7 +321,7 @@ class Crossed(Independent):
     """Attribute words have effects of their own, crossed with those of protected words."""
 
     attribute_words = "modelled"
-    caution = "Different words are taken for unrelated, so that intervals may be too narrow by a factor of 2 and more."
+    caution = "Different words are treated as unrelated, so that intervals may be too narrow by a factor of 2 and more."
     reservation = (
         "The model 'crossed' takes different words for unrelated: for lists of one topic without bias its 89% "
         "intervals exclude 0 in about a quarter (protected words like these) to half (these protected words) of "

@@ -376,7 +376,7 @@ def _scatter_within(
         spread[kind] += _scatter_variance(
             parts, lists.word[cells], same[typical, typical], shares[typical, typical], int(n[cells].max())
         )
-    # Satterthwaite: 2 E^2 / Var, as a multiple of chi-squared has; blocks are taken for independent
+    # Satterthwaite: 2 E^2 / Var, as a multiple of chi-squared has; blocks are treated as independent
     known = (total > LEAST_SCATTER) & (spread > 0)
     return np.divide(2 * total**2, spread, out=np.zeros(len(known)), where=known), total
 

@@ -291,7 +291,7 @@ class Fit:
 
     @property
     def measured(self) -> dict[str, str]:
-        """What the captions of tables name: ``word_list``, ``embedding``, ``adjusted``; empty where it is not known."""
+        """Names for the captions of tables: ``word_list``, ``embedding``, ``adjusted``; empty where it is not known."""
         record = self.data.coverage
         known = {} if record is None else {"word_list": record.word_list, "embedding": record.embedding.get("name", "")}
         return known | {"adjusted": self.adjusted_for}

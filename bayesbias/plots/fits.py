@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from bayesbias._support.arguments import WIDEST, by_name_or_none, flag, interval, one_of, probability
 from bayesbias._support.phrases import MINUS, difference, percent, share
-from bayesbias.checks.calibration.topics import LISTS, TopicNull
+from bayesbias.checks.calibration.topics import LISTS, TopicNull, refuse_other
 from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
 from bayesbias.contrast import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
@@ -385,7 +385,7 @@ def plot_overview(
     prob = probability(prob, "prob")
     if topics is not None:
         check_kind(topics, TopicNull, "plot_overview", "topic_null")
-        topics.beside(result.data.coverage)
+        refuse_other(topics, result.data.coverage)
     others = beside_associated(result)
     if not others:
         raise InputError("the fit has no contrast of associated words: there is nothing to draw")

@@ -28,7 +28,7 @@ from bayesbias._support.results import (
     table_of,
     unsaid,
 )
-from bayesbias.checks.calibration.topics import TopicNull
+from bayesbias.checks.calibration.topics import TopicNull, refuse_other
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, summary, variance_shares
 from bayesbias.contrast import (
@@ -102,7 +102,7 @@ class FitReport(Result):
             return
         if not isinstance(self.topics, TopicNull):
             raise InputError(f"topics is a {type(self.topics).__name__}: give what topic_null returns")
-        self.topics.beside(self.result.data.coverage)
+        refuse_other(self.topics, self.result.data.coverage)
 
     @property
     def notes(self) -> tuple[str, ...]:

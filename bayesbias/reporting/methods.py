@@ -134,7 +134,7 @@ def _words_of(records: Iterable[Coverage | None]) -> Iterator[str]:
 
 
 def _connections(present: Sequence[str], labels: Mapping[str, str]) -> str:
-    """What the kinds of distances are called."""
+    """A sentence on the kinds of distances."""
     controls = [labels.get(name, name) for name in controls_of(present)]
     return WORDS.connections(associated=OWN in present, different=OTHER in present, controls=controls)
 
@@ -308,7 +308,7 @@ def _audit(result: Audit, _: float) -> Iterator[str]:
 def _criterion(result: Criterion, prob: float) -> Iterator[str]:
     facts = {"contrast": list(result.contrast), "words": len(result.words), "variable": result.variable}
     yield WORDS.criterion(errors=result.errors, **facts)
-    if result.related:
+    if result.by_vectors:
         yield WORDS.criterion_by_vectors(share=RARE)
     else:
         yield WORDS.criterion_unrelated(width=criteria.WIDTH, errors=result.errors)

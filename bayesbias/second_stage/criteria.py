@@ -85,7 +85,7 @@ class Criterion(Staged):
         Whether the values have standard errors.
     unadjusted
         The relation before adjustment for an attribute of the words, where it was asked for; else None.
-    related
+    by_vectors
         Whether the vectors tell which words are similar, so that what is left of their values may be shared.
     """
 
@@ -102,7 +102,7 @@ class Criterion(Staged):
     unadjusted: Criterion | None
     cited: tuple[Any, ...]
     notes: tuple[str, ...]
-    related: bool
+    by_vectors: bool
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """The relation in numbers.
@@ -329,7 +329,7 @@ def criterion(
             *([] if attribute is None else [f"Places and values are adjusted for {attribute.name}."]),
             *_notes(missing, isinstance(side, _AxisSide), bool(x_se.any()), side.notes),
         ),
-        related=isinstance(side, _AxisSide),
+        by_vectors=isinstance(side, _AxisSide),
     )
 
 

@@ -281,7 +281,7 @@ class Multiverse(Staged):
         return np.append((self.decisions["options"] > 1).to_numpy(), True)
 
     def _dependence(self, prob: float) -> str:
-        """Whether the sign of the answer depends on the choices, in how many specifications."""
+        """A sentence on the sign of the answer: in how many specifications it is the same."""
         table = self.table(prob).loc[self.distinct.index]
         total = len(table)
         sure = {"negative": int((table["high"] < 0).sum()), "positive": int((table["low"] > 0).sum())}

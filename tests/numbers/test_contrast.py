@@ -82,7 +82,7 @@ def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, 
     assert shared_part["mean"] == pytest.approx(whole["mean"], abs=0.002)
     lead, parts, *_ = bb.checks.verdict_sentences(debiased_fit)
     assert lead.startswith("Inconclusive: whether these protected words are closer to their own stereotypes than")
-    assert lead.endswith("cannot be told: the interval of the whole list includes 0.")
+    assert lead.endswith("is not known: the interval of the whole list includes 0.")
     assert bb.contrasts(debiased_fit).attrs["signs"] == {"closer": [], "farther": []}
     rows = bb.contrasts(debiased_fit).set_index("protected_word")["mean"]
     assert rows["he"] == pytest.approx(-rows["she"], abs=0.004)
@@ -113,7 +113,7 @@ def test_one_group_cannot_tell_special_from_shared():
     assert bb.contrasts(post).attrs["second"] == "human"
     lead, reservation, *_ = bb.checks.verdict_sentences(post)
     assert lead.startswith("Yes: on average these protected words are closer to their own stereotypes than to words")
-    assert reservation.startswith("With one group only it cannot be told how much of this is special")
+    assert reservation.startswith("With one group only it is not known how much of this is special")
     message = "no distances to the stereotypes of other groups, only associated, human. With one group only"
     with pytest.raises(bb.InputError, match=message):
         bb.decomposition(post)

@@ -121,7 +121,9 @@ def test_summary_gives_means_intervals_and_counts(post, published, ci_kind):
     import arviz as az
 
     table = bb.summary(post, prob=0.5, ci_kind=ci_kind)
-    notes = ("Different words are taken for unrelated, so that intervals may be too narrow by a factor of 2 and more.",)
+    notes = (
+        "Different words are treated as unrelated, so that intervals may be too narrow by a factor of 2 and more.",
+    )
     assert table.attrs == {"prob": 0.5, "ci_kind": ci_kind, "notes": notes}
     counts = table["parameter"].value_counts().to_dict()
     three = dict.fromkeys(["connection_mean", "connection_sd", "sigma", "attribute_sd"], 3)
@@ -217,7 +219,7 @@ def test_importance_and_grid_faults_are_said(post):
 
 def test_notes_tell_what_limits_a_fit(religion):
     table = planted({"associated": 0.8, "neutral": 0.9}, n_words=1)
-    assert "Only 1 protected word: whole-list means rest on the prior." in notes_of(table, seed=2)
+    assert "Only 1 protected word: too few for an answer on the whole list." in notes_of(table, seed=2)
     assert "one protected word only" in bb.checks.verdict_sentences(bb.fit(table, seed=2))[0]
     twice = pd.concat([planted({"neutral": 0.9})] * 2, ignore_index=True)
     notes = notes_of(twice)
@@ -303,5 +305,5 @@ def test_the_caution_does_not_hang_on_the_name_of_the_model(edited):
 def test_a_sentence_counts_both_directions():
     table = shifted(planted({"associated": 0.8, "neutral": 0.9}, n_words=6), "w1", 0.3)
     sentence = bb.checks.verdict_sentences(bb.fit(table, seed=0))[0]
-    assert "is clear for 6 of 6 protected words: 5 closer (w0, w2, w3, w4, w5), 1 farther (w1); 0 incon" in sentence
+    assert "is clear for 6 of 6 protected words: 5 closer (w0, w2, w3, w4, w5), 1 farther (w1); 0 not clear" in sentence
     assert "fewer than 2.5% of these signs are expected to be wrong" in sentence

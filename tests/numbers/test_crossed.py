@@ -393,8 +393,8 @@ def test_gaussians_given_the_scales_have_the_moments_of_the_dense_normal(missing
 
 
 LEFT_OUT = "Word x group was left out, since"
-ONE = "Only 1 protected word: whole-list means rest on the prior."
-TWO = "Only 2 protected words: whole-list means rest on the prior."
+ONE = "Only 1 protected word: too few for an answer on the whole list."
+TWO = "Only 2 protected words: too few for an answer on the whole list."
 FULL = simulated()
 THIN = {
     "one word per class": (simulated(own=1, controls={"human": 1, "neutral": 1}), []),

@@ -141,7 +141,7 @@ def test_only_some_words_are_changed(kv, unit):
     spared = bb.debias(kv, "project", definitional=PAIRS, ignore=["w1", "gone"])
     np.testing.assert_allclose(spared["w1"], unit("w1"), atol=1e-6)
     assert spared.bayesbias_debiasing.neutralized == len(kv) - 1
-    assert spared.bayesbias_debiasing.notes == ("ignore: the embedding lacks 1 words (gone)",)
+    assert spared.bayesbias_debiasing.notes == ("ignore: the embedding lacks 1 word (gone)",)
     few = bb.debias(kv, "project", definitional=PAIRS, neutralize=["w1", "w2"])
     np.testing.assert_allclose(few["w3"], unit("w3"), atol=1e-6)
     assert few.bayesbias_debiasing.neutralized == 2
@@ -391,7 +391,7 @@ def test_pairs_to_equalise_that_share_a_word_are_named(kv):
 
 def test_a_word_of_which_nothing_is_left_is_named(kv, unit):
     notes = bb.debias(kv, "project", subspace=unit("w7")[None]).bayesbias_debiasing.notes
-    assert any("nothing was left of 1 words" in note and "w7" in note for note in notes)
+    assert any("nothing was left of 1 word," in note and "w7" in note for note in notes)
 
 
 def test_the_record_travels_with_the_coverage(slice_vectors):

@@ -100,8 +100,9 @@ def test_contrasts_are_those_of_the_draws(of_user, table):
     apart = (means.sel(connection="associated") - means.sel(connection="different")).mean("protected_word")
     assert bb.contrasts(of_user, "associated", "different").iloc[0]["mean"] == pytest.approx(apart.mean().item())
     one = (means.sel(connection="associated") - means.sel(connection="different")).sel(protected_word="algebra")
-    row = bb.contrasts(of_user, "associated", "different").query("protected_word == 'algebra'").iloc[0]
-    assert row["sd"] == pytest.approx(one.std().item(), rel=0.01)
+    table = bb.contrasts(of_user, "associated", "different", rows="difference")
+    row = table.query("protected_word == 'algebra'").iloc[0]
+    assert row["sd"] == pytest.approx(one.std(ddof=1).item())
 
 
 def test_predictions_and_densities_are_those_of_pymc(of_user):

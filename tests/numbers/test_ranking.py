@@ -50,7 +50,7 @@ def test_the_bootstrap_sd_of_a_mean_is_its_standard_error():
 def test_the_posterior_stands_beside_the_metric_with_the_same_sign():
     with pytest.warns(bb.errors.RelatednessWarning, match="holds 0 words outside of the lists"):
         strong = bb.checks.bootstrap_metric("weat", planted(1.0), QUERY, draws=50)
-    assert "Different words are taken for unrelated" in " ".join(strong.notes)
+    assert "Different words are treated as unrelated" in " ".join(strong.notes)
     row = strong.posterior.iloc[0]
     assert row["contrast"] == "associated - different"
     assert strong.value > 0 > row["high"]

@@ -263,7 +263,9 @@ class TestSample:
         assert any("relatedness" in note for note in bb.coverage(table).attrs["notes"])
         post = bb.fit(table, seed=0)
         assert post.attrs["model"] == "crossed"
-        said = "Different words are taken for unrelated, so that intervals may be too narrow by a factor of 2 and more."
+        said = (
+            "Different words are treated as unrelated, so that intervals may be too narrow by a factor of 2 and more."
+        )
         assert said in bb.contrasts(post).attrs["notes"]
         assert said in bb.contrasts(post, by="group", rows="difference").attrs["notes"]
         assert said in bb.summary(post).attrs["notes"]

@@ -113,7 +113,7 @@ def test_sentence_column_figures_and_report_agree(posts, name, tmp_path):
     chosen, count = named(table), len(table) - 1
     sentence = bb.checks.verdict_sentences(post)[0]
     whole = table.iloc[0]
-    said = "Which protected words are closer or farther cannot be told"
+    said = "Which protected words are closer or farther is not known"
     if whole["low"] <= 0 <= whole["high"]:
         said += ": the interval of the whole list includes 0."
     if chosen:

@@ -219,7 +219,7 @@ def test_trimmed_lists_and_missing_words_are_said(kv):
     )
     found = silhouette(kv, asked, "weat", runs=3)
     assert found.sizes[-1] == 16
-    assert found.notes == ("1 of 13 words of x are missing: absent.",)
+    assert found.notes == ("1 of 13 words of x is missing: absent.",)
     assert "absent" in str(found)
 
 

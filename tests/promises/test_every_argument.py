@@ -225,6 +225,7 @@ METHODS = {
     "Comparison.sides": lambda made: {"first": "associated"},
     "ContextVectors.of_templates": lambda made: {"names": ["{}"]},
     "ContextVectors.save": lambda made: {"path": made.folder / "v.npz"},
+    "CovariateContrast.along": lambda made: {"name": "year"},
     "Criterion.draws": lambda made: {"name": "slope"},
     "Axis.contrast": lambda made: {"words_a": ["nurse"], "words_b": ["guard"]},
     "Multiverse.draws": lambda made: {"name": "theta"},

@@ -211,7 +211,7 @@ WORD, NUMBER = re.compile(r"[^\W\d]\w*"), re.compile(r"[−-]?\d+(?:\.\d+)?(?:e-
 
 def parts_of(text, before):
     """The words of a text, by what labels were called, and its numbers, in no order."""
-    text = text.split(" read under another spelling")[0].replace(",", "")
+    text = text.split("Some words were read under another spelling")[0].replace(",", "")
     words = sorted(before.get(word, word) for word in WORD.findall(text))
     return words, sorted(float(number.replace("−", "-")) for number in NUMBER.findall(WORD.sub(" ", text)))
 
@@ -365,7 +365,7 @@ def multiverse(files):
 
 def test_the_order_of_options_changes_no_multiverse(files, multiverse):
     turned = run_of(files, embedding=files["embedding"][::-1], words=files["words"][::-1])
-    assert_same([turned.means(), *turned.findings()[1:2]], [multiverse.means(), *multiverse.findings()[1:2]])
+    assert_same([turned.means(), turned.findings()[0]], [multiverse.means(), multiverse.findings()[0]])
     columns = ["embedding", "words", "contrast", "metric", "estimate", "se"]
     assert_same([turned.table()[columns]], [multiverse.table()[columns]])
 

@@ -149,21 +149,6 @@ class TopicNull(Result):
             for name, counts in self.forms.items()
         }
 
-    def beside(self, record: Coverage | None) -> None:
-        """Refuse to stand beside what was measured of other word lists or in another embedding, as far as it is known.
-
-        ``record`` is the coverage of a fit's table.
-        """
-        if record is None or record.unknown:
-            return
-        embedding = record.embedding.get("name", self.embedding)
-        if (record.word_list, embedding) != (self.words, self.embedding):
-            raise InputError(
-                f"topics is the chance check of {self.words} in {self.embedding}, and the fit is of "
-                f"{record.word_list} in {embedding}: give topic_null({embedding!r}, {record.word_list!r}), with the "
-                "vectors and the words of the fit"
-            )
-
     @property
     def sentence(self) -> str:
         """The result in words."""
@@ -209,6 +194,22 @@ class TopicNull(Result):
             "Cosine of the mean vectors of two lists, less the mean of the vocabulary": self.similarity,
         }
         return (Section("Random lists", [whole_table(caption, table) for caption, table in tables.items()]),)
+
+
+def refuse_other(topics: TopicNull, record: Coverage | None) -> None:
+    """Refuse the chance check of other word lists or of another embedding, as far as these are known.
+
+    ``record`` is the coverage of a fit's table.
+    """
+    if record is None or record.unknown:
+        return
+    embedding = record.embedding.get("name", topics.embedding)
+    if (record.word_list, embedding) != (topics.words, topics.embedding):
+        raise InputError(
+            f"topics is the chance check of {topics.words} in {topics.embedding}, and the fit is of "
+            f"{record.word_list} in {embedding}: give topic_null({embedding!r}, {record.word_list!r}), with the "
+            "vectors and the words of the fit"
+        )
 
 
 def topic_null(
