@@ -20,7 +20,7 @@ from bayesbias._support.runs import one_thread
 from bayesbias.axes.places import POPULATIONS, Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.offsets import TYPICAL, Field, MeanOffset, covariances, field_of, mean_offset, signal
 from bayesbias.numerics.related import root_of
@@ -308,7 +308,7 @@ class Quadrants(Result):
         sure = int((self._signs().mean(axis=0).max(axis=1) >= self.prob).sum())
         traits = len(self.axes[0].words)
         return [
-            f"{many(traits, 'trait')} {'lies' if traits == 1 else 'lie'} in the quadrants of {self._between(0)} and "
+            f"{many(traits, 'trait')} {agreed(traits, 'lies', 'lie')} in the quadrants of {self._between(0)} and "
             f"{self._between(1)}. Expected share of traits in each quadrant, with its {percent(self.prob)} interval: "
             f"{'; '.join(said)}.",
             f"The quadrant of {sure} of {many(traits, 'trait')} is known with a probability of {percent(self.prob)} or "

@@ -16,7 +16,7 @@ from bayesbias._support.arguments import mapping
 from bayesbias._support.files import Document, check, checked, read_toml
 from bayesbias._support.paths import shipped
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
-from bayesbias.errors import InputError, listed, many
+from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
@@ -188,7 +188,7 @@ def _found_pairs(
             kept.append((low, high))
             rows.append(places)
     lost = len(poles.pairs) - len(kept) - len(doubled) - len(flat)
-    lacks = "lacks a word and is" if lost == 1 else "lack a word and are"
+    lacks = agreed(lost, "lacks a word and is", "lack a word and are")
     notes += [f"{lost} of {many(len(poles.pairs), 'pair')} {lacks} left out."] if lost else []
     notes += [f"Pairs whose two words have one vector are left out: {listed(flat)}."] if flat else []
     notes += [f"Pairs with the vectors of another pair are left out: {listed(doubled)}."] if doubled else []

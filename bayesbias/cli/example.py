@@ -14,7 +14,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.cli.options import Cases
 from bayesbias.cli.screen import save_picture, save_table, say, working
 from bayesbias.contrast import beside_associated
-from bayesbias.errors import InputError, many
+from bayesbias.errors import InputError, agreed, many
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.reporting.fit_report import WORDS, FitReport
 from bayesbias.reporting.verdicts import of_further_words
@@ -86,7 +86,7 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
         sentences.append(WORDS.adjusted_for(by=adjusted))
     if null is not None:
         as_far = int(null.table()["count"].iloc[0])
-        are = "random list is" if as_far == 1 else "random lists are"
+        are = agreed(as_far, "random list is", "random lists are")
         before = ", before the adjustment" if adjusted else ""  # their distances are not adjusted
         sentences.append(f"{as_far:,} of {null.replicates:,} {are} at least as far from 0{before}.")
     if record is not None:

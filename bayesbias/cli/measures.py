@@ -113,8 +113,7 @@ def fit(
 def diagnose(fit: options.FitPath, out: options.Out = None) -> None:
     """Check a fit: its convergence, its predictions, and what limits its answers."""
     post = bb.load_fit(fit)
-    show_checks(post)
-    write_table(bb.diagnose(post).table(), out)
+    write_table(show_checks(post).table(), out)
 
 
 def contrasts(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
+    from bayesbias.checks.convergence import Verdict
     from bayesbias.comparison import Comparison, SideEffects
 
 
@@ -106,8 +107,8 @@ def show_coverages(tables: dict[str, pd.DataFrame]) -> None:
             show_coverage(table)
 
 
-def show_checks(post: xr.DataTree) -> None:
-    """Show the verdict on a fit, the figures of convergence, what limits its answers, and its predictions."""
+def show_checks(post: xr.DataTree) -> Verdict:
+    """Show a verdict on a fit, which is returned, its figures, what limits its answers, and its predictions."""
     from bayesbias.models.tree import Fit
     from bayesbias.reporting.fit_report import WORDS
 
@@ -121,6 +122,7 @@ def show_checks(post: xr.DataTree) -> None:
     else:
         say(WORDS.no_predictions())
     say_notes(map(as_commands, verdict.notes))
+    return verdict
 
 
 def show_contrasts(found: pd.DataFrame) -> None:

@@ -171,7 +171,7 @@ class Coverage:
 def too_short(protected: int, stereotypes: Mapping[str, int]) -> str:
     """Why lists with so many words have no answer on the whole list; empty where they have one."""
     if protected < FEWEST_PROTECTED:
-        found = "none was found" if not protected else f"{protected} {'was' if protected == 1 else 'were'} found"
+        found = "none was found" if not protected else f"{protected} {agreed(protected, 'was', 'were')} found"
         return f"An answer on the whole list needs at least {FEWEST_PROTECTED} protected words, and {found}."
     if few := [f"{name} has {count}" for name, count in stereotypes.items() if count < FEWEST_STEREOTYPE]:
         return f"An answer needs at least {FEWEST_STEREOTYPE} words in each stereotype list, and {listed(few)}."

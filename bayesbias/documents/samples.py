@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._support.arguments import flag, is_printable, mapping, printable, several
-from bayesbias.errors import InputError, listed, many, near, shown
+from bayesbias.errors import InputError, agreed, listed, many, near, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray, orthogonal_map, sums_by, unit_rows
 from bayesbias.vectors import Embedding, opened
 from bayesbias.vectors.formats import keyed_vectors
@@ -488,7 +488,7 @@ def cluster_of(units: pd.DataFrame, clusters: str | None) -> IntArray:
 
 def left_out(number: int, noun: str, reason: str) -> str:
     """A note on what is left out."""
-    return f"{many(number, noun)} {'is' if number == 1 else 'are'} left out: {reason}."
+    return f"{many(number, noun)} {agreed(number, 'is', 'are')} left out: {reason}."
 
 
 def speakers_noted(units: pd.DataFrame, clusters: str | None) -> list[str]:

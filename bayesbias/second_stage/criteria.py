@@ -23,7 +23,7 @@ from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import PROTECTED, WordValues, numbers_by_word, word_values
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
 from bayesbias.models.related import components_for
@@ -613,7 +613,7 @@ def _notes(
     missing: Mapping[str, tuple[str, ...]], related: bool, errors: bool, others: tuple[str, ...]
 ) -> tuple[str, ...]:
     notes = [
-        f"{many(len(words), 'word')} {'is' if len(words) == 1 else 'are'} {what}: {listed(list(words))}."
+        f"{many(len(words), 'word')} {agreed(len(words), 'is', 'are')} {what}: {listed(list(words))}."
         for what, words in missing.items()
         if words
     ]

@@ -18,7 +18,7 @@ from bayesbias._support.figures import drawing
 from bayesbias._support.phrases import ends_of, excludes_zero, figure, percent, share, signed
 from bayesbias._support.results import Cited, Page, Picture, Section, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.errors import InputError, many
+from bayesbias.errors import InputError, agreed, many
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.second_stage import Decisions, curve_spreads, distinct
 from bayesbias.second_stage.estimates import Staged, posterior_tree
@@ -292,8 +292,8 @@ class Multiverse(Staged):
         if found[other]:
             counted = (
                 f"of the estimates of {many(total, 'different specification')}, {found[main]:,} "
-                f"{'is' if found[main] == 1 else 'are'} {main} and {found[other]:,} "
-                f"{'is' if found[other] == 1 else 'are'} {other}"
+                f"{agreed(found[main], 'is', 'are')} {main} and {found[other]:,} "
+                f"{agreed(found[other], 'is', 'are')} {other}"
             )
         same, least = self.signs()["p_all_one_sign"], (1 + prob) / 2
         verdict = "Whether its sign depends on them is not known"
