@@ -16,7 +16,6 @@ from bayesbias._support.arguments import flag, printable, probability, text, who
 from bayesbias._support.phrases import share
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Result
-from bayesbias.baselines.ranking import word_lists_of
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
@@ -26,6 +25,7 @@ from bayesbias.errors import InputError, many, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
 from bayesbias.metrics.definition import NOTHING
+from bayesbias.metrics.queries import word_lists_of
 from bayesbias.models import fit
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.vectors import Case, Embedding, Setting, ToyCorpus, opened, rows_of, toy_corpus, train_embeddings

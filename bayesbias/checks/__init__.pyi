@@ -1,4 +1,4 @@
-from ..baselines.ranking import bootstrap_metric as bootstrap_metric
+from ..baselines.bootstrap import bootstrap_metric as bootstrap_metric
 from ..contrast import adjustment as adjustment
 from ..contrast import compare_models as compare_models
 from ..contrast import influence as influence

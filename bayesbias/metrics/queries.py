@@ -18,6 +18,7 @@ from bayesbias._support.files import check, frozen, home_folder
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, near, shown
 from bayesbias.words import (
+    CONTROLS,
     QUERY,
     Language,
     Name,
@@ -220,6 +221,27 @@ def list_queries() -> pd.DataFrame:
         sizes = [{key: len(words) for key, words in sets.items()} for sets in (query.targets, query.attributes)]
         rows.append((name, *sizes, query.description, query.doi))
     return pd.DataFrame(rows, columns=["name", "targets", "attributes", "description", "doi"])
+
+
+def word_lists_of(query: Query) -> WordLists | str:
+    """Target sets as groups and attribute sets as their stereotypes, in order; or why that cannot be.
+
+    Attribute sets named ``human`` and ``neutral`` are controls.
+    """
+    controls = {name: words for name, words in query.attributes.items() if name in CONTROLS}
+    own = [words for name, words in query.attributes.items() if name not in CONTROLS]
+    targets, attributes = len(query.targets), len(own)
+    if targets < 2 or attributes > targets:
+        return (
+            f"There is no counterpart of {targets} target and {attributes} attribute sets: a contrast compares "
+            "at least two groups, with at most one list for each."
+        )
+    stereotypes: Mapping[str, Any] = dict(zip(query.targets, own, strict=False))
+    try:
+        about = {"source": query.source, "doi": query.doi, "language": query.language}
+        return WordLists(query.name, query.targets, stereotypes, controls, **about)  # type: ignore[arg-type]  # texts
+    except InputError as error:
+        return f"There is no contrast of these sets: {error}."
 
 
 def every_word(queries: Iterable[Query]) -> list[str]:

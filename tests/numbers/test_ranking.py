@@ -9,7 +9,7 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.baselines.ranking import draw_all, linked_sets
+from bayesbias.baselines.bootstrap import draw_all, linked_sets
 from bayesbias.checks import variance_components
 
 

@@ -14,7 +14,6 @@ from scipy.special import expit, xlogy
 
 from bayesbias._support.arguments import by_name_or_none, mapping, one_of, probability, whole_number
 from bayesbias._support.progress import progress
-from bayesbias.baselines.ranking import word_lists_of
 from bayesbias.baselines.silhouettes.results import (
     SIZES,
     Silhouette,
@@ -42,7 +41,7 @@ from bayesbias.metrics.batch import (
 )
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.definition import count_of
-from bayesbias.metrics.queries import every_word
+from bayesbias.metrics.queries import every_word, word_lists_of
 from bayesbias.metrics.query_words import FoundSets, Lookup, look_up
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
