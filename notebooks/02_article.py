@@ -205,7 +205,7 @@ bb.plots.strip(pairs, "similarity", "connection", by="embedding", mark=limits, l
 # - **holds with a wider interval**: the probability is between .5 and .945;
 # - **does not hold**: anything else.
 #
-# "Very low" is taken for less than .05 and "rather low" for less than .1. The column *published* has the contrast in
+# "Very low" means less than .05 here, and "rather low" less than .1. The column *published* has the contrast in
 # the article's model, *crossed* in ours, both for protected words like these, of which the article speaks; the last
 # column is the tick for these very words.
 

@@ -109,8 +109,8 @@ bb.diagnose(post)
 #
 # The whole list comes first, then the association of each protected word. Negative: closer to the traits attributed to
 # its own group. How near each list of traits is to all occupations is taken out of the words' rows, which are partially
-# pooled: drawn towards the whole list. With two groups the mean association of each is the whole list, so that it
-# cannot be told which group the contrast comes from.
+# pooled: drawn towards the whole list. With two groups the mean association of each is the whole list, so that
+# the data do not say which group the contrast comes from.
 
 # %%
 bb.contrasts(post).round(3)

@@ -99,8 +99,8 @@ components.reliability().round(3)
 
 # %% [markdown]
 # These coefficients answer different questions. Test-retest of a target word asks whether seeds agree on the order of
-# the base pairs for that word. They hardly do (.37), since the pairs of one word differ little. `needed` asks whether
-# words are told apart by the mean over so many base pairs and seeds. Words differ much: one base pair is enough.
+# the base pairs for that word. They hardly do (.37), since the pairs of one word differ little. `needed` asks
+# whether the mean over so many base pairs and seeds orders words reliably. Words differ much: one base pair is enough.
 
 # %%
 components.needed(seeds=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,6 @@ from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.resampling import ends
 from bayesbias.vectors import Embedding
 from bayesbias.words import OTHER, OWN
-
-if TYPE_CHECKING:
-    pass
 
 Units = tuple[Hashable, ...]  # the words of a set, or its pairs of words
 

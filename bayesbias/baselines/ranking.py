@@ -220,7 +220,7 @@ def rank(
     missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
     the same for all embeddings, queries and metrics, so that the probabilities speak of other words of the same kind.
     Near no bias they are drawn towards one half, since draws of a distance from 0 are folded there; the notes say how
-    often two equally biased embeddings are told apart.
+    often one of two equally biased embeddings is called less biased.
 
     Random topics in place of the attribute words, the same in all embeddings, are no bias. What metrics say of them
     shows what an order of embeddings and the agreement of metrics owe to the vectors alone: cosines are smaller in more

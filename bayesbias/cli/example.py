@@ -71,7 +71,7 @@ def run_analysis(
 
 def answer(result: Fit, null: TopicNull | None) -> list[str]:
     """The answer of a fit, and in a second paragraph how sure it is, with what was measured."""
-    record, verdict, adjusted = result.data.coverage, bb.diagnose(result.tree), result.tree.attrs.get("adjust")
+    record, verdict, adjusted = result.data.coverage, bb.diagnose(result.tree), result.adjusted_for
     sentences = []
     if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
         row, further = bb.contrasts(result.tree, OWN, other).iloc[0], of_further_words(result, other, PROB)

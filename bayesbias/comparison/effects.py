@@ -625,13 +625,13 @@ def _recovery(
     each = len(rows) // len(known)
     if each < FEWEST_BIASED:
         return nothing, [
-            f"Whether the old bias can be found was not tested: {each} words of each group could be told apart, "
+            f"Whether the old bias can be found was not tested: {each} words of each group could be used, "
             f"{FEWEST_BIASED} are needed"
         ]
     notes = []
     if each < words:
         notes.append(
-            f"{each} words of each group were told apart in place of {words}: of the {len(shared.words):,} words "
+            f"{each} words of each group were used in place of {words}: of the {len(shared.words):,} words "
             "of the vocabulary a quarter at most counts as biased"
         )
     return recovery(shared, known, words, prob, seed), notes

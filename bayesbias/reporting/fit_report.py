@@ -146,7 +146,7 @@ class FitReport(Result):
             lead=WORDS.lead(
                 word_list="" if record is None else record.word_list,
                 scores=bool(result.data.measure),
-                adjusted=result.tree.attrs.get("adjust", ""),
+                adjusted=result.adjusted_for,
                 model=result.model,
                 engine=result.engine,
                 mass=facts.percent,
@@ -513,7 +513,7 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     bundled, model = list_models().set_index("name")["path"], str(attrs["model"])
     if model not in bundled or load_model(bundled[model]).hash != attrs["model_hash"]:
         model = "MODEL.toml"
-    sizes, adjusted = facts.post["posterior"].sizes, attrs.get("adjust")
+    sizes, adjusted = facts.post["posterior"].sizes, facts.result.adjusted_for
     options = f" --draws {sizes['chain'] * sizes['draw']}"
     options += "" if made_independently(facts.result) else f" --engine {facts.result.engine}"
     options += f" --adjust {adjusted}" * (adjusted in (FREQUENCY, LENGTH))
