@@ -385,7 +385,7 @@ def plot_overview(
     prob = probability(prob, "prob")
     if topics is not None:
         check_kind(topics, TopicNull, "plot_overview", "topic_null")
-        refuse_other(topics, result.data.coverage)
+        refuse_other(topics, result.data)
     others = beside_associated(result)
     if not others:
         raise InputError("the fit has no contrast of associated words: there is nothing to draw")

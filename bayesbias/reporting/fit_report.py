@@ -102,7 +102,7 @@ class FitReport(Result):
             return
         if not isinstance(self.topics, TopicNull):
             raise InputError(f"topics is a {type(self.topics).__name__}: give what topic_null returns")
-        refuse_other(self.topics, self.result.data.coverage)
+        refuse_other(self.topics, self.result.data)
 
     @property
     def notes(self) -> tuple[str, ...]:

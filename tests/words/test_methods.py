@@ -83,6 +83,16 @@ def test_a_chance_check_of_another_list_or_embedding_is_refused(plain, tmp_path,
             use()
 
 
+def test_a_chance_check_of_a_changed_list_is_refused(plain):
+    lists = bb.load_words("weat7")
+    fewer = {name: words[1:] for name, words in lists.stereotypes.items()}
+    other = bb.WordLists(lists.name, lists.protected, fewer, lists.controls)
+    topics = bb.topic_null("google-news-slice", other, replicates=19)
+    assert topics.words == "weat7"
+    with pytest.raises(bb.InputError, match="the list 'math' of weat7 differs from that of the fit by male:"):
+        bb.methods_text(plain, topics=topics)
+
+
 def test_another_model_changes_the_model_its_priors_and_the_answer(weat7, plain):
     gone, more = differing(sentences(plain), sentences(bb.fit(weat7, "crossed", seed=0)))
     assert any(line == "We modelled all distances together (model related)." for line in gone)

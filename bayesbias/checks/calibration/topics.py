@@ -20,6 +20,7 @@ from bayesbias._support.runs import one_thread
 from bayesbias.checks.calibration.null_models import as_far, with_attributes
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Coverage, distance_table
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
@@ -77,6 +78,8 @@ class TopicNull(Result):
         One row a pair of lists: ``first``, ``second``, ``control`` (whether one of them is a control list), ``target``
         (mean cosine similarity of a word of one and a word of the other) and ``reached``, ``cosine_target`` and
         ``cosine_reached`` (the cosine of the lists' mean vectors, less the mean of the words that are drawn from).
+    found
+        Attribute list to its words that were found; empty for a metric.
     forms
         List to the number of forms of each of its words.
     drawn
@@ -98,6 +101,7 @@ class TopicNull(Result):
     centre: Mapping[str, float]
     coherence: pd.DataFrame
     similarity: pd.DataFrame
+    found: Mapping[str, tuple[str, ...]]
     forms: Mapping[str, tuple[int, ...]]
     drawn: NDArray[np.object_]
     kind: str
@@ -196,11 +200,9 @@ class TopicNull(Result):
         return (Section("Random lists", [whole_table(caption, table) for caption, table in tables.items()]),)
 
 
-def refuse_other(topics: TopicNull, record: Coverage | None) -> None:
-    """Refuse the chance check of other word lists or of another embedding, as far as these are known.
-
-    ``record`` is the coverage of a fit's table.
-    """
+def refuse_other(topics: TopicNull, fitted: Distances) -> None:
+    """Refuse the chance check of other words or of another embedding than those of a fit, as far as these are known."""
+    record = fitted.coverage
     if record is None or record.unknown:
         return
     embedding = record.embedding.get("name", topics.embedding)
@@ -210,6 +212,15 @@ def refuse_other(topics: TopicNull, record: Coverage | None) -> None:
             f"{record.word_list} in {embedding}: give topic_null({embedding!r}, {record.word_list!r}), with the "
             "vectors and the words of the fit"
         )
+    if not len(fitted.attribute_class):
+        return
+    for name, words in topics.found.items():
+        own = set(fitted.attribute_words[fitted.attribute[fitted.attribute_class == name]].tolist())
+        if own and (differing := own ^ set(words)):
+            raise InputError(
+                f"topics is the chance check of other words: the list {name!r} of {topics.words} differs from that of "
+                f"the fit by {listed(sorted(differing))}: give topic_null the words of the fit"
+            )
 
 
 def topic_null(
@@ -335,6 +346,7 @@ def topic_null(
         centre=plan.centre,
         coherence=coherence,
         similarity=similarity,
+        found=plan.found,
         forms={name: listed.forms for name, listed in plan.lists.items()},
         drawn=named[drawn],
         anywhere=None if anywhere is None else named[anywhere],
@@ -507,6 +519,7 @@ class _TopicStatistics(NamedTuple):
     """Statistics to measure on random lists, and the lists that replicates draw."""
 
     lists: dict[str, _Listed]
+    found: dict[str, tuple[str, ...]]  # attribute list to its words that were found; empty for a metric
     together: tuple[tuple[int, ...], ...]  # which lists are drawn together: stereotypes first, then each control list
     taken: set[str]  # words that replicates leave out
     observed: dict[str, float]
@@ -575,6 +588,7 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatisti
 
     return _TopicStatistics(
         lists=attributes,
+        found={name: tuple(words[name].astype(str).tolist()) for name in names},
         together=(tuple(stereotypes), *((i,) for i in range(len(names)) if i not in stereotypes)),
         taken=set(looked.forms.keys.values()),
         observed={name: float((weight * distances).sum()) for name, weight in weights.items()},
@@ -658,6 +672,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
 
     return _TopicStatistics(
         lists={name: _Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
+        found={},
         together=(tuple(range(len(parts))),),
         taken={*also, *ready.found.keys.values()},
         observed={name: _finite(measured.value, name, "the given lists")},

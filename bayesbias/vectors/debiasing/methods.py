@@ -417,7 +417,7 @@ def null_space(
         notes.append(f"after {most} iterations the group is still found in {trace[-1]:.0%} ({chance:.0%} by chance)")
     if not len(directions):
         notes.append(
-            f"the groups could not be predicted from the vectors to begin with ({trace[0]:.0%}, {chance:.0%} by chance): "
+            f"the groups could not be predicted to begin with ({trace[0]:.0%}, {chance:.0%} by chance): "
             "nothing was removed"
         )
     sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(labels.max() + 1))
