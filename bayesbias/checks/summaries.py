@@ -17,6 +17,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of
 from bayesbias.models.tree import EFFECTS, Fit, read_distances
+from bayesbias.models.weights import whole_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.resampling import clustered_contrast, shortest_interval, sorted_interval, t_ends
 from bayesbias.words import counterparts
@@ -213,9 +214,9 @@ def cluster_interval(
 ) -> ClusterInterval:
     """The interval of a contrast for the given protected words, attribute words being clusters.
 
-    The mean over protected words of the difference of two cell means is a sum over attribute words, whose lists are
-    independent samples: it has a variance without any model, that of the leave-one-word-out jackknife. A t quantile
-    with Satterthwaite's degrees of freedom gives the interval.
+    The mean over protected words of the difference of two cell means, in which groups weigh the same, is a sum over
+    attribute words, whose lists are independent samples: it has a variance without any model, that of the
+    leave-one-word-out jackknife. A t quantile with Satterthwaite's degrees of freedom gives the interval.
 
     Parameters
     ----------
@@ -278,7 +279,10 @@ def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -
     """The cluster interval of rows that are checked already."""
     lists, names = attribute_lists(rows)
     places = [rows.connections.tolist().index(name) for name in (first, second)]
-    contrast = clustered_contrast(rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, *places)
+    weights = whole_weights(rows, rows.filled[:, places].all(axis=1))
+    contrast = clustered_contrast(
+        rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, *places, weights
+    )
     compared = np.isin(rows.connection, places)
     met = [names[label] for label in np.unique(lists[rows.attribute[compared]])]
     words = dict(zip(met, contrast.words.tolist(), strict=False))

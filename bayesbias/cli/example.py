@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from bayesbias.checks.calibration.topics import TopicNull
     from bayesbias.checks.confounds import Balance
+    from bayesbias.distances import Coverage
 
 EMBEDDING = "google-news-slice"
 
@@ -75,7 +76,9 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
     sentences = []
     if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
         row, further = bb.contrasts(result.tree, OWN, other).iloc[0], of_further_words(result, other, PROB)
-        like_these = "" if further is None else f", {ends_of(further)} for further protected words like these"
+        like_these = ""
+        if further is not None:
+            like_these = f"; {signed(further['mean'])}, {ends_of(further)}, for further protected words like these"
         name = labelled(f"{OWN} - {other}", result.labels)
         sentences.append(
             f"{difference(name).capitalize()} is {signed(row['mean'])} (negative: closer; {percent(PROB)} interval "
@@ -90,13 +93,25 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
         before = ", before the adjustment" if adjusted else ""  # their distances are not adjusted
         sentences.append(f"{as_far:,} of {null.replicates:,} {are} at least as far from 0{before}.")
     if record is not None:
-        asked, present = (sum(each[key] or 0 for each in record.lists) for key in ("asked", "found"))
-        sentences.append(f"{present:,} of {many(asked, 'word')} were found.")
+        sentences.append(_words_found(record))
     said = FitReport(result, null).answer()
     judged = verdict.headline()
     if verdict.caution in said:
         judged = judged.removesuffix(verdict.caution).rstrip()
+    if verdict.ok and verdict.notes:
+        judged += " bayesbias diagnose names them."
     return [said, " ".join([*sentences, judged])]
+
+
+def _words_found(record: Coverage) -> str:
+    """How many words were found of the groups and stereotypes, and of the control lists, which may be bundled ones."""
+    parts = []
+    for noun, controls in (("word", False), ("control word", True)):
+        lists = [each for each in record.lists if (each["kind"] == "control") == controls]
+        asked, present = (sum(each[key] or 0 for each in lists) for key in ("asked", "found"))
+        if lists:
+            parts.append(f"{present:,} of {many(asked, noun)}")
+    return f"{' and '.join(parts)} were found."
 
 
 def _of_frequency(balance: Balance, contrast: str) -> list[str]:

@@ -208,7 +208,7 @@ def topics(
     kv = vectors(embedding, trust_pickle)
     null = bb.topic_null(kv, words, metric=metric, replicates=replicates, seed=seed, kind=kind)
     say(null.sentence)
-    say_notes(f"{note}." for note in null.notes)
+    say_notes(null.notes)
     show(null.table(), "Observed values among those of random lists")
     write_picture(null.figure, out)
 

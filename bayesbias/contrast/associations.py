@@ -45,7 +45,7 @@ from bayesbias.words import CONTROLS, OTHER, OWN, controls_of, labelled
 GIVEN, SIMILAR = "given", "similar"
 POPULATIONS = {
     GIVEN: "these protected words and attribute lists like these",
-    SIMILAR: "protected words and attribute lists like these",
+    SIMILAR: "further protected words and attribute lists like these",
 }
 """Populations of a whole-list contrast, in words."""
 MEANINGS = {

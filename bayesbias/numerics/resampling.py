@@ -97,17 +97,19 @@ def clustered_contrast(
     cells: CellStatistics,
     first: int,
     second: int,
+    weights: FloatArray,
 ) -> Clustered:
-    """Mean over protected words of the difference of two cell means, as a sum over attribute words.
+    """Weighted mean over protected words of the difference of two cell means, as a sum over attribute words.
 
+    ``weights`` (J,) of the words add up to 1 over those that have both connections, and are 0 for others.
     Attribute words of one list are independent draws: the variance of the sum is the sum over lists of n times the
     variance of a word's contribution. With complete lists this is the leave-one-word-out jackknife. Each row has a
     protected word, a connection, an attribute word and a distance. The standard error is NaN where a list has one word.
     """
-    both = (cells.n[:, first] > 0) & (cells.n[:, second] > 0)
+    known = weights.any()
     sign = np.where(connection == first, 1.0, np.where(connection == second, -1.0, 0.0))
     # the contrast as a sum over distances, so that it is a sum over attribute words of what each contributes
-    weight = sign * both[word] / (max(int(both.sum()), 1) * cells.n[word, connection])
+    weight = sign * weights[word] / cells.n[word, connection]
     apart = y - cells.mean[word, connection]
     size = len(list_of_attribute)
     weighed = np.bincount(attribute, weights=np.abs(weight), minlength=size) > 0
@@ -117,8 +119,8 @@ def clustered_contrast(
     ]
     n = np.array([len(rows) for rows in members])
     estimate = float((weight * y).sum())
-    if not both.any() or (n < 2).any():
-        return Clustered(estimate if both.any() else float("nan"), float("nan"), float("nan"), n)
+    if not known or (n < 2).any():
+        return Clustered(estimate if known else float("nan"), float("nan"), float("nan"), n)
     variance = n * np.array([contribution[rows].var(ddof=1) for rows in members])
     total = variance.sum()
     # Satterthwaite (1946, https://doi.org/10.2307/3002019): matches the variance of the estimated variance

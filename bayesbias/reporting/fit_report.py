@@ -9,6 +9,7 @@ from functools import cache, cached_property, partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
 MOST_WORDS = 10
 USUAL = 0.05  # share of random lists as far from 0 above which the answer says so
 LINES = 30  # nearest, and farthest, stereotype words that the figure of a protected word shows
+EXAMPLES = 4  # stereotype words on the first screen
 MOST_GROUPS = 4  # groups of whose words a figure is drawn
 WORDS = Prose("fit")
 
@@ -263,21 +265,19 @@ def _chance(facts: _PageFacts, topics: str) -> str:
 
 
 def _examples(facts: _PageFacts) -> str:
-    """The stereotype words that lie nearest to their own group, beside the other groups."""
+    """The stereotype words whose distances to their own group and to the others differ most, in either direction."""
     if facts.other != OTHER:
         return ""
     means = facts.table.groupby(["attribute_word", "connection", "group"])["distance"].mean().reset_index()
     own = means[means["connection"] == OWN].set_index("attribute_word")
     others = means[means["connection"] == OTHER].groupby("attribute_word")["distance"].mean()
-    nearer = (others - own["distance"]).dropna().sort_values(ascending=False)
-    nearer = nearer[~nearer.index.duplicated() & (nearer > 0)]
+    own = own[~own.index.duplicated(keep=False)]  # a stereotype of several groups has no others
+    nearer = (others - own["distance"]).dropna()
     if nearer.empty:
         return ""
-    groups = own["group"][~own.index.duplicated()]
-    first = nearer.groupby(groups, sort=False).head(1)
-    chosen = pd.concat([first, nearer.drop(first.index)]).head(3).sort_values(ascending=False)
-    named = [{"name": str(word), "group": groups[str(word)], "difference": value} for word, value in chosen.items()]
-    return WORDS.examples(words=len(own), nearest=named)
+    largest = nearer.sort_values(key=np.abs, ascending=False).head(EXAMPLES)
+    named = [{"name": str(w), "group": own.loc[str(w), "group"], "difference": d} for w, d in largest.items()]
+    return WORDS.examples(words=len(nearer), largest=named)
 
 
 def _spoken(facts: _PageFacts) -> str:

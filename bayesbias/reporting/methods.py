@@ -162,7 +162,8 @@ def _fit(report: FitReport, prob: float, population: str) -> Iterator[str]:
     if others:
         row = contrasts(result.tree, OWN, others[0], prob, population=population).iloc[0].to_dict()
         label, whom = labelled(others[0], result.labels), POPULATIONS[population]
-        yield WORDS.whole_list(population=whom, label=label, row=row, mass=percent(prob))
+        groups = population == GIVEN and len(set(data.groups.tolist())) > 1
+        yield WORDS.whole_list(population=whom, label=label, row=row, mass=percent(prob), groups=groups)
     if topics is not None:
         rows = topics.table(prob).to_dict("records")
         wanted = f"{OWN} - {others[0]}" if others else ""

@@ -170,4 +170,5 @@ def words_sentence(table: pd.DataFrame) -> str:
         unclear=words - clear,
         wrong=SIGN_RATE,
         hold_nearness=differ and second == OTHER,
+        edge=barely(table.iloc[0]),
     )

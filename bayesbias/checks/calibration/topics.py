@@ -183,7 +183,7 @@ class TopicNull(Result):
 
     def text(self) -> str:
         """The result in sentences."""
-        return " ".join([*self.findings(), *(f"{note}." for note in self.notes)])
+        return " ".join([*self.findings(), *self.notes])
 
     def sources(self) -> tuple[Any, ...]:
         """The word lists or the query, and the embedding."""
@@ -354,10 +354,13 @@ def topic_null(
         replicates=replicates,
         seed=seed,
         embedding=str(about(vectors)["name"]),
-        notes=(
-            *plan.notes,
-            *(_unlike(coherence, similarity) if kind == "topical" else []),
-            *_few(sum(sizes), len(candidates), sampled),
+        notes=tuple(
+            f"{note.removesuffix('.')}."
+            for note in (
+                *plan.notes,
+                *(_unlike(coherence, similarity) if kind == "topical" else []),
+                *_few(sum(sizes), len(candidates), sampled),
+            )
         ),
     )
 
@@ -612,6 +615,7 @@ def _weights(known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], s
     The stereotypes of a group have its name, control lists their own.
     """
     own = groups[:, None] == np.array(names, dtype=object)
+    listed_groups = [name for name in stereotypes if name in names]
     weights = {}
     for second in counterparts("associated", [*STEREOTYPES, *(name for name in names if name not in stereotypes)]):
         if second == "different":
@@ -619,7 +623,8 @@ def _weights(known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], s
         else:
             other = np.array([name == second for name in names])
             both = (own & known).any(axis=1) & known[:, other].any(axis=1)
-            matrix = np.where(both[:, None], own.astype(float) - other, 0.0) / max(both.sum(), 1)
+            weights_of_words = word_weights(groups.tolist(), both, listed_groups)
+            matrix = weights_of_words[:, None] * (own.astype(float) - other)
         if matrix.any():
             weights[f"associated - {second}"] = matrix
     return weights
