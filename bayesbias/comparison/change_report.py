@@ -11,7 +11,7 @@ import pandas as pd
 
 from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import FINE, IN_SDS, MINUS, difference, figure, percent
+from bayesbias._support.phrases import FINE, IN_SDS, MINUS, difference, excludes_zero, figure, percent
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import Block, Code, Items, Page, Picture, Result, Section, filled, unsaid
 from bayesbias.contrast.associations import ONE_GROUP, POPULATIONS, SIGN_RATE, decomposition_sentence
@@ -34,7 +34,7 @@ EQUALISED = "sets equalised"  # in the record of a debiasing method
 COLUMNS = ("from", "to", "before", "after", "mean", "change", "low", "high")  # of changes that are printed
 MOST_ROWS = 15  # of these
 LITTLE = 10  # percent of the size before, below which a change is little
-NARROWER = 0.9  # of the width for two separate fits, up to which a sentence says that pairing made an interval narrower
+NARROWER = 0.9  # of the width without the pairing, up to which a sentence says that pairing made an interval narrower
 EXCLUDED = 0.22  # of hard_multiclass: docs/validation.md
 
 
@@ -183,17 +183,19 @@ def _groups(result: Comparison, change: _Change) -> list[str]:
     return [WORDS.groups(change=change, groups=numbers.assign(name=names).to_dict("records"))]
 
 
-def _controls(result: Comparison, change: _Change) -> list[str]:
-    """Changes of the mean distances to control words."""
+def _controls(result: Comparison, change: _Change, clear: bool = False) -> list[str]:
+    """Changes of the mean distances to control words, or those alone whose interval excludes 0."""
     sentences = []
     for name in controls_of(result.connections):
         row = _whole(result.changes(name, prob=change.prob, change=change.number))
+        if clear and not excludes_zero(row):
+            continue
         sentences.append(WORDS.control(change=change, phrase=labelled(name, result.labels, PHRASES), row=row))
     return sentences
 
 
 def _widths(result: Comparison, change: _Change, table: pd.DataFrame) -> str:
-    """The width of the interval, that of two separate fits, and a caution where it is known to be too narrow."""
+    """The width of the interval, that without the pairing, and a caution where it is known to be too narrow."""
     separate = result.changes(prob=change.prob, paired=False, change=change.number)
     together, apart = (row["high"] - row["low"] for row in map(_whole, (table, separate)))
     if together == 0:
@@ -210,7 +212,8 @@ def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Pa
     debiased = result.debiasing(last).partition(":")[0] if result.embeddings == UNNAMED else ""
     lines = {f"{name}?": sentences[0] for name, sentences in parts.items() if name != "Notes"}
     if effects is not None:
-        lines |= {name: " ".join(effects.first) for name in ("What broke?", "Controls?") if name in lines}
+        clear = _controls(result, change, clear=True)
+        lines |= {name: " ".join([*effects.first, *clear]) for name in ("What broke?", "Controls?") if name in lines}
         order = [name for name in ("What changed?", "What broke?", "Controls?") if name in lines]
         lines = {name: lines[name] for name in dict.fromkeys([*order, *lines])}
     lines |= unsaid(WORDS.not_looked_at() if effects is None else WORDS.limit_of_means())
@@ -290,9 +293,19 @@ def _moved(result: Comparison, prob: float) -> str:
             size=abs(row["change"]),
             part=part,
             little=part is not None and part < LITTLE,
+            levels=_levels(result, change),
         )
         for change, row, part in zip(changes, rows, parts, strict=True)
     )
+
+
+def _levels(result: Comparison, change: _Change) -> dict[str, dict[Any, Any]]:
+    """The whole list's contrast before and after, with intervals; empty where these are known to be too narrow."""
+    if change.unrelated or result.headline is None:
+        return {}
+    sides = result.sides(*result.headline, change.number)
+    numbers = {"before": sides.before, "after": sides.after}
+    return {name: one.summary(change.prob).iloc[0].to_dict() for name, one in numbers.items()}
 
 
 def _of_change(result: Comparison, change: _Change) -> Section:

@@ -420,9 +420,9 @@ def _recovered(row: dict[Any, Any]) -> str:
     """Sentence on the share of former sides that a test still tells, and its meaning."""
     ends = f"{_percent(row['after_low'])} to {_percent(row['after_high'])}"
     sentence = (
-        f"{_percent(row['after'])} ({ends}) of the former sides can still be predicted, by {TESTS[row['test']]}, for "
-        f"the {row['words']:,} words most biased before; before it was {_percent(row['before'])}, and by chance it is "
-        f"{_percent(row['chance'])}."
+        f"Of the {row['words']:,} words most biased before, the group that a word leaned to can still be predicted for "
+        f"{_percent(row['after'])} ({ends}), by {TESTS[row['test']]} (before: {_percent(row['before'])}; by chance: "
+        f"{_percent(row['chance'])})."
     )
     if row["before"] - row["chance"] < SLIGHT:
         return f"{sentence} The test has no power here: it did hardly better than chance before."
@@ -432,15 +432,17 @@ def _recovered(row: dict[Any, Any]) -> str:
         return f"{sentence} The vocabulary is too small for random topics to compare this with."
     ends = f"{_percent(row['reference_low'])} to {_percent(row['reference_high'])}"
     sentence += (
-        f" Where the difference of random topics, as coherent and as similar as these groups, is removed, "
-        f"{_percent(row['reference'])} ({ends}) can be"
+        f" Where the difference of random topics, as coherent and as similar as these groups, is removed in place of "
+        f"theirs, it can be predicted for {_percent(row['reference'])} ({ends})"
     )
     if row["as_much"]:
         count = f"{row['as_much']} of {REFERENCES}"
-        return f"{sentence}, and as many or more for {count}: what is left is not specific to these groups."
+        return (
+            f"{sentence}, and for as many or more with {count}: this is no evidence that more of the old bias is left."
+        )
     return (
-        f"{sentence}, fewer for each of {REFERENCES}: removing a difference without meaning hides it better than this "
-        f"hides the old bias (by chance in 1 of {REFERENCES + 1})."
+        f"{sentence}, for fewer with each of {REFERENCES}: removing a difference without meaning hides it better than "
+        f"this hides the old bias (by chance in 1 of {REFERENCES + 1})."
     )
 
 

@@ -300,6 +300,8 @@ def decomposition(
     whole, words = decomposition_parts(result, second, population)
     table = pd.concat([whole.summary(prob), words.summary(prob)], ignore_index=True)
     table.attrs = {
+        "subject": f"parts of {labelled(whole.index['contrast'].iloc[-1], result.labels)}",
+        "measured": result.measured,
         "second": whole.index["contrast"].iloc[-1].split(" - ")[1],
         "prob": prob,
         "population": population,

@@ -35,7 +35,7 @@ from bayesbias.models.tree import Fit
 from bayesbias.vectors import list_embeddings
 from bayesbias.vectors.debiasing.registry import METHODS
 from bayesbias.vectors.lookup import origin_of
-from bayesbias.words import WHOLE, WordLists, labelled, load_words
+from bayesbias.words import OWN, WHOLE, WordLists, labelled, load_words
 
 APPROACH = "10.1162/coli_a_00507"
 RELEASED = "2026"  # year of date-released in CITATION.cff
@@ -259,6 +259,7 @@ def _line(cited: Cited) -> str:
     return f"{cited.what}: {reference}{link}"
 
 
+LONGEST, WIDE = 40, 0.4  # characters of a column beyond which it has a width, and that, in widths of a line
 SHOWN_SHARE = 0.001  # the least share of draws that a table tells from 0
 SPECIAL = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
@@ -308,6 +309,7 @@ def to_latex(
     >>> print(bb.to_latex(bb.coverage(table).head(2)[["list", "asked", "found"]]))
     \begin{table}
     \centering
+    \caption{Words asked for and found of the word list weat7 in google-news-slice.}
     \begin{tabular}{lrr}
     \toprule
     list & asked & found \\
@@ -349,12 +351,8 @@ def _table(result: object, caption: str | None, label: str | None, digits: int) 
 def _caption(table: pd.DataFrame, result: object) -> str:
     """Subject of a table of contrasts, and the direction of its signs; empty for tables without either."""
     attrs, parts = table.attrs, []
-    if "first" in attrs and "second" in attrs:
-        contrast = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
-        measured = attrs.get("measured", {})
-        for word, name in (("of the word list", "word_list"), ("in", "embedding"), ("adjusted for", "adjusted")):
-            contrast += f" {word} {measured[name]}" if measured.get(name) else ""
-        parts.append(f"change of {contrast}, {attrs['change']}" if "change" in attrs else contrast)
+    if subject := _subject(attrs):
+        parts.append(f"change of {subject}, {attrs['change']}" if "change" in attrs else subject)
     if "prob" in attrs:
         kinds = {ETI: "equal-tailed", HDI: "highest-density"}
         parts.append(f"{percent(attrs['prob'])} {kinds[attrs.get('ci_kind', ETI)]} intervals")
@@ -365,12 +363,25 @@ def _caption(table: pd.DataFrame, result: object) -> str:
     nouns = {"pooled": "partially pooled associations", "association": "associations"}
     if attrs.get("rows") in nouns and "change" not in attrs:
         parts.append(f"rows of words are {nouns[attrs['rows']]}")
-    if "change" in attrs or "p_closer" in table:
+    if "change" in attrs:
+        parts.append("negative: moved towards own stereotypes" if attrs.get("first") == OWN else "negative: closer")
+    elif "p_closer" in table:
         parts.append("negative: closer")
     if isinstance(result, Axis):
         parts.append(f"positive: nearer to {result.ends[1]}")
     sentence = "; ".join(parts)
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+
+
+def _subject(attrs: Mapping[Any, Any]) -> str:
+    """What a table is about, in which words and vectors; empty where it does not know."""
+    subject: str = attrs.get("subject", "")
+    if "first" in attrs and "second" in attrs:
+        subject = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
+    measured = attrs.get("measured", {}) if subject else {}
+    for word, name in (("of the word list", "word_list"), ("in", "embedding"), ("adjusted for", "adjusted")):
+        subject += f" {word} {measured[name]}" if measured.get(name) else ""
+    return subject
 
 
 def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) -> str:
@@ -389,8 +400,13 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
                 written = [low and f"[{low}, {high}]" for low, high in zip(written, highs, strict=True)]
                 mass = f"{percent(table.attrs['prob'])} " if "prob" in table.attrs else ""
                 name = f"{mass}{name.removesuffix('low').replace('_', ' ')}interval"
+            if name == "p_closer" and "change" in table.attrs:
+                name = "p (change below 0)"
             names.append(_escaped(name.replace("_", " ")))
-            sides += "r" if present and all(map(_is_number, present)) else "l"
+            if present and all(map(_is_number, present)):
+                sides += "r"
+            else:
+                sides += "l" if max(map(len, written), default=0) <= LONGEST else rf"p{{{WIDE}\linewidth}}"
             # the row without a word is that of the whole list
             cells.append([text or _escaped(WHOLE) for text in written] if of_words else written)
     styler = pd.DataFrame(zip(*cells, strict=True), columns=names).style.hide(axis="index")

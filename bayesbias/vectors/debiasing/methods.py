@@ -234,7 +234,8 @@ class Debiasing(Result):
         shares = ", ".join(f"{share:.0%}" for share in self.explained[: len(self.subspace)])
         parts = [f"{self.method}: {many(self.neutralized, 'word')} changed"]
         if len(self.subspace):
-            explaining = f", {shares} of the variance of {many(len(self.sets), 'set')}" if shares else ""
+            named = listed([" and ".join(words) for words in self.sets])
+            explaining = f", {shares} of the variance of {many(len(self.sets), 'set')} ({named})" if shares else ""
             parts.append(f"{many(len(self.subspace), 'direction')}{explaining}")
         if self.equalized:
             parts.append(f"{len(self.equalized)} sets equalised")
