@@ -437,9 +437,7 @@ def _recovered(row: dict[Any, Any]) -> str:
     )
     if row["as_much"]:
         count = f"{row['as_much']} of {REFERENCES}"
-        return (
-            f"{sentence}, and for as many or more with {count}: this is no evidence that more of the old bias is left."
-        )
+        return f"{sentence}, and for as many or more with {count}: no evidence that more of the old bias is left."
     return (
         f"{sentence}, for fewer with each of {REFERENCES}: removing a difference without meaning hides it better than "
         f"this hides the old bias (by chance in 1 of {REFERENCES + 1})."

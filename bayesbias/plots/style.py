@@ -176,6 +176,9 @@ def picture[**P](
     return styled
 
 
+ABOVE = "above"  # legends that stand between a panel and its title
+
+
 def _entitle(figure: Any, title: str) -> None:
     """A title in place of that of the panel, or above several panels."""
     panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
@@ -193,7 +196,10 @@ def _title_panel(axes: Axes, title: str) -> None:
     size = NARROW_TITLE if width < NARROW else FONT["axes.titlesize"]
     letters = max(12, int(TITLE_LETTERS * width / size))
     lines = [line if len(line) <= letters else fill(line, letters) for line in title.split("\n")]
-    axes.set_title("\n".join(lines), loc="left", fontweight="bold", fontsize=size)
+    legend, pad = axes.get_legend(), mpl.rcParams["axes.titlepad"]
+    if legend is not None and legend.get_gid() == ABOVE:
+        pad += 1.4 * NARROW_TITLE * -(-len(legend.get_texts()) // legend._ncols)  # rows of the legend
+    axes.set_title("\n".join(lines), loc="left", fontweight="bold", fontsize=size, pad=pad)
 
 
 def _small_ticks(axes: Axes) -> None:
@@ -241,11 +247,14 @@ def refuse_axes(ax: Axes | None, panels: int) -> None:
 
 
 def place_legend(figure: Figure, axes: Axes, ax: Axes | None, loc: str, **how: Any) -> None:
-    """A legend outside the panel of a new figure, or on axes that were given."""
+    """A legend outside the panel of a new figure, or above axes that were given, where it covers nothing."""
     if ax is None:
         figure.legend(loc=f"outside {loc}", frameon=False, **how)  # type: ignore[call-overload]
-    else:
-        axes.legend(loc="best", **how | {"ncols": 1, "fontsize": 7.5, "edgecolor": "none"})
+        return
+    fitting = int(how.get("ncols", 1) * axes.bbox.width / figure.bbox.width)
+    sizes = {"ncols": max(1, fitting), "fontsize": NARROW_TITLE, "columnspacing": 1.0, "labelspacing": 0.1}
+    above = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, frameon=False, **how | sizes)
+    above.set_gid(ABOVE)
 
 
 def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
@@ -343,11 +352,8 @@ def handles_of(looks: Iterable[Look], **how: Any) -> list[Any]:
 def connection_legend(figure: Figure, looks: Iterable[Look], axes: Axes | None = None) -> None:
     """One legend above the panels, or above axes that were given, with the marker and colour of each connection."""
     handles = handles_of(looks, linewidth=2)
-    if axes is None:
-        columns = len(handles) if figure.get_figwidth() > 7.9 else 2
-        figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
-    else:
-        axes.legend(handles=handles, loc="best", frameon=False)
+    columns = len(handles) if axes is not None or figure.get_figwidth() > 7.9 else 2
+    place_legend(figure, axes or figure.axes[0], axes, "upper center", handles=handles, ncols=columns)
 
 
 def spread_rows(rows: int, inside: int, place: int) -> FloatArray:
