@@ -152,7 +152,7 @@ def _fit(report: FitReport, prob: float, population: str) -> Iterator[str]:
         yield WORDS.adjusted(by=by)
     yield WORDS.model(model=result.model, family=family_of(result.spec).method_text(result.spec))
     if not result.spec.own:
-        yield _priors(result)
+        yield _priors(result, further=population != GIVEN)
     if result.engine == ELSEWHERE:
         yield WORDS.elsewhere(sampling=sampling_text(result))
     else:
@@ -162,7 +162,7 @@ def _fit(report: FitReport, prob: float, population: str) -> Iterator[str]:
     if others:
         row = contrasts(result.tree, OWN, others[0], prob, population=population).iloc[0].to_dict()
         label, whom = labelled(others[0], result.labels), POPULATIONS[population]
-        groups = population == GIVEN and len(set(data.groups.tolist())) > 1
+        groups = population == GIVEN and len(set(table.loc[table["connection"] == OWN, "group"])) > 1
         yield WORDS.whole_list(population=whom, label=label, row=row, mass=percent(prob), groups=groups)
     if topics is not None:
         rows = topics.table(prob).to_dict("records")
@@ -171,14 +171,18 @@ def _fit(report: FitReport, prob: float, population: str) -> Iterator[str]:
         numbers = {name: row[name] for name in ("count", "observed", "centre")} | {"p": row["p_value"]}
         numbers |= {"replicates": topics.replicates, "seed": topics.seed}
         statistic = labelled(row["statistic"], result.labels)
-        yield WORDS.chance(lists=LISTS[topics.kind], statistic=statistic, by=result.adjusted_for, **numbers)
+        near = topics.kind == "topical" and row["statistic"] == f"{OWN} - {OTHER}"
+        yield WORDS.chance(lists=LISTS[topics.kind], statistic=statistic, by=result.adjusted_for, near=near, **numbers)
 
 
-def _priors(result: Fit) -> str:
-    """The priors of a fit, or of the changes of a comparison."""
+def _priors(result: Fit, further: bool = False) -> str:
+    """The priors of a fit, or of the changes of a comparison; ``further`` for statements on further protected words."""
     priors = result.priors() if "posterior" in result.tree.children else result.spec.priors
     flat = family_of(result.spec).needs_relatedness  # the means have none of their own
-    return WORDS.priors(priors={name: prior.model_dump() for name, prior in priors.items()}, flat=flat)
+    used = {name: prior.model_dump() for name, prior in priors.items()}
+    if flat and not further:
+        used.pop("connection_covariance", None)  # it enters these statements only
+    return WORDS.priors(priors=used, flat=flat)
 
 
 def _comparison(result: Comparison, prob: float) -> Iterator[str]:
