@@ -464,7 +464,7 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
         hint = f': add kind = "{_kind_of(content)}"' if kind is None else ""
         if _kind_of(content) == "words":
             hint = (
-                ': give a file with kind = "pairs" and pairs = [["he", "she"], ...], or kind = "list" and words = [...]'
+                ': give kind = "pairs" and pairs = [["he", "she"], ...], or kind = "list" and words = [...]'
             )
         raise InputError(
             f"{path}: kind is {kind!r}; load_list reads 'list' and 'pairs', load_words reads 'words'{hint}"
