@@ -463,9 +463,7 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     if (kind := content.get("kind")) not in ("list", "pairs"):
         hint = f': add kind = "{_kind_of(content)}"' if kind is None else ""
         if _kind_of(content) == "words":
-            hint = (
-                ': give kind = "pairs" and pairs = [["he", "she"], ...], or kind = "list" and words = [...]'
-            )
+            hint = ': give kind = "pairs" and pairs = [["he", "she"], ...], or kind = "list" and words = [...]'
         raise InputError(
             f"{path}: kind is {kind!r}; load_list reads 'list' and 'pairs', load_words reads 'words'{hint}"
         )

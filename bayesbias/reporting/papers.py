@@ -406,7 +406,7 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
             if present and all(map(_is_number, present)):
                 sides += "r"
             else:
-                sides += "l" if max(map(len, written), default=0) <= LONGEST else rf"p{{{WIDE}\linewidth}}"
+                sides += "l" if max(map(_letters, written), default=0) <= LONGEST else rf"p{{{WIDE}\linewidth}}"
             # the row without a word is that of the whole list
             cells.append([text or _escaped(WHOLE) for text in written] if of_words else written)
     styler = pd.DataFrame(zip(*cells, strict=True), columns=names).style.hide(axis="index")
@@ -414,6 +414,11 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
         column_format=sides, hrules=True, position_float="centering", caption=_escaped(caption) or None, label=label
     )
     return written_table.rstrip("\n")
+
+
+def _letters(written: str) -> int:
+    """Length of a text in print."""
+    return len(re.sub(r"\\[a-z]*(\{\})?", "", written))
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

@@ -163,16 +163,28 @@ def lists_of_sizes(groups, stereotypes):
     ],
 )
 def test_values_are_those_of_the_contrast_of_each_replicates_lists(lists, kind):
-    """Groups weigh the same in associated less different."""
+    """Groups weigh the same in every contrast, as they do in a fit and in the interval of clusters."""
     kv = bb.load_embedding(random_vectors(words=90))
     null = bb.topic_null(kv, lists, replicates=6, kind=kind)
     for name in null.observed:
         assert null.observed[name] == pytest.approx(contrasts_of(kv, lists, name), abs=1e-9)
         drawn = [contrasts_of(kv, replaced(lists, null.lists(at, name)), name) for at in range(6)]
         np.testing.assert_allclose(null.of(name), drawn, atol=1e-9)
-    plain = bb.checks.cluster_interval(bb.distance_table(kv, lists, relatedness=False)).estimate
-    alike = len({len(words) for words in lists.protected.values()}) == 1
-    assert (abs(null.observed["associated - different"] - plain) < 1e-9) == alike
+    table = bb.distance_table(kv, lists, relatedness=False)
+    means = table.pivot_table("distance", "protected_word", "connection").mean()  # every word weighs the same
+    even = len({len(words) for words in lists.protected.values()}) == 1
+    for name in null.observed:
+        first, second = name.split(" - ")
+        same = abs(null.observed[name] - (means[first] - means[second])) < 1e-9
+        assert same == (even and (len(lists.protected) == 2 or second != "different"))
+
+
+def test_observed_values_are_those_of_a_fit(religion_fit):
+    """The chance check measures what the model estimates, whatever the contrast."""
+    null = bb.topic_null("google-news-slice", "religion", replicates=3)
+    for name, observed in null.observed.items():
+        first, second = name.split(" - ")
+        assert bb.contrasts(religion_fit, first, second)["mean"][0] == pytest.approx(observed, abs=1e-6)
 
 
 def test_words_of_several_forms_are_replaced_by_as_many_words():
@@ -306,7 +318,7 @@ def test_a_similarity_that_the_vocabulary_does_not_have_is_told():
     note = (
         f"Random lists in place of g and h reach a mean similarity to each other of {row['reached']:.2f} and not "
         f"{row['target']:.2f} (cosine of their means {row['cosine_reached']:.2f} and not {row['cosine_target']:.2f}): "
-        "the null distribution may be too wide"
+        "the null distribution may be too wide."
     )
     assert note in null.notes
 
@@ -405,17 +417,17 @@ def test_lists_more_or_less_coherent_than_any_topic_are_told():
     assert row["reached"] < 0.9
     less = (
         f"Random lists in place of g reach a mean similarity of {row['reached']:.2f} and not 1.00: the null "
-        "distribution may be too narrow"
+        "distribution may be too narrow."
     )
     assert less in null.notes
-    assert any("in place of h " in note and note.endswith("too wide") for note in null.notes)
-    assert f"{less}." in str(null)
+    assert any("in place of h " in note and note.endswith("too wide.") for note in null.notes)
+    assert less in str(null)
 
 
 def test_a_small_vocabulary_is_told():
     few = bb.topic_null(random_vectors(60), lists_of(), replicates=3, kind="random")
     assert few.notes == (
-        "Replicates of 12 words are drawn from 45 words, so that they share many of them: load more of the embedding",
+        "Replicates of 12 words are drawn from 45 words, so that they share many of them: load more of the embedding.",
     )
     assert bb.topic_null(random_vectors(200), lists_of(), replicates=3, kind="random").notes == ()
 

@@ -45,7 +45,7 @@ def test_contrasts_of_a_fit_have_a_caption(religion_fit, tmp_path):
     assert (tmp_path / "t.tex").read_text(encoding="utf-8") == said + "\n"
     assert (
         r"\caption{Associated $-$ human of the word list religion in google-news-slice; 50\% equal-tailed intervals; "
-        "the whole list speaks about protected words and attribute lists like these; negative: closer.}"
+        "the whole list speaks about further protected words and attribute lists like these; negative: closer.}"
     ) in said
     assert said.count(r" \\") == len(table) + 1
     assert f"whole list &  & ${table['mean'][0]:.3f}$ &" in said

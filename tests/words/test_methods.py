@@ -60,9 +60,9 @@ def test_a_chance_check_is_one_sentence_more(weat7, plain):
     gone, more = differing(sentences(plain), sentences(plain, topics=topics))
     assert gone == []
     said = (
-        f"{row['count']:.0f} of 99 random lists as coherent as these and as similar to each other gave a value of "
-        f"associated \N{MINUS SIGN} different at least as far from 0.000 as the \N{MINUS SIGN}0.014 of the given lists "
-        f"(p = {row['p_value']:.2f}, seed 3)."
+        f"{row['count']:.0f} of 99 random lists as coherent as these and as similar to each other, and as near to the "
+        "protected words, gave a value of associated \N{MINUS SIGN} different at least as far from 0 as the "
+        f"\N{MINUS SIGN}0.014 of the given lists (p = {row['p_value']:.2f}, seed 3)."
     )
     assert more == [f"In a chance check, {said}"]
     # the check is of distances as they were measured
@@ -115,9 +115,13 @@ def test_other_priors_change_the_priors(weat7):
 
 def test_another_population_changes_the_answer_alone(plain):
     gone, more = differing(sentences(plain), sentences(plain, population="similar"))
-    assert len(gone) == len(more) == 1
-    assert gone[0].startswith("For these protected words and attribute lists like these it was")
-    assert more[0].startswith("For protected words and attribute lists like these it was")
+    assert len(gone) == len(more) == 3
+    assert "inverse-Wishart" not in gone[0]
+    assert "covariance between protected words, for statements on further ones: inverse-Wishart" in more[0]
+    assert gone[1].endswith("averaged over protected words so that groups weigh the same, and words within a group.")
+    assert more[1].endswith("averaged over protected words, which weigh the same.")
+    assert gone[2].startswith("For these protected words and attribute lists like these it was")
+    assert more[2].startswith("For further protected words and attribute lists like these it was")
 
 
 def test_another_seed_changes_the_seed_alone(weat7, plain):
