@@ -17,7 +17,7 @@ from bayesbias.contrast import beside_associated
 from bayesbias.errors import InputError, agreed, many
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.reporting.fit_report import WORDS, FitReport
-from bayesbias.reporting.verdicts import of_further_words
+from bayesbias.reporting.verdicts import beside_given, of_further_words
 from bayesbias.words import OWN, PairList, WordLists, labelled
 
 if TYPE_CHECKING:
@@ -76,13 +76,10 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
     sentences = []
     if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
         row, further = bb.contrasts(result.tree, OWN, other).iloc[0], of_further_words(result, other, PROB)
-        like_these = ""
-        if further is not None:
-            like_these = f"; {signed(further['mean'])}, {ends_of(further)}, for further protected words like these"
         name = labelled(f"{OWN} - {other}", result.labels)
         sentences.append(
             f"{difference(name).capitalize()} is {signed(row['mean'])} (negative: closer; {percent(PROB)} interval "
-            f"{ends_of(row)}{like_these})."
+            f"{ends_of(row)}{beside_given(row, further)})."
         )
         sentences += [] if verdict.balance is None else _of_frequency(verdict.balance, f"{OWN} - {other}")
     if adjusted:

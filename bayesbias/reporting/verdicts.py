@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from bayesbias._support.phrases import barely, percent
+from bayesbias._support.phrases import barely, ends_of, percent, signed
 from bayesbias._support.prose import Prose
 from bayesbias.checks.convergence import Verdict, diagnose
 from bayesbias.checks.summaries import PROB
@@ -132,7 +132,7 @@ def _headline(result: Fit, other: str, prob: float) -> str:
         row=whole(table),
         short=short,
         size=round(abs(table["mean"].iloc[0]), 3),
-        similar=of_further_words(result, other, prob),
+        further=beside_given(table.iloc[0], of_further_words(result, other, prob)),
         other=labelled(other, table.attrs.get("labels", {}), PHRASES),
         caution=family_of(result.spec).caution,
         population=POPULATIONS[GIVEN],
@@ -155,6 +155,16 @@ def of_further_words(result: Fit, other: str, prob: float) -> pd.Series | None:
     if not result.knows_further:
         return None
     return contrasts(result.tree, "associated", other, prob=prob, population=SIMILAR).iloc[0]
+
+
+def beside_given(row: Any, further: Any) -> str:
+    """The end of a sentence on a contrast of given words, for further ones: their mean only where it is another."""
+    if further is None:
+        return ""
+    whom = "for further protected words like these"
+    if signed(further["mean"]) == signed(row["mean"]):
+        return f", {ends_of(further)} {whom}"
+    return f"; {whom} {signed(further['mean'])}, {ends_of(further)}"
 
 
 def words_sentence(table: pd.DataFrame) -> str:
