@@ -62,10 +62,10 @@ result.outcomes()[shown].round(3)
 # two lists of occupations, and not one between the groups.
 
 # %% [markdown]
-# The same change from two separate fits would be less certain. How much the pairing gains depends on the contrast:
+# Without the pairing of distances the same change would be less certain. How much the pairing gains depends on the contrast:
 
 # %%
-kinds = {"paired": True, "two separate fits": False}
+kinds = {"paired": True, "not paired": False}
 gains = {
     (f"associated - {second}", kind): result.contrasts("associated", second, paired=paired).iloc[0]
     for second in ("different", "human")

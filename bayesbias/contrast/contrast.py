@@ -73,7 +73,8 @@ def contrasts(
         A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance, at most 2.
     population
         What the row of the whole list speaks about. ``"given"``: these protected words, and attribute lists like
-        these. ``"similar"``: further protected words like these too, which is less certain.
+        these. ``"similar"``: further protected words like these too, which is less certain; there every word weighs the
+        same, so that the mean is another one where groups are of unequal size.
     by
         ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups.
         Associations have it for three groups or more.

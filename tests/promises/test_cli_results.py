@@ -184,7 +184,7 @@ def test_demo_prints_the_answer_first_in_ten_lines(here, slice_vectors):
     assert f"Associated − different is {numbers}".replace("-", "−") in flat
     count = bb.topic_null(slice_vectors, "gender").table()["count"].iloc[0]
     assert f"{count} of 1,000 random lists are at least as far from 0." in flat
-    assert "164 of 350 words were found." in flat
+    assert "39 of 39 words and 125 of 311 control words were found." in flat
 
 
 def test_the_first_screen_says_what_frequency_predicts_where_it_matters():
