@@ -101,7 +101,7 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
 
 
 def _words_found(record: Coverage) -> str:
-    """How many words were found of the groups and stereotypes, and of the control lists, which may be bundled ones."""
+    """Numbers of words that were found, of groups and stereotypes, and of control lists, which may be bundled ones."""
     parts = []
     for noun, controls in (("word", False), ("control word", True)):
         lists = [each for each in record.lists if (each["kind"] == "control") == controls]

@@ -374,7 +374,7 @@ def _caption(table: pd.DataFrame, result: object) -> str:
 
 
 def _subject(attrs: Mapping[Any, Any]) -> str:
-    """What a table is about, in which words and vectors; empty where it does not know."""
+    """The contrast or other subject of a table, with its words and vectors; empty where it does not know."""
     subject: str = attrs.get("subject", "")
     if "first" in attrs and "second" in attrs:
         subject = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))

@@ -52,7 +52,14 @@ def test_the_parts_add_up(religion_fit, second, population):
     names = religion_fit["posterior"]["protected_word"].to_numpy().tolist()
     assert table["protected_word"].tolist() == ["whole list"] * 3 + np.repeat(names, 4).tolist()
     check_sums(table, second)
-    assert table.attrs == {"second": second, "prob": 0.89, "population": population, "left_out": []}
+    assert table.attrs == {
+        "subject": f"parts of associated - {second}",
+        "measured": {"word_list": "religion", "embedding": "google-news-slice", "adjusted": ""},
+        "second": second,
+        "prob": 0.89,
+        "population": population,
+        "left_out": [],
+    }
 
 
 def test_each_part_is_what_its_name_says(religion_fit):

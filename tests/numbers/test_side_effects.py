@@ -112,7 +112,7 @@ def test_the_old_bias_is_found_after_hard_debiasing(found):
     assert row["after_low"] > row["chance"] == 0.5
     assert row["after"] < row["reference_low"]
     assert row["as_much"] == 10
-    assert "and as many or more for 10 of 10: what is left is not specific to these groups" in str(found)
+    assert "and for as many or more with 10 of 10: no evidence that more of the old bias is left" in str(found)
 
 
 def planted(redundant, size=1600, dimensions=30, seed=0):

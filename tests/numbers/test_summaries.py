@@ -17,8 +17,8 @@ def table():
 
 
 def balanced(table, first, second):
-    cells = table.pivot_table(index="protected_word", columns="connection", values="distance")
-    return float((cells[first] - cells[second]).mean())
+    cells = table.pivot_table(index=["group", "protected_word"], columns="connection", values="distance", observed=True)
+    return float((cells[first] - cells[second]).groupby("group").mean().mean())
 
 
 @pytest.mark.parametrize("second", ["human", "different"])
