@@ -62,7 +62,7 @@ result.outcomes()[shown].round(3)
 # two lists of occupations, and not one between the groups.
 
 # %% [markdown]
-# Without the pairing of distances the same change would be less certain. How much the pairing gains depends on the contrast:
+# Without the pairing the same change would be less certain. How much the pairing gains depends on the contrast:
 
 # %%
 kinds = {"paired": True, "not paired": False}

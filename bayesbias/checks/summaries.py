@@ -281,7 +281,7 @@ def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -
     places = [rows.connections.tolist().index(name) for name in (first, second)]
     weights = whole_weights(rows, rows.filled[:, places].all(axis=1))
     contrast = clustered_contrast(
-        rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, *places, weights
+        rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, places[0], places[1], weights
     )
     compared = np.isin(rows.connection, places)
     met = [names[label] for label in np.unique(lists[rows.attribute[compared]])]
