@@ -197,8 +197,9 @@ def _title_panel(axes: Axes, title: str) -> None:
     letters = max(12, int(TITLE_LETTERS * width / size))
     lines = [line if len(line) <= letters else fill(line, letters) for line in title.split("\n")]
     legend, pad = axes.get_legend(), mpl.rcParams["axes.titlepad"]
-    if legend is not None and (legend.get_gid() or "").startswith(ABOVE):
-        pad += 1.4 * NARROW_TITLE * int(legend.get_gid().removeprefix(ABOVE))
+    name = "" if legend is None else legend.get_gid() or ""
+    if name.startswith(ABOVE):
+        pad += 1.4 * NARROW_TITLE * int(name.removeprefix(ABOVE))
     axes.set_title("\n".join(lines), loc="left", fontweight="bold", fontsize=size, pad=pad)
 
 
@@ -251,10 +252,10 @@ def place_legend(figure: Figure, axes: Axes, ax: Axes | None, loc: str, **how: A
     if ax is None:
         figure.legend(loc=f"outside {loc}", frameon=False, **how)  # type: ignore[call-overload]
         return
-    fitting = int(how.get("ncols", 1) * axes.bbox.width / figure.bbox.width)
-    sizes: dict[str, Any] = {"ncols": max(1, fitting), "fontsize": NARROW_TITLE, "columnspacing": 1.0, "labelspacing": 0.1}
-    above = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, frameon=False, **how | sizes)
-    above.set_gid(f"{ABOVE}{-(-len(above.get_texts()) // sizes['ncols'])}")
+    columns = max(1, int(how.get("ncols", 1) * axes.bbox.width / figure.bbox.width))
+    how |= {"ncols": columns, "fontsize": NARROW_TITLE, "columnspacing": 1.0, "labelspacing": 0.1}
+    above = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, frameon=False, **how)
+    above.set_gid(f"{ABOVE}{-(-len(above.get_texts()) // columns)}")
 
 
 def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
