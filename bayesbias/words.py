@@ -537,8 +537,17 @@ def _is_words(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(word, str) for word in value)
 
 
+FIRST = 3
+"""Words of a string with commas that its error names."""
+
+
 def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
     """Words as they were given, or those of a list that :func:`load_list` takes, each once."""
+    if isinstance(words, str) and "," in words and not Path(words).suffix:
+        first = [f'"{word.strip()}"' for word in words.split(",")[:FIRST]]
+        more = ", ..." if words.count(",") >= FIRST else ""
+        argument = f"{name}=" if name.isidentifier() else ""
+        raise InputError(f"{name} is one string, {shown(words)}: give {argument}[{', '.join(first)}{more}]")
     loaded: object = load_list(words) if isinstance(words, str | Path) else words
     entries = list(loaded) if is_list(loaded) and not isinstance(loaded, PairList) else []
     if not entries or not all(isinstance(word, str) for word in entries):

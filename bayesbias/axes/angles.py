@@ -1,4 +1,4 @@
-"""Two axes, their angle and traits in the quadrants between them; and two factors of words on one axis."""
+"""Two axes, their angle and words in the quadrants between them; and two factors of words on one axis."""
 
 from __future__ import annotations
 
@@ -68,20 +68,23 @@ class Angle(Result):
 
     def findings(self) -> list[str]:
         """The result in sentences."""
-        row, (first, second) = self.table().iloc[0], self.names
+        row, axes = self.table().iloc[0], " and ".join(self.names)
         low, high = row["low"], row["high"]
-        side = (
-            "the interval includes 0, and whether the two go together is not known"
+        ends = f"{signed(low, digits=2)} to {signed(high, digits=2)}"
+        answer = (
+            f"Whether the axes {axes} go together is not known: the cosine, corrected for errors, may lie anywhere "
+            f"from {ends} ({percent(self.prob)} interval; uncorrected {signed(self.plain, digits=2)})."
             if low <= 0 <= high
-            else f"{self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}"
+            else f"The axes {axes} have a cosine of {signed(row['mean'], digits=2)} ({percent(self.prob)} interval "
+            f"{ends}): {self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}."
         )
         return [
-            f"The axes {first} and {second} have a cosine of {signed(row['mean'], digits=2)} "
-            f"({percent(self.prob)} interval {signed(low, digits=2)} to {signed(high, digits=2)}): {side}.",
+            answer,
             "A cosine of 1 is that of two axes with one direction, 0 that of axes without a relation, and "
             "\N{MINUS SIGN}1 that of axes with opposite directions.",
             f"The two axes as they stand have a cosine of {signed(self.plain, digits=2)}. Errors of both are in it; "
-            "they are taken out of the first number, which is that for further pairs of both oppositions.",
+            "they are taken out of the corrected one, which is that for further pairs of both oppositions (mean "
+            f"{signed(row['mean'], digits=2)}).",
             f"Of two axes without a relation, made of as many pairs, {share(self.chance)} have a cosine at least as "
             f"far from 0 as {signed(self.plain, digits=2)}.",
         ]
@@ -91,7 +94,7 @@ class Angle(Result):
         answer, meaning, *sure = self.findings()
         lines = {"What is a cosine?": meaning, "How sure?": " ".join(sure), "What limits it?": " ".join(self.notes)}
         lines |= unsaid()
-        ends = [f"{name} (from {low} to {high})" for name, (low, high) in zip(self.names, self.ends, strict=True)]
+        ends = [_called(*one) for one in zip(self.names, self.ends, strict=True)]
         return Page(
             title=f"Do the axes {self.names[0]} and {self.names[1]} go together?",
             lead=f"Two axes of one embedding: {ends[0]} and {ends[1]}.",
@@ -111,6 +114,12 @@ class Angle(Result):
     def sources(self) -> tuple[Any, ...]:
         """The pairs and the embedding."""
         return self.cited
+
+
+def _called(name: str, ends: tuple[str, str]) -> str:
+    """An axis with its ends, where its name does not say them."""
+    poles = " to ".join(ends)
+    return name if name == poles else f"{name} (from {poles})"
 
 
 @dataclass(frozen=True)
@@ -133,6 +142,12 @@ def _check_pair(axis_: Axis, other: Axis) -> None:
             f"the axes are of different embeddings, {axis_.embedding['name']} and {other.embedding['name']}: make both "
             "with one"
         )
+
+
+def _refuse_one_pair(axis_: Axis, other: Axis) -> None:
+    """Two axes that show how their pairs scatter."""
+    for one in (axis_, other):
+        refuse_one_pair(one.offset, "a statement on further pairs of two axes", one.poles)
 
 
 def _together(axis_: Axis, other: Axis) -> TwoOffsets:
@@ -166,6 +181,7 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
     """
     mass, start = probability(prob, "prob"), whole_number(seed, "seed", least=0, most=None)
     _check_pair(axis, other)
+    _refuse_one_pair(axis, other)
     both = _together(axis, other)
     draws, plain, chance = cosines(both, np.random.default_rng([start, 21]))
     return Angle(
@@ -200,8 +216,6 @@ def cosines(both: TwoOffsets, rng: np.random.Generator) -> tuple[FloatArray, flo
 
 def _behind(both: TwoOffsets, draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Posterior draws of what lies behind two mean offsets: its standard deviations (2, D), and it itself (2, D, Q)."""
-    for offset in both.offsets:
-        refuse_one_pair(offset, "a statement on further pairs of two axes")
     first, second = both.offsets
     shared = both.covariances["pairs"]
     noise = np.stack([first.pairs, second.pairs])  # (2, Q)
@@ -243,16 +257,16 @@ ERRORS = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Quadrants(Result):
-    """Traits between two axes.
+    """Words between two axes.
 
     Attributes
     ----------
     axes
-        The two axes with the traits placed.
+        The two axes with the words placed.
     names
         Of the four quadrants, by the signs (+ +), (+ -), (- +), (- -) of the two places.
     draws
-        Joint posterior draws (D, traits, 2) of the places.
+        Joint posterior draws (D, words, 2) of the places.
     """
 
     picture: ClassVar[str] = "plot_quadrants"
@@ -269,12 +283,12 @@ class Quadrants(Result):
         return tuple(dict.fromkeys((*self.axes[0].notes, *self.axes[1].notes)))
 
     def _signs(self) -> FloatArray:
-        """True where a draw of a trait lies in a quadrant, (D, traits, 4)."""
+        """True where a draw of a word lies in a quadrant, (D, words, 4)."""
         first, second = (self.draws[:, :, i] > 0 for i in range(2))
         return np.stack([first & second, first & ~second, ~first & second, ~first & ~second], axis=2)
 
     def table(self) -> pd.DataFrame:
-        """One row a trait: ``word``, its two places, the probability of each quadrant, and the most probable one."""
+        """One row a word: ``word``, its two places, the probability of each quadrant, and the most probable one."""
         probabilities = self._signs().mean(axis=0)
         places = {f"{one.name} place": one.places for one in self.axes}
         return pd.DataFrame(
@@ -287,8 +301,8 @@ class Quadrants(Result):
         )
 
     def shares(self) -> pd.DataFrame:
-        """One row a quadrant: ``quadrant``, ``counted`` (share of traits with these signs of their places), and the
-        posterior ``mean``, ``sd``, ``low``, ``high`` of the share of traits.
+        """One row a quadrant: ``quadrant``, ``counted`` (share of words with these signs of their places), and the
+        posterior ``mean``, ``sd``, ``low``, ``high`` of the share of words.
         """
         drawn = self._signs().mean(axis=1)
         first, second = (one.places > 0 for one in self.axes)
@@ -306,19 +320,19 @@ class Quadrants(Result):
         ]
         plain = [f"{row['quadrant']} {row['counted']:.0%}" for row in shares.to_dict("records")]
         sure = int((self._signs().mean(axis=0).max(axis=1) >= self.prob).sum())
-        traits = len(self.axes[0].words)
+        count = len(self.axes[0].words)
         return [
-            f"{many(traits, 'trait')} {agreed(traits, 'lies', 'lie')} in the quadrants of {self._between(0)} and "
-            f"{self._between(1)}. Expected share of traits in each quadrant, with its {percent(self.prob)} interval: "
+            f"{many(count, 'word')} {agreed(count, 'lies', 'lie')} in the quadrants of {self._between(0)} and "
+            f"{self._between(1)}. Expected share of words in each quadrant, with its {percent(self.prob)} interval: "
             f"{'; '.join(said)}.",
-            f"The quadrant of {sure} of {many(traits, 'trait')} is known with a probability of {percent(self.prob)} or "
+            f"The quadrant of {sure} of {many(count, 'word')} is known with a probability of {percent(self.prob)} or "
             "more.",
             f"By the signs of the places alone, without errors, the shares are: {'; '.join(plain)}.",
             f"The errors are those of {ERRORS[self.population]}, on both axes at once.",
         ]
 
     def _between(self, i: int) -> str:
-        return f"{self.axes[i].name} (from {self.axes[i].ends[0]} to {self.axes[i].ends[1]})"
+        return _called(self.axes[i].name, self.axes[i].ends)
 
     def front(self) -> Page:
         """The first screen of a report."""
@@ -327,25 +341,25 @@ class Quadrants(Result):
         lines = {"How sure?": f"{sure} {errors}", "Without errors?": plain, "What limits it?": " ".join(self.notes)}
         lines |= unsaid()
         return Page(
-            title=f"Where do traits lie between {first.name} and {second.name}?",
-            lead=f"Two axes of {first.embedding['name']}, {len(first.words)} traits.",
+            title=f"Where do words lie between {first.name} and {second.name}?",
+            lead=f"Two axes of {first.embedding['name']}, {many(len(first.words), 'word')}.",
             answer=answer,
             lines={question: line for question, line in lines.items() if line},
             picture=Picture(
                 "quadrants",
-                f"Traits in the plane of {first.name} and {second.name}, with {percent(self.prob)} intervals",
+                f"Words in the plane of {first.name} and {second.name}, with {percent(self.prob)} intervals",
                 partial(drawing, "plot_quadrants", self),
             ),
         )
 
     def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: shares of the quadrants, and the traits."""
+        """The parts of a report: shares of the quadrants, and the words."""
         ends = {"mean": ("share", "percent"), "low": ("low", "percent"), "high": ("high", "percent")}
         shares = {"quadrant": ("quadrant", "text"), "counted": ("by signs alone", "percent"), **ends}
-        traits = {"word": ("trait", "text"), **{f"p_{name}": (name, "share") for name in self.names}}
+        words = {"word": ("word", "text"), **{f"p_{name}": (name, "share") for name in self.names}}
         return (
-            Section("Quadrants", [table_of("Share of traits in each quadrant", self.shares(), shares)]),
-            Section("Traits", [table_of("Probability that each trait lies in each quadrant", self.table(), traits)]),
+            Section("Quadrants", [table_of("Share of words in each quadrant", self.shares(), shares)]),
+            Section("Words", [table_of("Probability that each word lies in each quadrant", self.table(), words)]),
         )
 
     def sources(self) -> tuple[Any, ...]:
@@ -363,7 +377,7 @@ def quadrants(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Quadrants:
-    """Traits in the quadrants of two axes, with the probability of each quadrant and the errors of both axes at once.
+    """Words in the quadrants of two axes, with the probability of each quadrant and the errors of both axes at once.
 
     Parameters
     ----------
@@ -399,6 +413,7 @@ def quadrants(
     both = _together(axis_, other)
     rng = np.random.default_rng([start, 22])
     if population == "pairs":
+        _refuse_one_pair(axis_, other)
         roots = both.field.basis * np.sqrt(both.field.variances)
         behind = [on.field.offsets(own @ roots.T) for on, own in zip(placed, _behind(both, size, rng)[1], strict=True)]
         places = np.stack([own @ on.coordinates.T for on, own in zip(placed, behind, strict=True)], axis=2)
@@ -410,7 +425,7 @@ def quadrants(
 
 
 def _shown_by_chance(both: TwoOffsets, placed: Sequence[Axis], draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draws (D, traits, 2) of places with the errors of axes without a meaning."""
+    """Draws (D, words, 2) of places with the errors of axes without a meaning."""
     sds = np.sqrt([offset.opposition for offset in both.offsets])
     correlations = np.clip(both.covariances["oppositions"] / sds.prod(axis=0), -1, 1)
     standard = rng.standard_normal((draws, len(correlations), 2))

@@ -22,6 +22,7 @@ from bayesbias._support.runs import one_thread
 from bayesbias.axes.places import Axis, above_zero, summary_of
 from bayesbias.axes.poles import (
     LISTS,
+    FoundPoles,
     find_poles,
     list_axes,
     poles_of,
@@ -136,7 +137,8 @@ class Audit(Result):
             towards = f"To {group}" if group in self.groups else f"Away from {str(group).removeprefix('not ')}"
             frequent = ", frequent words first," if (part["frequency_rank"] > 0).any() else ""
             named = _sized(part.iloc[order])
-            of = f"; the largest places{frequent} are those of" if len(part) > len(named) else ":"
+            largest = f"the largest means of places, shrunken towards 0{frequent or ','} are those of"
+            of = f"; {largest}" if len(part) > len(named) else ":"
             sentences.append(f"{towards}: {many(len(part), 'word')}{of} {listed(named, 10)}.")
         for group, (mean, sd) in self.distribution.items():
             which = "" if len(self.groups) == 2 else f" of {group} and the others"
@@ -164,8 +166,8 @@ class Audit(Result):
         return [
             f"With {given}, none of {self._asked} is known to lean {way} by more than {size}. That is not evidence "
             "that none of them leans.",
-            f"The largest places of {self._asked}, none of them credible, are those of {listed(largest, LARGEST)}; "
-            "table(called=False) has all words.",
+            f"The largest places of {self._asked} (means, shrunken towards 0), none of them credible, are those of "
+            f"{listed(largest, LARGEST)}; table(called=False) has all words.",
             f"The choice of {more} moves the place of a word by {signed(float(self.words['se'].median()))} (standard "
             f"error, median over the words); four times as many {more} like these would halve that.",
         ]
@@ -212,14 +214,14 @@ class Audit(Result):
         rows = table.loc[table["mean"].abs().nlargest(MOST_ROWS).index].astype({"band": "str", "leans_to": "str"})
         rows["ranks"] = [f"{row.rank_low} to {row.rank_high}" for row in rows.itertuples()]
         more = f"the {MOST_ROWS:,} largest places of {len(table):,}"
-        ends = {"mean": ("place", "number"), "low": ("low", "number"), "high": ("high", "number")}
+        ends = {"mean": ("mean", "number"), "low": ("low", "number"), "high": ("high", "number")}
         columns = {"word": ("word", "text"), "leans_to": ("leans to", "text"), **ends, "lfsr": ("wrong side", "rate")}
         columns |= {"rank": ("rank", "count"), "ranks": ("ranks at its ends", "text"), "band": ("frequency", "text")}
         which = f"Words that lean to one side, {more if len(table) > MOST_ROWS else f'all {len(table):,}'}"
         caption = (
-            f"{which if called else f'The {len(table)} largest places, none of them credible'}: place in "
-            f"cosine distance, shrunken towards 0, with its {percent(self.prob)} interval, and the probability that it "
-            "lies on the other side of 0"
+            f"{which if called else f'The {len(table)} largest places, none of them credible'}: mean of the "
+            f"place in cosine distance, shrunken towards 0, with its {percent(self.prob)} interval, and the "
+            "probability that it lies on the other side of 0"
         )
         groups = Table(
             "Protected words of each group that were found",
@@ -234,7 +236,8 @@ class Audit(Result):
     def sources(self) -> tuple[Any, ...]:
         """The method of shrinkage, the word lists and the embedding."""
         known = self.lists.get("word_list"), self.lists.get("source") or "", self.lists.get("doi") or ""
-        lists = [Cited(f"word list {known[0]}", *known[1:])] if known[0] else []
+        kind = "axis" if self.pairs else "word list"
+        lists = [Cited(f"{kind} {known[0]}", *known[1:])] if known[0] else []
         return Cited("shrinkage of the audit", doi=SHRINKAGE), *lists, Cited(f"embedding {self.embedding}")
 
     def write(self, path: str | Path) -> None:
@@ -318,7 +321,7 @@ def audit(
         field = field_of(sample_beside(vectors, contrasts.keys, start), start)
         offsets = [mean_offset(field, strata) for strata in contrasts.strata]
         for offset in offsets:
-            refuse_one_pair(offset, "an audit")
+            refuse_one_pair(offset, "an audit", contrasts.poles)
         with progress("auditing the vocabulary", len(vocabulary.rows)) as done:
             mean = vocabulary.mean()
             for i, (strata, offset) in enumerate(zip(contrasts.strata, offsets, strict=True)):
@@ -438,9 +441,14 @@ class _Contrasts:
     strata: tuple[Strata, ...]
     keys: tuple[str, ...]
     relation: FloatArray | None  # mean unit relation vector (d,) of pairs, for RIPA
-    paired: bool
+    poles: FoundPoles | None  # of two poles
     notes: tuple[str, ...]
     lists: Mapping[str, str | None]
+
+    @property
+    def paired(self) -> bool:
+        """True if the poles are pairs, not lists."""
+        return self.poles is not None and bool(self.poles.pairs)
 
 
 def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
@@ -458,10 +466,10 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
     if isinstance(protected, Mapping) and len(protected) != 2:
         return _several(kv, protected, about_lists)
     ends = find_poles(kv, poles_of(lists, "groups"))
-    poles = ends.poles
     pairs: Sequence[tuple[str, ...]] = ends.pairs
     if ends.pairs:
-        named = {end: tuple(dict.fromkeys(pair[i] for pair in ends.pairs)) for i, end in enumerate(poles.ends)}
+        named = {end: tuple(dict.fromkeys(pair[i] for pair in ends.pairs)) for i, end in enumerate(ends.ends)}
+        poles = ends.poles
         about_lists = (
             {"word_list": poles.name, "source": poles.source, "doi": poles.doi or None} if poles.source else {}
         )
@@ -474,7 +482,7 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
         low, high = (np.asarray(kv.vectors[rows_of(kv, side)], dtype=float) for side in zip(*pairs, strict=True))
         relation = unit_rows(low - high).mean(axis=0)
     notes = tuple(note for note in ends.notes if note != LISTS)
-    return _Contrasts(named, (ends.strata,), ends.keys, relation, bool(ends.pairs), notes, about_lists)
+    return _Contrasts(named, (ends.strata,), ends.keys, relation, ends, notes, about_lists)
 
 
 def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, str | None]) -> _Contrasts:
@@ -498,9 +506,10 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
             if other != name
         ]
         strata.append(Strata(direction.strata.vectors, (own, *beside)))
-    notes = dict.fromkeys(note for direction in pairs.values() for note in direction.notes if note != LISTS)
+    missing = [word for name, words in groups.items() for word in words if word not in named[name]]
+    notes = (f"Not in {about(kv)['name']}: {listed(missing)}.",) if missing else ()
     keys = dict.fromkeys(key for direction in pairs.values() for key in direction.keys)
-    return _Contrasts(named, tuple(strata), tuple(keys), None, False, tuple(notes), lists)
+    return _Contrasts(named, tuple(strata), tuple(keys), None, None, notes, lists)
 
 
 def _table(vocabulary: _Vocabulary, places: _ContrastPlaces, names: list[str], i: int, prob: float) -> pd.DataFrame:
@@ -535,7 +544,7 @@ def _table(vocabulary: _Vocabulary, places: _ContrastPlaces, names: list[str], i
 
 
 def _sized(rows: pd.DataFrame) -> list[str]:
-    """Words with their places."""
+    """Words with the means of their places."""
     return [f"{word} ({signed(place)})" for word, place in zip(rows["word"], rows["mean"], strict=True)]
 
 

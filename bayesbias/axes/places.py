@@ -36,7 +36,7 @@ from bayesbias.axes.poles import (
 )
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import FREQUENCY
-from bayesbias.errors import InputError, listed, many
+from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.estimates import Estimates
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals
@@ -156,7 +156,7 @@ class Axis(Result):
     def variances(self, population: str) -> FloatArray:
         """Variances (Q,) of the errors of the mean offset."""
         if one_of(population, tuple(POPULATIONS), "population") == "pairs":
-            refuse_one_pair(self.offset, "population='pairs'")
+            refuse_one_pair(self.offset, "population='pairs'", self.poles)
         return self.offset.variances(population)
 
     def covariance(self, population: str = "oppositions") -> FloatArray:
@@ -316,6 +316,16 @@ class Axis(Result):
         return np.sqrt(total), np.divide(total**2, inverse, out=np.full_like(total, np.inf), where=inverse > 0)
 
     @property
+    def random_agreement(self) -> float:
+        """Agreement that random pairs of words exceed with a probability of 5%.
+
+        Coordinates of their offsets have equal variances, so that the correlation of places by two of them is nearly
+        normal around 0.
+        """
+        squares = self.field.variances**2
+        return float(RANDOM * np.sqrt((squares**2).sum()) / squares.sum())
+
+    @property
     def effective_pairs(self) -> float:
         """Number of unrelated pairs that would give places as precise over oppositions; 1 if all pairs are parallel."""
         squares = self.field.variances**2
@@ -331,7 +341,7 @@ class Axis(Result):
         low, high = self.ends
         basis = f"two lists of {' and '.join(str(len(words)) for _, words in self.poles.lists)} words"
         if self.paired:
-            basis = f"{many(len(self.poles.pairs), 'pair')} of opposites"
+            basis = self.poles.counted(" of opposites")
         further = (
             f"Further {'pairs' if self.paired else 'words'} of this opposition would move the place of a word by "
             f"{signed(float(table['pairs_sd'].median()))} (standard deviation, median over the words)."
@@ -339,34 +349,57 @@ class Axis(Result):
             else "How far further pairs of this opposition would move the place of a word cannot be known from one."
         )
         nearer = {high: table[table["low"] > 0], low: table[table["high"] < 0].iloc[::-1]}
-        told = sum(map(len, nearer.values()))
+        told, chance = sum(map(len, nearer.values())), round(1 - prob, SAME)
         named = [
             f"Nearer to {end}: {listed(part['word'].tolist(), ENDS)}." for end, part in nearer.items() if len(part)
-        ]
+        ] + untold(len(table) - told, len(table))
+        if 0 < told <= chance * len(table):
+            named = [
+                "No more words than on an axis without a meaning have intervals that exclude 0 "
+                f"({told:,} of {len(table):,}; {chance:.0%} by chance), so no word is named."
+            ]
         sentences = [
             f"{many(len(table), 'word')} {'is' if len(table) == 1 else 'are'} placed between {low} and {high} by "
-            f"{basis}, in {self.embedding['name']}. {' '.join([*named, *untold(len(table) - told, len(table))])}",
+            f"{basis}, in {self.embedding['name']}. {' '.join(named)}",
             f"The {percent(prob)} interval excludes 0 for {told:,} of {many(len(table), 'word')} "
             f"({told / len(table):.0%}). On an axis without a meaning, whose "
             f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, it does "
-            f"for {1 - prob:.0%} of words.",
+            f"for {chance:.0%} of words.",
             f"{further} The standard deviation of places over the vocabulary is {signed(self.spread)}.",
         ]
         if self.paired and len(self.poles.pairs) > 1:
-            pairs = self.pairs()
-            apart = pairs[~pairs["belongs"]]
-            shares = [signed(value, digits=2) for value in apart["agreement"]]
-            ends = " to ".join(signed(value, digits=2) for value in pairs["agreement"].iloc[[0, -1]])
-            words = zip(apart["negative"], apart["positive"], shares, strict=True)
-            named = [f"{negative} and {positive} ({agreement})" for negative, positive, agreement in words]
-            others = "correlation, over the vocabulary, of the places by one pair with those by the others"
-            sentences.append(
-                f"The direction of {many(len(named), 'pair')} disagrees with that of the other pairs: {listed(named)} "
-                f"(in brackets the {others})."
-                if named
-                else f"All pairs agree in direction ({others}: {ends})."
-            )
+            sentences += self._agreement()
         return sentences
+
+    def _agreement(self) -> list[str]:
+        """Sentences on whether the pairs have one direction."""
+        pairs, usual = self.pairs(), signed(self.random_agreement, digits=2)
+        values = pairs["agreement"].to_numpy(float)
+        if len(pairs) == 2:
+            verb = "agree in direction" if values[0] > self.random_agreement else "hardly agree"
+            verb = "disagree in direction" if values[0] < -self.random_agreement else verb
+            as_random = ", as of random pairs of words" if verb == "hardly agree" else ""
+            return [
+                f"The 2 pairs {verb}: the correlation, over the vocabulary, of the places by one pair with those by "
+                f"the other is {signed(values[0], digits=2)}{as_random} (95% of random pairs have one below {usual})."
+            ]
+        others = "correlation, over the vocabulary, of the places by one pair with those by the others"
+        random = f"95% of random pairs of words have one below {usual}"
+        rows = zip(pairs["negative"], pairs["positive"], values.tolist(), strict=True)
+        shown = [f"{negative} and {positive} ({signed(value, digits=2)})" for negative, positive, value in rows]
+        apart, weak = int((values <= 0).sum()), int((values <= self.random_agreement).sum())
+        said = [
+            f"The direction of {many(apart, 'pair')} disagrees with that of the other pairs: {listed(shown[:apart])} "
+            f"(in brackets the {others})."
+        ]
+        rest = many(weak - apart, "further pair" if apart else "pair")
+        hardly = [
+            f"{rest} {agreed(weak - apart, 'agrees', 'agree')} with the others in direction no more than random pairs "
+            f"of words do: {listed(shown[apart:weak])} ({'' if apart else f'in brackets the {others}; '}{random})."
+        ]
+        ends = " to ".join(signed(value, digits=2) for value in values[[0, -1]])
+        every = [f"All pairs agree in direction ({others}: {ends}; {random})."]
+        return said * (apart > 0) + hardly * (weak > apart) + every * (weak == 0)
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
@@ -439,6 +472,10 @@ class Axis(Result):
 
 ENDS = 5
 """Words at either end that sentences name."""
+SAME = 9
+"""Decimals from which on two shares of words are one."""
+RANDOM = 1.645
+"""Standard deviations above the mean that a normal variable exceeds with a probability of 5%."""
 MOST_ROWS = 400
 """Words of an axis that a page shows."""
 MOST_PRINTED = 20
@@ -566,8 +603,8 @@ def axis(
                 seed=start,
             )
     placed = Axis(
-        name=poles.poles.name,
-        ends=poles.poles.ends,
+        name=poles.name,
+        ends=poles.ends,
         words=(),
         coordinates=np.empty((0, len(sampled.variances))),
         zero=float(base.coefficients[0] @ (poles.strata.weights @ poles.strata.vectors)),

@@ -16,7 +16,7 @@ from bayesbias._support.arguments import mapping
 from bayesbias._support.files import Document, check, checked, read_toml
 from bayesbias._support.paths import shipped
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
-from bayesbias.errors import InputError, agreed, listed, many
+from bayesbias.errors import InputError, agreed, listed, many, near, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
@@ -35,6 +35,8 @@ LEAST_SAMPLE = 100
 """Words of the vocabulary without which an axis has no errors."""
 POWERS = 3
 """Powers of frequency that places are adjusted for."""
+NAMED = 5
+"""Pairs left out that a headline names."""
 NO_LENGTH = 1e-6
 """Length of an offset below which its two words have one vector."""
 
@@ -111,8 +113,13 @@ def poles_of(pairs: Any, name: str = "pairs") -> Poles:
         try:
             loaded = lists_of_any_kind(pairs)
         except InputError as error:
-            valid = ", ".join([*known.axes, "gender_pairs"])
-            raise InputError(f"{name} is {str(pairs)!r}: {error}. Bundled axes are {valid}.") from None
+            valid = [*known.axes, "gender_pairs"]
+            if Path(pairs).suffix:
+                raise InputError(f"{name} is {str(pairs)!r}: {error}. Bundled axes are {', '.join(valid)}.") from None
+            raise InputError(
+                f"there is no axis {shown(str(pairs))}{near(pairs, valid)}. Bundled axes are {', '.join(valid)}; pairs "
+                "of words, or a TOML file of them, are valid too."
+            ) from None
         if isinstance(loaded, WordList):
             raise InputError(f"{name} is {str(pairs)!r}, a list of words: give pairs of words, or two lists")
         pairs = loaded
@@ -149,6 +156,26 @@ class FoundPoles:
     keys: tuple[str, ...]  # under which the embedding holds them
     notes: tuple[str, ...]
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Names of the negative and the positive pole: that of a list, or the word of the first pair that is left."""
+        return self.pairs[0] if self.pairs else self.poles.ends
+
+    @property
+    def name(self) -> str:
+        """That of the axis; one that was made of its ends is made of those that are left."""
+        return " to ".join(self.ends) if self.poles.name == " to ".join(self.poles.ends) else self.poles.name
+
+    def counted(self, of: str = "") -> str:
+        """How many pairs are left, of how many, and which are left out; or that there is one word a list."""
+        out = [f"{low} and {high}" for low, high in self.poles.pairs if (low, high) not in set(self.pairs)]
+        if not self.pairs:
+            return "one word a list"
+        if not out:
+            return many(len(self.pairs), "pair") + of
+        asked = many(len(self.poles.pairs), "pair")
+        return f"{len(self.pairs):,} of {asked}{of} (left out: {listed(out, NAMED)})"
+
 
 def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPoles:
     """Look the words of an axis up; pairs with a word that is missing are left out and named."""
@@ -161,19 +188,16 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPol
     places = {key: i for i, key in enumerate(dict.fromkeys(keys.values()))}
     missing = list(dict.fromkeys(word for word in every if word not in keys))
     embedding = about(kv)["name"]
-    notes = [f"Not in {embedding}: {listed(missing)}."] if missing else []
     if not places:
         raise InputError(f"no word of the axis {poles.name} is in {embedding}: it asks for {listed(every)}")
     vectors = unit_rows(np.asarray(kv.vectors[rows_of(kv, places)], dtype=float))
     row_of = {word: places[key] for word, key in keys.items()}
-    if poles.pairs:
-        return _found_pairs(poles, row_of, vectors, tuple(places), notes)
-    return _found_lists(poles, row_of, vectors, tuple(places), notes)
+    found = (_found_pairs if poles.pairs else _found_lists)(poles, row_of, vectors, tuple(places))
+    lost = f"Not in {embedding}, of the axis {found.name}: {listed(missing)}."
+    return replace(found, notes=(lost, *found.notes)) if missing else found
 
 
-def _found_pairs(
-    poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...], notes: list[str]
-) -> FoundPoles:
+def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:
     kept, rows, doubled, flat = [], [], [], []
     first = (vectors @ vectors.T > 1 - NO_LENGTH**2 / 2).argmax(axis=1)  # of words with one vector, the first
     for low, high in poles.pairs:
@@ -189,7 +213,7 @@ def _found_pairs(
             rows.append(places)
     lost = len(poles.pairs) - len(kept) - len(doubled) - len(flat)
     lacks = agreed(lost, "lacks a word and is", "lack a word and are")
-    notes += [f"{lost} of {many(len(poles.pairs), 'pair')} {lacks} left out."] if lost else []
+    notes = [f"{lost} of its {many(len(poles.pairs), 'pair')} {lacks} left out."] if lost else []
     notes += [f"Pairs whose two words have one vector are left out: {listed(flat)}."] if flat else []
     notes += [f"Pairs with the vectors of another pair are left out: {listed(doubled)}."] if doubled else []
     if not kept:
@@ -197,8 +221,8 @@ def _found_pairs(
         raise InputError(f"no pair of the axis {poles.name} is left of {len(poles.pairs)}: {reason}")
     if len(kept) == 1:
         notes.append(
-            "There is one pair: how far further pairs of this opposition would differ from it cannot be known. "
-            "Intervals are those of axes without a meaning, and rest on the vocabulary alone."
+            f"There is one pair, {kept[0][0]} and {kept[0][1]}: how far further pairs of this opposition would differ "
+            "from it cannot be known. Intervals are those of axes without a meaning, and rest on the vocabulary alone."
         )
     member = np.zeros((len(kept), len(vectors)))
     for row, (below, above) in zip(member, rows, strict=True):
@@ -206,9 +230,7 @@ def _found_pairs(
     return FoundPoles(poles, tuple(kept), (), Strata(vectors, (member,)), keys, tuple(notes))
 
 
-def _found_lists(
-    poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...], notes: list[str]
-) -> FoundPoles:
+def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:
     kept, members = [], []
     for sign, (name, words) in zip((-1.0, 1.0), poles.lists, strict=True):
         rows = {row_of[word]: word for word in reversed(words) if word in row_of}
@@ -224,8 +246,7 @@ def _found_lists(
     strata = Strata(vectors, tuple(members))
     if np.linalg.norm(strata.weights @ vectors) < NO_LENGTH:
         raise InputError(f"the poles of the axis {poles.name} have one vector: there is nothing between them")
-    notes.append(LISTS)
-    return FoundPoles(poles, (), tuple(kept), strata, keys, tuple(notes))
+    return FoundPoles(poles, (), tuple(kept), strata, keys, (LISTS,))
 
 
 @dataclass(frozen=True)
@@ -493,10 +514,11 @@ def refuse_templates(errors: TemplateErrors | None, what: str) -> None:
         )
 
 
-def refuse_one_pair(offset: MeanOffset, what: str) -> None:
+def refuse_one_pair(offset: MeanOffset, what: str, poles: FoundPoles | None = None) -> None:
     """Refuse a statement on further pairs where one pair, or one word a list, does not show how pairs scatter."""
     if offset.freedom == 0:
+        has = "" if poles is None else f"the axis {poles.name} has {poles.counted()}, and "
         raise InputError(
-            f"{what} needs two pairs or more, or two words a list: one alone does not show how far further ones would "
-            "differ from it"
+            f"{has}{what} needs two pairs or more, or two words a list: one alone does not show how far further ones "
+            "would differ from it"
         )

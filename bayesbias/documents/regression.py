@@ -236,7 +236,7 @@ class Covariates:
         if poles.poles not in self._attributes:
             self._attributes[poles.poles] = AxisWords.of(self.sample.kv, poles)
         attributes, word = self._attributes[poles.poles], self.sample.target(target)
-        return self.answered(attributes, word, self.design(word), poles.poles.ends, poles.notes, self._centre)
+        return self.answered(attributes, word, self.design(word), poles.ends, poles.notes, self._centre)
 
     def answered(
         self,

@@ -467,14 +467,14 @@ def _left_out(count: int, drawn: int, chosen: int) -> str:
 def plot_quadrants(
     quadrants: Quadrants, labels: int = NAMED, title: str | None = None, ax: Axes | None = None
 ) -> Figure | Axes:
-    """Traits in the plane of two axes, with the intervals of both places, and the share of traits in each quadrant.
+    """Words in the plane of two axes, with the intervals of both places, and the share of words in each quadrant.
 
     Parameters
     ----------
     quadrants
         A result of :func:`quadrants`.
     labels
-        How many traits are named at most, those that are surest of their quadrant first.
+        How many words are named at most, those that are surest of their quadrant first.
     title
         Title; None for the usual one, or for none on axes that are given; ``""`` for none.
     ax
@@ -494,7 +494,7 @@ def plot_quadrants(
     sure = probabilities.max(axis=1)
     settled = sure >= quadrants.prob
     over = "axes without a meaning" if quadrants.population == "oppositions" else "further pairs"
-    # crosses of many traits cover each other
+    # crosses of many words cover each other
     fine: dict[str, Any] = {"lw": 0.8, "alpha": 0.6} if len(x) <= 20 else {"lw": 0.5, "alpha": 0.3}
     figure, axes = one_panel(ax, 6.6, 6.2)
     axes.axvline(0, color=INK, lw=0.8, zorder=1)
@@ -520,8 +520,8 @@ def plot_quadrants(
         corners.append(axes.text((0.01, 0.99)[right], (0.01, 0.99)[top], share, **where, **bold))
     note_below(
         figure,
-        f"Corners: expected share of the {len(x)} traits, with its {percent(quadrants.prob)} interval. Crosses: "
-        f"{percent(quadrants.prob)} intervals, over {over}. Blue: traits that lie in one quadrant with a "
+        f"Corners: expected share of the {len(x)} words, with its {percent(quadrants.prob)} interval. Crosses: "
+        f"{percent(quadrants.prob)} intervals, over {over}. Blue: words that lie in one quadrant with a "
         f"probability of {percent(quadrants.prob)} or more.",
         ax=ax,
     )

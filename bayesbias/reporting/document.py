@@ -149,6 +149,7 @@ def _plain(text: str) -> str:
 
 
 WRITERS: dict[str, Callable[[Page], str]] = {"html": to_html, "md": _to_markdown}
+SUFFIXES = {"html": (".html", ".htm"), "md": (".md",)}
 
 
 def report(
@@ -207,7 +208,8 @@ def report(
         raise InputError("effects belong to a comparison: give what compare returns")
     if topics is not None and not isinstance(post, xr.DataTree):
         raise InputError("topics belong to a fit: give what fit returns")
-    file = check_target(path, (".md",) if chosen == "md" else (".html", ".htm"), "a report")
+    ends = (*SUFFIXES["html"], *SUFFIXES["md"]) if format is None else SUFFIXES[chosen]
+    file = check_target(path, ends, "a report")
     folder = None if pictures is None else home_folder(pictures)
     if folder is not None and not folder.is_dir():
         raise InputError(f"pictures={folder}: there is no such folder")

@@ -28,7 +28,7 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import joint_relatedness
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, many
 from bayesbias.metrics.catalogue import find_metric
 from bayesbias.models import load_model
 from bayesbias.models.fits import RELATED
@@ -46,6 +46,7 @@ from bayesbias.second_stage.decisions import (
     SOURCE,
     VARIANTS,
     EmbeddingTables,
+    HeldWords,
     MultiversePlan,
     axes_of,
     axis_of,
@@ -158,7 +159,7 @@ def _result(
     several = any(len(decisions[name]) > 1 for name in OF_VECTORS)
     standardise = several if plan.standardise is None else plan.standardise
     sources = _Sources({plain_json(task.settings): each for task, each in zip(tasks, measured, strict=True)})
-    rows, weights = [], []
+    rows, weights, held = [], [], []
     combinations = list(product(*decisions.values()))
     with progress("computing specifications", len(combinations)) as done:
         for number, values in enumerate(combinations):
@@ -174,7 +175,8 @@ def _result(
                 if isinstance(scale, str):
                     raise InputError(f"the specifications cannot be standardised, since {scale}: or standardise=False")
                 weights.append(replace(own, value=own.value / scale, weight=own.weight / scale))
-                rows.append({**row, "status": "done", "reason": "", "found": own.found})
+                rows.append({**row, "status": "done", "reason": "", "found": own.found.share})
+                held.append((str(_shown(settings["embedding"])), _lists_said(settings), own.found))
             done(number + 1)
     specifications = pd.DataFrame(rows)
     if not weights:
@@ -200,7 +202,7 @@ def _result(
         plan.seed,
         (
             f"The covariance of the specifications was estimated from {joint.sampled:,} words of all vocabularies.",
-            *_holding_notes(specifications),
+            *_holding_notes(held),
             *notes,
         ),
         _cited(decisions),
@@ -244,17 +246,28 @@ def _shown(option: Any) -> Any:
     return Path(option).name if isinstance(option, str) and Path(option).is_absolute() else option
 
 
-def _holding_notes(specifications: pd.DataFrame) -> list[str]:
-    """A note on embeddings that lack words of the lists."""
-    if not {"embedding", "words"} <= set(specifications.columns):
-        return []
-    least = specifications.groupby(["embedding", "words"], sort=False)["found"].min().reset_index()
-    lacking = [
-        f"{row['embedding']} ({min(round(100 * row['found']), 99)}% of {row['words']})"
-        for row in least.to_dict("records")
-        if row["found"] < 1
+def _lists_said(settings: Mapping[str, Any]) -> str:
+    """The name of word lists, with that of the axis whose words stand in place of their stereotypes."""
+    axis = axis_of(settings["contrast"])
+    return f"{_shown(settings['words'])}{'' if axis == NONE else f' with the axis {Path(axis["axis"]).name}'}"
+
+
+def _holding_notes(found: Sequence[tuple[str, str, HeldWords]]) -> list[str]:
+    """A note on embeddings, by name and name of the lists, that lack words: of the lists, or control words."""
+    least: dict[tuple[str, str], HeldWords] = {}
+    for embedding, words, counts in sorted(found, key=lambda row: (row[2].share, row[2].controls_held)):
+        least.setdefault((embedding, words), counts)
+    lists: dict[tuple[str, str, str], list[str]] = {}
+    for (embedding, words), counts in least.items():
+        if counts.share < 1 or counts.controls_held < counts.controls:
+            part = "all" if counts.share == 1 else f"{min(round(100 * counts.share), 99)}% of the"
+            controls = f" and {counts.controls_held:,} of {many(counts.controls, 'control word')}"
+            lists.setdefault((embedding, part, controls * (counts.controls > 0)), []).append(words)
+    said = [
+        f"{embedding} holds {part} words of {' and '.join(words)}{controls}"
+        for (embedding, part, controls), words in lists.items()
     ]
-    return [f"Not all words of the lists are held by {listed(lacking)}."] if lacking else []
+    return [f"{listed(said)}."] if said else []
 
 
 class _FailedError(Exception):
@@ -272,7 +285,7 @@ class _Weights:
     weight: FloatArray  # its weight, and the factor by which its errors are larger than the vectors say, (entries,)
     factor: FloatArray
     labels: Mapping[str, str]  # list of each attribute word, with the file of its lists unless it is a control list
-    found: float  # share of the words of the lists that the embedding holds
+    found: HeldWords
 
 
 class Block(NamedTuple):

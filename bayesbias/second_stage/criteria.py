@@ -430,7 +430,7 @@ class _Unrelated(_Side):
 def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
     """The places of the words that have a value."""
     refuse_templates(given.templates, "a criterion")
-    refuse_one_pair(given.offset, "a criterion")
+    refuse_one_pair(given.offset, "a criterion", given.poles)
     placed = given.with_words(outside.index.tolist())
     return _AxisSide(
         contrast=placed.ends,

@@ -364,10 +364,11 @@ def _content_of(kv: KeyedVectors, options: Mapping[str, Any], sample: Mapping[st
             arrays[f"reason {place}"] = np.array(str(error))
             continue
         listed_words = coverage(table)
-        asked, present = int(listed_words["asked"].sum()), int(listed_words["found"].sum())
+        control = listed_words["kind"] == "control"
+        counts = [listed_words.loc[rows, ["found", "asked"]].sum().tolist() for rows in (~control, control)]
         buffer = io.BytesIO()
         table.to_parquet(buffer, index=False)
-        arrays[f"found {place}"], arrays[f"pairs {place}"] = np.array(present / asked), np.array(pairs, dtype=str)
+        arrays[f"found {place}"], arrays[f"pairs {place}"] = np.array(counts), np.array(pairs, dtype=str)
         arrays[f"table {place}"] = np.frombuffer(buffer.getvalue(), dtype=np.uint8)
         every.append(lists)
     if not every:
@@ -400,11 +401,25 @@ def _union(lists: Sequence[WordLists]) -> WordLists:
     return WordLists("all", {"all": list(protected)}, own, further, forms=forms, language=lists[0].language)
 
 
+class HeldWords(NamedTuple):
+    """How many words of the lists an embedding holds, of how many, and of the control words apart."""
+
+    held: int
+    asked: int
+    controls_held: int
+    controls: int
+
+    @property
+    def share(self) -> float:
+        """Share of the words of groups and stereotypes that the embedding holds."""
+        return self.held / self.asked
+
+
 class EmbeddingTables(NamedTuple):
     """Results of one embedding, by the settings of its tables."""
 
     tables: Mapping[str, pd.DataFrame | str]  # a distance table, or why there is none
-    found: Mapping[str, float]  # share of the words of the lists that the embedding holds
+    found: Mapping[str, HeldWords]
     pairs: Mapping[str, tuple[tuple[str, str], ...]]  # pairs of an axis whose two words it holds
     relatedness: Relatedness | None  # of all words; None where the embedding could not be measured
     failed: str  # why it could not
@@ -420,13 +435,13 @@ def read_measured(folder: Path, task: Task) -> EmbeddingTables:
     with file_of(folder, task).open("rb") as content:
         arrays = read_arrays(content, str(folder / VARIANTS))
     tables: dict[str, pd.DataFrame | str] = {}
-    measured: dict[str, float] = {}
+    measured: dict[str, HeldWords] = {}
     pairs: dict[str, tuple[tuple[str, str], ...]] = {}
     for place, values in enumerate(product(*(task.options[name] for name in OF_TABLES))):
         key = plain_json(dict(zip(OF_TABLES, values, strict=True)))
         if f"table {place}" in arrays:
             tables[key] = pd.read_parquet(io.BytesIO(arrays[f"table {place}"].tobytes()))
-            measured[key] = float(arrays[f"found {place}"])
+            measured[key] = HeldWords(*arrays[f"found {place}"].ravel().tolist())
             pairs[key] = tuple((first, second) for first, second in arrays[f"pairs {place}"].tolist())
         else:
             tables[key] = str(arrays[f"reason {place}"])

@@ -335,7 +335,8 @@ def _stage_of_axes(axes: Mapping[str, Axis], contrast: tuple[str, str] | None, c
     first = next(iter(axes.values()))
     if any(not each.paired for each in axes.values()):
         raise InputError("an axis of two lists has no pairs that tell how errors are correlated: give axes of pairs")
-    if odd := [name for name, each in axes.items() if each.ends != first.ends or each.centre != first.centre]:
+    asked = first.poles.poles.ends
+    if odd := [name for name, each in axes.items() if each.poles.poles.ends != asked or each.centre != first.centre]:
         raise InputError(f"{odd[0]} has another axis than {next(iter(axes))}: give one axis in several embeddings")
     if contrast not in (None, first.ends):
         raise InputError(f"contrast is {contrast}: that of axes is {first.ends}, or leave it out")

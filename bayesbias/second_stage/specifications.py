@@ -248,20 +248,20 @@ class Multiverse(Staged):
             f"The mean over {many(len(table), 'different specification')} is {signed(whole['mean'])}{self._unit} "
             f"({percent(prob)} interval {ends_of(whole)}, which {excluded} 0; negative: associated words are closer)."
         )
-        sentences = [mean]
+        topics = [
+            "Lists on random topics, run through all specifications, give a median as far from 0 in "
+            f"{row['as_extreme'] / row['replicates']:.0%} of {row['replicates']:,} draws (p = {row['p_value']:.2g})."
+            for row in self.against_topics().head(1).to_dict("records")
+        ]
+        sentences = [" ".join([mean, *topics])]
         if len(table) > 1:
             sentences = [
-                f"{self._dependence(prob)} {self._strongest(prob)}",
-                f"{mean} Estimates are between {signed(table['estimate'].min())} and "
-                f"{signed(table['estimate'].max())}. The posterior probability that what lies behind them has one sign "
-                f"in all specifications is {share(self.signs()['p_all_one_sign'])}.",
+                " ".join([self._dependence(prob), mean, *topics, self._strongest(prob)]),
+                f"Estimates are between {signed(table['estimate'].min())} and {signed(table['estimate'].max())}. The "
+                "posterior probability that what lies behind them has one sign in all specifications is "
+                f"{share(self.signs()['p_all_one_sign'])}; it is too low where choices hardly matter.",
                 *self._decided(prob),
             ]
-        sentences.extend(
-            f"Of {row['replicates']:,} random topics, run through all specifications, {row['as_extreme']:,} give a "
-            f"median as far from 0 (p = {row['p_value']:.2g})."
-            for row in self.against_topics().head(1).to_dict("records")
-        )
         done, impossible, failed = (int(counts.get(name, 0)) for name in ("done", "impossible", "failed"))
         others = ((done - len(table), "the same as another"), (impossible, "impossible"), (failed, "failed"))
         apart = ", ".join(f"{count:,} {what}" for count, what in others if count)
@@ -288,23 +288,20 @@ class Multiverse(Staged):
         found = {"negative": int((table["estimate"] < 0).sum())}
         found["positive"] = total - found["negative"]
         main, other = sorted(found, key=lambda sign: -found[sign])
-        counted = f"the estimates of all {many(total, 'different specification')} are {main}"
+        counted = f"All {total:,} estimates are {main}"
         if found[other]:
             counted = (
-                f"of the estimates of {many(total, 'different specification')}, {found[main]:,} "
-                f"{agreed(found[main], 'is', 'are')} {main} and {found[other]:,} "
-                f"{agreed(found[other], 'is', 'are')} {other}"
+                f"{found[main]:,} of {total:,} estimates {agreed(found[main], 'is', 'are')} {main} and "
+                f"{found[other]:,} {agreed(found[other], 'is', 'are')} {other}"
             )
         same, least = self.signs()["p_all_one_sign"], (1 + prob) / 2
-        verdict = "Whether its sign depends on them is not known"
+        verdict = "Whether the sign is the same under all choices is not known"
         if not found[other] and same >= least:
-            verdict = "No, its sign is the same"
+            verdict = "The sign is the same under all choices"
         elif all(sure.values()) and 1 - same >= least:
-            verdict = "Yes, even its sign does"
-        return (
-            f"{verdict}: {counted} (negative: associated words are closer), and the {percent(prob)} interval excludes "
-            f"0 for {sum(sure.values()):,} of them."
-        )
+            verdict = "The sign depends on the choices"
+        clear = sum(sure.values())
+        return f"{counted}; {clear:,} of {total:,} intervals {agreed(clear, 'excludes', 'exclude')} 0. {verdict}."
 
     def _strongest(self, prob: float) -> str:
         """Which choice moves the answer most and by how much, where that is known."""

@@ -370,7 +370,7 @@ def _place_rows(task: Task) -> pd.DataFrame:
     reach = sd * stdtrit(min(freedom, 1e6), (1 + PROB) / 2)
     return pd.DataFrame(
         {
-            "contrast": f"place: {' - '.join(placed.ends)}",
+            "contrast": f"place: {' - '.join(placed.poles.poles.ends)}",
             "protected_word": [WHOLE, *placed.words],
             "mean": mean,
             "sd": sd,

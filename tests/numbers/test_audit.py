@@ -160,7 +160,7 @@ class TestAudit:
         )
         pd.testing.assert_frame_equal(of_an_axis.words, named.words)
         assert named.lists["word_list"] == "gender_pairs"
-        assert any(one.what == "word list gender_pairs" for one in named.sources())
+        assert any(one.what == "axis gender_pairs" for one in named.sources())
 
     def test_it_is_written_and_shown(self, slice_audit, tmp_path):
         slice_audit.write(tmp_path / "a.parquet")

@@ -235,7 +235,7 @@ class TestPlaces:
         assert flat.notes[0] == "Pairs whose two words have one vector are left out: w0 and same0."
         lost = bb.axis(twice, [("w0", "gone"), ("w2", "w3"), ("w4", "w5")], ["w9", "absent"])
         assert (lost.poles.pairs, lost.words) == ((("w2", "w3"), ("w4", "w5")), ("w9",))
-        assert "1 of 3 pairs lacks a word and is left out." in lost.notes
+        assert "1 of its 3 pairs lacks a word and is left out." in lost.notes
         assert any("absent" in note for note in lost.notes)
         for kv, pairs, message in (
             (twice, [("w0", "same0")], "the two words of each have one vector"),
@@ -244,6 +244,49 @@ class TestPlaces:
         ):
             with pytest.raises(InputError, match=message):
                 bb.axis(kv, pairs)
+
+    def test_an_axis_is_named_after_words_that_it_uses(self, glove):
+        pairs = [("yyyy", "zzzz"), ("poor", "rich"), ("needy", "wealthy")]
+        found = bb.axis(glove, pairs, WORDS)
+        assert (found.name, found.ends) == ("poor to rich", ("poor", "rich"))
+        assert "between poor and rich by 2 of 3 pairs of opposites (left out: yyyy and zzzz), in" in found.text()
+        assert "Not in glove-50d-slice, of the axis poor to rich: yyyy, zzzz." in found.notes
+        assert list(bb.audit(glove, pairs).groups) == ["poor", "rich"]
+        assert bb.quadrants(found, found, WORDS).names[0] == "rich, rich"
+        for asked in (lambda: bb.axis(glove, pairs[:2]).table(population="pairs"), lambda: bb.audit(glove, pairs[:2])):
+            with pytest.raises(InputError, match=r"poor to rich has 1 of 2 pairs \(left out: yyyy and zzzz\), and"):
+                asked()
+
+    def test_pairs_agree_where_random_pairs_do_not(self, glove, gender):
+        rng, words = np.random.default_rng(1), gender.words
+        drawn = np.array(
+            [
+                bb.axis(glove, [tuple(words[i] for i in rows[:2]), tuple(words[i] for i in rows[2:])], ["nurse"])
+                .pairs()["agreement"]
+                .iloc[0]
+                for rows in (rng.choice(len(words), 4, replace=False) for _ in range(60))
+            ]
+        )
+        bound = gender.random_agreement
+        assert (drawn > bound).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
+        assert bound == pytest.approx(1.645 * np.sqrt((drawn**2).mean()), rel=0.25)
+
+    @pytest.mark.parametrize(
+        ("pairs", "said"),
+        [
+            ([("man", "woman"), ("boy", "girl")], "The 2 pairs agree in direction: the correlation"),
+            ([("man", "woman"), ("girl", "boy")], "The 2 pairs disagree in direction: the correlation"),
+            ([("poor", "rich"), ("monday", "blue")], "The 2 pairs hardly agree: the correlation"),
+        ],
+    )
+    def test_two_pairs_have_one_correlation(self, glove, pairs, said):
+        found = bb.axis(glove, pairs, WORDS)
+        value = signed(found.pairs()["agreement"][0], digits=2)
+        text = found.text()
+        assert said in text
+        random = ", as of random pairs of words" if "hardly" in said else ""
+        bound = signed(found.random_agreement, digits=2)
+        assert f"by the other is {value}{random} (95% of random pairs have one below {bound})." in text
 
     @pytest.mark.parametrize(
         ("pairs", "options", "message"),
@@ -256,6 +299,9 @@ class TestPlaces:
             ({"a": ["he"]}, {}, "an axis runs between two"),
             ({"a": "he", "b": ["she"]}, {}, "give a list of words"),
             ("nothing", {}, "Bundled axes are activity"),
+            ("afluence", {}, r"there is no axis 'afluence' \(did you mean 'affluence'\?\)\. Bundled axes are activity"),
+            (PAIRS, {"words": "nurse, captain"}, r'give words=\["nurse", "captain"\]$'),
+            (PAIRS, {"words": "a,b,c,d"}, r'give words=\["a", "b", "c", \.\.\.\]$'),
             (PAIRS, {"words": ["zzzz"]}, "none of the words"),
             (PAIRS, {"adjust": "frequency", "centre": None}, "over the vocabulary"),
             (PAIRS, {"frequencies": {"he": 1}}, "nothing is adjusted for"),
@@ -422,6 +468,17 @@ class TestAngle:
         mean = found.table()["mean"][0]
         assert turned.table()["mean"][0] == pytest.approx(mean, abs=0.02)
         assert f"cosine of {signed(mean, digits=2)}" in found.text()
+
+    def test_a_cosine_that_may_be_0_is_not_the_headline(self, glove, gender):
+        other = bb.axis(glove, [("weak", "strong"), ("gentle", "tough")], WORDS)
+        found = bb.angle(gender, other)
+        row = found.table().iloc[0]
+        assert row["low"] < 0 < row["high"]
+        ends = " to ".join(signed(row[end], digits=2) for end in ("low", "high"))
+        assert found.findings()[0] == (
+            "Whether the axes gender_pairs and weak to strong go together is not known: the cosine, corrected for "
+            f"errors, may lie anywhere from {ends} (89% interval; uncorrected {signed(found.plain, digits=2)})."
+        )
 
     def test_pairs_that_two_axes_share_are_in_both(self, gender):
         strata, factors = gender.poles.strata, (gender.offset.factor**2, gender.offset.factors**2)

@@ -13,6 +13,8 @@ import bayesbias as bb
 from bayesbias._support.phrases import figure as figure_of
 from bayesbias.errors import InputError
 from bayesbias.numerics.second_stage import Decisions
+from bayesbias.second_stage.combinations import _holding_notes
+from bayesbias.second_stage.decisions import HeldWords
 from bayesbias.second_stage.specifications import DRAWS, STANDARD_WIDTH, multiverse_of
 
 SLICE = "google-news-slice"
@@ -73,13 +75,13 @@ def result_of(specifications, y, covariance, seed=0, decisions=("a", "b")):
 @pytest.mark.parametrize(
     ("effect", "begins", "moved"),
     [
-        (0.3, "No, its sign is the same: the estimates of all 12 different specifications are negative", True),
+        (0.3, ("All 12 estimates are negative; 12 of 12", "The sign is the same under all choices."), True),
         (
             3.0,
-            "Yes, even its sign does: of the estimates of 12 different specifications, 8 are negative and 4 are",
+            ("8 of 12 estimates are negative and 4 are positive; 12 of 12", "The sign depends on the choices."),
             True,
         ),
-        (0.0, "No, its sign is the same: the estimates of all 12 different specifications are negative", False),
+        (0.0, ("All 12 estimates are negative; 12 of 12", "The sign is the same under all choices."), False),
     ],
 )
 def test_the_headline_says_if_the_answer_depends_on_the_choices_and_by_how_much(effect, begins, moved):
@@ -88,12 +90,21 @@ def test_the_headline_says_if_the_answer_depends_on_the_choices_and_by_how_much(
     covariance *= 0.01
     y = -1.5 + effect * grid["a"].map({"a0": 0.0, "a1": 0.2, "a2": 1.0}) + 0.002 * rng.standard_normal(12)
     answer = result_of(grid, y.to_numpy(), covariance).findings()[0]
-    assert answer.startswith(begins)
-    assert "(negative: associated words are closer), and the 89% interval excludes 0 for 12 of them." in answer
+    assert answer.startswith("{} intervals exclude 0. {} The mean over 12 different".format(*begins))
+    assert "which excludes 0; negative: associated words are closer)." in answer
     assert ("The choice of a moves the answer most" in answer) == moved
     assert ("standard deviations of distances higher with a2 than with a0 (89% interval 0." in answer) == (
         effect == 0.3
     )
+
+
+def test_words_of_the_lists_are_counted_apart_from_control_words():
+    counts = {"a": (10, 10, 5, 8), "b": (9, 10, 8, 8), "c": (10, 10, 8, 8)}
+    found = [("news", name, HeldWords(*each)) for name, each in counts.items()]
+    assert _holding_notes(found) == [
+        "news holds 90% of the words of b and 8 of 8 control words, news holds all words of a and 5 of 8 control words."
+    ]
+    assert _holding_notes(found[2:]) == []
 
 
 class TestDuplicates:

@@ -407,6 +407,16 @@ def axes():
     return copies
 
 
+def test_axes_of_which_one_lacks_the_first_pair_are_pooled(axes):
+    kv = axes["2000"].kv
+    low, high = axes["1990"].ends
+    without = bb.load_embedding({key: kv[key] for key in kv.index_to_key if key != low})
+    lacking = bb.axis(without, "gender_pairs", words=axes["1990"].words)
+    assert lacking.ends != (low, high)
+    pool = bb.pool({"1990": axes["1990"], "2000": lacking, "2010": axes["2010"]}, seed=0)
+    assert pool.contrast == (low, high)
+
+
 def test_a_pool_of_axes_has_the_errors_of_further_pairs(axes):
     pool, first = bb.pool(axes, seed=0), axes["1990"]
     assert pool.contrast == first.ends

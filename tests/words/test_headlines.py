@@ -25,6 +25,16 @@ def test_an_axis_names_the_words_whose_interval_excludes_0_and_counts_the_others
     assert found.front().answer.endswith(" ".join(untold(int((~away).sum()), len(table))))
 
 
+@pytest.mark.parametrize("away", [1, 11, 12])
+def test_an_axis_names_no_word_where_intervals_exclude_0_as_often_as_by_chance(away):
+    every = bb.axis(SLICE, "gender").table()
+    apart = (every["low"] > 0) | (every["high"] < 0)
+    words = [*every["word"][apart].head(away), *every["word"][~apart].head(100 - away)]
+    answer = bb.axis(SLICE, "gender", words=words).front().answer
+    none = f"have intervals that exclude 0 ({away} of 100; 11% by chance), so no word is named."
+    assert (none in answer, "Nearer to" in answer) == (away < 12, away == 12)
+
+
 def test_words_whose_intervals_include_0_are_counted():
     assert untold(7, 10) == ["7 of 10 words have intervals that include 0."]
     assert untold(1, 10) == ["1 of 10 words has an interval that includes 0."]
@@ -157,14 +167,14 @@ def test_a_multiverse_answers_which_choice_and_says_what_embeddings_lack():
     }
     found = bb.multiverse({"decisions": decisions, "replicates": 20})
     assert found.front().title == "Does the answer depend on the choices?"
-    assert found.findings()[0].startswith(
-        "Whether its sign depends on them is not known: the estimates of all 4 different specifications are negative "
-        "(negative: associated words are closer), and the 89% interval excludes 0 for "
-    )
+    answer, topics = found.findings()[0], found.against_topics().iloc[0]
+    assert answer.startswith("All 4 estimates are negative; ")
+    assert "0. Whether the sign is the same under all choices is not known. The mean over 4 different" in answer
+    assert f" in {topics['as_extreme'] / 20:.0%} of 20 draws (p = {topics['p_value']:.2g})." in answer
     cited = set(bb.cite(found).table()["what"])
     assert {"word list gender", "word list weat7", f"embedding {SLICE}", "embedding google-news-slice"} <= cited
     text = found.text()
     assert "(unsure)" not in text
     assert "declared: not known which option is better" in text
-    lacks = (found.specifications["found"] < 1).any()
-    assert ("Not all words of the lists are held by" in text) == lacks
+    assert (found.specifications["found"] == 1).all()
+    assert "google-news-slice holds all words of gender and weat7 and 125 of 311 control words" in text

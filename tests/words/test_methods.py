@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
+from bayesbias._support.phrases import signed
 from bayesbias._support.prose import Prose
 
 SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z])")
@@ -153,7 +154,20 @@ def test_each_kind_of_result_has_a_text(weat7):
     assert "positive where a word is nearer to man" in bb.methods_text(axis)
     assert "axis gender, Stoltz and Taylor (2022), doi 10.21105/joss.03741" in bb.methods_text(axis)
     audit = bb.audit("glove-50d-slice", "gender", most_frequent=2000)
-    assert "at most 5% of the calls are expected to be wrong" in bb.methods_text(audit)
+    text = bb.methods_text(audit)
+    assert "at most 5% of the calls are expected to be wrong" in text
+    assert "positive where a word is nearer to man, negative where it is nearer to woman." in text
+    assert f"no interest ({audit.ropes['woman']:.3f} on either side of 0, in cosine distance);" in text
+    assert "axis gender, Stoltz and Taylor (2022)" in text
+    assert "word list" not in text
+    largest = audit.findings()[1]
+    row = audit.words.set_index("word").loc[largest.partition("are those of ")[2].partition(" (")[0]]
+    assert "the largest means of places, shrunken towards 0, frequent words first, are those of" in largest
+    assert f"({signed(row['mean'])})" in largest
+    pairs = [("weak", "strong"), ("gentle", "tough")]
+    assert "on the axis weak to strong of 2 pairs of words in" in bb.methods_text(
+        bb.axis("glove-50d-slice", pairs, ["nurse"])
+    )
     with pytest.raises(bb.InputError, match="there is no methods text for"):
         bb.methods_text(bb.cite(weat7))
 

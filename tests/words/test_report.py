@@ -179,7 +179,7 @@ def test_the_same_fit_gives_the_same_report(pages, hostile, tmp_path):
 def test_what_cannot_be_reported_is_refused_and_leaves_nothing(hostile, comparison, tmp_path):
     effects = SideEffects(*[pd.DataFrame()] * 5, 0.89, ())
     for result, name, options, message in (
-        (hostile, "r.pdf", {}, r"ends in \.html"),
+        (hostile, "r.pdf", {}, r"ends in \.html or \.htm or \.md"),
         (comparison, "r.pdf", {}, "html"),
         (hostile, "absent/r.html", {}, r"there is no folder .*absent"),
         (hostile, "r.html", {"format": "md"}, r"ends in \.md"),

@@ -135,7 +135,7 @@ def numbers(table):
 def test_tables_sort_by_number_and_by_keyboard(opened):
     page = opened("audit")
     table = page.locator("table").first
-    button = table.get_by_role("button", name="place")
+    button = table.get_by_role("button", name="mean")
     button.focus()
     page.keyboard.press("Enter")
     assert table.locator("th[aria-sort=ascending]").count() == 1
