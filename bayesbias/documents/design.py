@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
-from typing import Any
+from itertools import combinations, product
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,27 +23,44 @@ from bayesbias.numerics.arrays import FloatArray, IntArray
 FEW = 3  # clusters of a value up to which a note says so, and no direction is named
 GRID = 48  # combinations of values of which each has a row, at most
 NEARLY_ONE = 0.9  # squared multiple correlation of a term with the others from which a note says so
+ROUNDING = 1e-9  # weights of a difference that are rounding, as a share of the largest term
 QUANTILES = (0.1, 0.9)  # of a number, between which values are compared
+
+
+class Compared(NamedTuple):
+    """Two values of a covariate."""
+
+    name: str
+    first: Any
+    other: Any
+
+    def named(self, value: Any) -> str:
+        """The covariate with a value."""
+        return f"{self.name} {_written(value)}"
+
+    @property
+    def less(self) -> str:
+        """The name of the difference."""
+        return f"{self.name}: {_written(self.other)} - {_written(self.first)}"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two values of a covariate, as sentences name them."""
+    """Two values of a covariate, as sentences name them, or the change of their difference along another covariate."""
 
+    covariate: str
     first: str
     other: str  # less the first
+    between: tuple[str, str] | None  # values of the other covariate
+    at: str  # numbers on which the difference depends, at their means; empty if there is none
     clusters: int  # of the side that has fewest
     side: str  # what these clusters have
 
     @property
-    def than(self) -> str:
-        """The comparison after a comparative."""
-        return f"for {self.other} than for {self.first}"
-
-    @property
     def less(self) -> str:
         """The comparison after a figure."""
-        return f"for {self.other} less {self.first}"
+        change = f", from {self.between[0]} to {self.between[1]}" if self.between else ""
+        return f"for {self.other} less {self.first}{change}{self.at}"
 
 
 @dataclass(frozen=True)
@@ -73,6 +92,20 @@ class Design:
         value: FloatArray = self.matrix.to_numpy(dtype=float)
         return value
 
+    @cached_property
+    def centred(self) -> FloatArray:
+        """The terms (R, p) of numbers less their means: products of terms depend on where a number is 0."""
+        from formulaic.errors import FormulaicError  # type: ignore[import-untyped]
+
+        if not self.numbers:
+            return self.x
+        centred = self.frame.assign(**{name: self.frame[name] - self.frame[name].mean() for name in self.numbers})
+        with np.errstate(invalid="ignore", divide="ignore"), suppress(ValueError, FormulaicError):
+            terms: FloatArray = self.spec.formula.get_model_matrix(centred).to_numpy(dtype=float)
+            if terms.shape == self.x.shape and np.isfinite(terms).all():
+                return terms
+        return self.x  # such as logarithms
+
     @property
     def terms(self) -> list[str]:
         """Names of the terms."""
@@ -86,7 +119,7 @@ class Design:
     @cached_property
     def uneven(self) -> FloatArray:
         """Each term but the intercept from -1/2 to 1/2, (R, q)."""
-        columns = self.x[:, np.ptp(self.x, axis=0) > 0]
+        columns = self.centred[:, np.ptp(self.centred, axis=0) > 0]
         value: FloatArray = (columns - columns.min(axis=0)) / np.ptp(columns, axis=0) - 0.5
         return value
 
@@ -123,52 +156,123 @@ class Design:
                 | dict(zip(names, map(str, each), strict=True))
             )
             weights.append(own)
-        for i, name in enumerate(names):
-            first, *others = self.levels[name]
-            for other in others:
-                pairs = [
-                    (grid.index(reference), grid.index(each))
-                    for each in grid
-                    if each[i] == other and (reference := (*each[:i], first, *each[i + 1 :])) in grid
-                ]
-                if pairs:
-                    labels.append({"quantity": "difference", "name": f"{name}: {other} - {first}"})
-                    differences[labels[-1]["name"]] = Difference(
-                        f"{name} {first}",
-                        f"{name} {other}",
-                        *self._fewest(name, [first, other], [grid[place] for pair in pairs for place in pair]),
-                    )
-                    weights.append(np.mean([values[b] - values[a] for a, b in pairs], axis=0))
+        for compared in self._compared():
+            weighed = self._weighed(compared)
+            if weighed is None:
+                continue
+            labels.append({"quantity": "difference", "name": ", ".join(each.less for each in compared)})
+            differences[labels[-1]["name"]] = self._difference(compared, weighed[1])
+            weights.append(weighed[0])
+        index = pd.DataFrame(labels).astype("string")
+        return index, np.array(weights), differences
+
+    @cached_property
+    def _pairs(self) -> list[Compared]:
+        """Values of each covariate that are compared: of a number, quantiles."""
+        pairs = [Compared(name, levels[0], other) for name, levels in self.levels.items() for other in levels[1:]]
         for name in self.numbers:
             low, high = self.frame[name].quantile(list(QUANTILES), interpolation="nearest")
             if low == high:  # a number that few have
                 low, high = self.frame[name].min(), self.frame[name].max()
-            labels.append({"quantity": "difference", "name": f"{name}: {high:g} - {low:g}"})
-            differences[labels[-1]["name"]] = Difference(
-                f"{name} {low:g}", f"{name} {high:g}", *self._with_other_numbers(name)
-            )
-            weights.append(np.subtract(*self.along(name, np.array([high, low]))))
-        index = pd.DataFrame(labels).astype("string")
-        return index, np.array(weights), differences
+            pairs.append(Compared(name, low, high))
+        return pairs
 
-    def _clusters_of(self, values: Mapping[str, Any]) -> int:
+    def _compared(self) -> Iterator[tuple[Compared, ...]]:
+        """Differences, then changes of differences along another covariate, where terms are products."""
+        yield from ((each,) for each in self._pairs)
+        if self._products:
+            yield from ((a, b) for a, b in combinations(self._pairs, 2) if a.name != b.name)
+
+    @property
+    def _products(self) -> bool:
+        """True where terms are products of covariates."""
+        return any(":" in term for term in self.terms)
+
+    def _weighed(self, compared: Sequence[Compared]) -> tuple[FloatArray, list[pd.DataFrame]] | None:
+        """Weights (p,) of the terms in a difference, and its corners; None where no values are compared, or nothing.
+
+        A change of a difference has four corners, of which the second and the third count negatively.
+        """
+        names = [each.name for each in compared]
+        others = self._grid.drop(columns=names).drop_duplicates()
+        corners = [
+            others.assign(**dict(zip(names, values, strict=True)))[list(self._grid)]
+            for values in product(*((each.other, each.first) for each in compared))
+        ]
+        levels = list(self.levels)
+        occurring = set(self._grid[levels].itertuples(index=False, name=None))
+        held = [[row in occurring for row in corner[levels].itertuples(index=False, name=None)] for corner in corners]
+        kept = np.all(held, axis=0) if levels else np.ones(len(others), dtype=bool)
+        if not kept.any():
+            return None
+        corners = [corner[kept] for corner in corners]
+        signs = [1.0, -1.0] if len(compared) == 1 else [1.0, -1.0, -1.0, 1.0]
+        parts = [sign * self._terms_at(corner).mean(axis=0) for sign, corner in zip(signs, corners, strict=True)]
+        weights: FloatArray = np.sum(parts, axis=0)
+        # differences that do not change leave rounding errors
+        return None if np.abs(weights).max() < ROUNDING * np.abs(self.x).max() else (weights, corners)
+
+    def _difference(self, compared: Sequence[Compared], corners: Sequence[pd.DataFrame]) -> Difference:
+        """A difference in words."""
+        own, *change = compared
+        depends = [
+            each.name
+            for each in self._pairs
+            if self._products and not change and each.name in self.numbers and each.name != own.name
+            if self._weighed((own, each)) is not None
+        ]
+        means = [f"{name} {self.frame[name].mean():.4g}, the mean" for name in depends]
+        return Difference(
+            own.name,
+            own.named(own.first),
+            own.named(own.other),
+            (change[0].named(change[0].first), change[0].named(change[0].other)) if change else None,
+            f" (at {' and '.join(means)})" if means else "",
+            *self._fewest(compared, corners),
+        )
+
+    def _clusters_of(self, values: Mapping[Any, Any]) -> int:
         """Number of clusters with values of covariates."""
         rows = np.logical_and.reduce([(self.frame[name] == value).to_numpy() for name, value in values.items()])
         return len(np.unique(self.cluster[rows]))
 
-    def _fewest(self, name: str, levels: Sequence[Any], cells: Sequence[tuple[Any, ...]]) -> tuple[int, str]:
+    def _fewest(self, compared: Sequence[Compared], corners: Sequence[pd.DataFrame]) -> tuple[int, str]:
         """Clusters of the value that has fewest; where terms are products, of the combination of values that has."""
-        sides = [{name: level} for level in levels]
-        if any(":" in term for term in self.terms):
-            sides += [dict(zip(self.levels, cell, strict=True)) for cell in cells]
-        fewest = min(sides, key=self._clusters_of)
-        return self._clusters_of(fewest), " and ".join(f"{name} {value}" for name, value in fewest.items())
+        sides: list[dict[Any, Any]] = [
+            {each.name: value} for each in compared if each.name in self.levels for value in each[1:]
+        ]
+        if self._products and self.levels:
+            sides += pd.concat(corners)[list(self.levels)].drop_duplicates().to_dict("records")
+        counted = [
+            (self._clusters_of(side), " and ".join(f"{name} {value}" for name, value in side.items())) for side in sides
+        ]
+        counted += [self._with_other_numbers(each.name) for each in compared if each.name in self.numbers]
+        return min(counted, key=itemgetter(0))
 
     def _with_other_numbers(self, name: str) -> tuple[int, str]:
         """Clusters that have another number than the commonest one: a number may stand for two groups."""
         common = self.frame[name].mode().iloc[0]
         others = np.unique(self.cluster[(self.frame[name] != common).to_numpy()])
         return len(others), f"another {name} than {common:g}"
+
+    @cached_property
+    def places(self) -> tuple[list[str], FloatArray]:
+        """Values that more than a few clusters have, combined, and both ends of each number: names, and weights (m, p).
+
+        Where terms are products, a combination of values has clusters of its own.
+        """
+        names, weights = list[str](), list[FloatArray]()
+        grid = self._grid[list(self.levels)].to_dict("records") if self.levels else []
+        for values, own in zip(grid, self._terms_at(self._grid) if grid else [], strict=True):
+            sides = [values] if self._products else [{name: value} for name, value in values.items()]
+            if min(map(self._clusters_of, sides)) > FEW:
+                names.append(", ".join(map(str, values.values())))
+                weights.append(own)
+        for name, *ends in (each for each in self._pairs if each.name in self.numbers):
+            if self._with_other_numbers(name)[0] > FEW:
+                names += [f"{name} {end:g}" for end in ends]
+                weights += list(self.along(name, np.array(ends)))
+        return names, np.array(weights).reshape(len(names), len(self.terms))
 
     def products(self, attributes: AttributeWords) -> FloatArray:
         """Products (R,) of the rows' means with the direction of a contrast, which replicates have of their own."""
@@ -193,14 +297,18 @@ class Design:
                 if number <= FEW:
                     known = "rests on how much the others differ" if number == 1 else "is known only roughly"
                     notes.append(f"{name} {level} has {many(number, self.noun)}: its error {known}.")
-        x = self.x
-        for place in np.flatnonzero(np.ptp(x, axis=0) > 0):
-            others = np.delete(x, place, axis=1)
-            if explained(x[:, place], others) > NEARLY_ONE:
+        for place in np.flatnonzero(np.ptp(self.x, axis=0) > 0):
+            others = np.delete(self.centred, place, axis=1)
+            if explained(self.centred[:, place], others) > NEARLY_ONE:
                 notes.append(
                     f"{self.terms[place]} goes closely with the other terms: their effects are hard to separate."
                 )
         return notes
+
+
+def _written(value: Any) -> str:
+    """A value of a covariate; numbers of a design are floats."""
+    return f"{value:g}" if isinstance(value, float | np.number) else str(value)
 
 
 def explained(column: FloatArray, others: FloatArray) -> float:
@@ -223,7 +331,7 @@ def _names(factor: str, held: Sequence[str]) -> set[str]:
 def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula: str) -> Design:
     """The rows of the regression of a word alone, or of the words of groups, on the terms of a formula, checked."""
     from formulaic import Formula  # type: ignore[import-untyped]  # loads slowly
-    from formulaic.errors import FormulaicError  # type: ignore[import-untyped]
+    from formulaic.errors import FormulaicError
 
     held = list(map(str, sample.units.columns))
     try:

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.linalg import helmert
+from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.figures import drawing
@@ -29,10 +31,10 @@ from bayesbias._support.results import (
 from bayesbias._support.runs import one_thread
 from bayesbias.axes.poles import find_poles, poles_of, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
-from bayesbias.documents.design import FEW, Design, Difference, designed, explained
+from bayesbias.documents.design import FEW, Design, designed, explained
 from bayesbias.documents.samples import VectorSample, names_given
 from bayesbias.documents.word_errors import AttributeWords, AxisWords, ListWords
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import PROB, Estimates
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.clusters import (
@@ -103,7 +105,7 @@ def covariates(sample: VectorSample, formula: str) -> Covariates:
     return Covariates(sample, formula, designs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Covariates:
     """Words in documents, by covariates.
 
@@ -118,6 +120,11 @@ class Covariates:
     sample: VectorSample
     formula: str
     designs: Mapping[str, Design | InputError]
+
+    def __repr__(self) -> str:
+        sample, documents = self.sample, self.sample.about.get("documents")
+        of = f" in {many(documents, 'document')}" if documents else ""
+        return f"Covariates({self.formula}: {listed(list(sample.targets))}{of} of {many(sample.number, sample.noun)})"
 
     @cached_property
     def _attributes(self) -> dict[object, AttributeWords]:
@@ -161,11 +168,11 @@ class Covariates:
             if both := [key for each in lists for key in each if key in own]:
                 raise InputError(f"{listed(both)} is in both lists: give each word to one")
             lists.append(own)
-        labels = names or tuple(
-            each if isinstance(each, str) else listed(words_given(each, "a")[:2]) for each in (a, b)
-        )
+        given = [each if isinstance(each, str) else _cut(words_given(each, "a")) for each in (a, b)]
+        first, second = map(str, names or given)
         word, attributes = self.sample.target(target), self._of_lists(lists, np.array([[-1.0, 1.0]]))
-        return self.answered(attributes, word, self.design(word), (str(labels[0]), str(labels[1])), notes)
+        named = dict(zip((first, second), lists, strict=True))
+        return self.answered(attributes, word, self.design(word), (first, second), notes, lists=named)
 
     def association(self, lists: WordLists | str | Path) -> CovariateContrast:
         """Association of the words of groups with the stereotypes of their own, by covariates: negative is closer.
@@ -196,13 +203,15 @@ class Covariates:
                 )
             if lost := [word for word in words.protected[name] if word not in targets]:
                 notes.append(f"Words of {name} that the sample lacks: {listed(lost)}.")
-            own = self._keys(list(stereotypes), name, notes)
-            if any(set(own) == set(each) for each in keys):
+            stereotyped = self._keys(list(stereotypes), name, notes)
+            if any(set(stereotyped) == set(each) for each in keys):
                 raise InputError(f"the stereotypes of {name} are those of another group: an association needs others")
-            keys.append(own)
+            keys.append(stereotyped)
         design = designed(self.sample, groups, self.formula)
         attributes = self._of_lists(keys, -helmert(len(groups)))
-        return self.answered(attributes, words.name, design, ("their own stereotypes", "other stereotypes"), notes)
+        ends = "their own stereotypes", "other stereotypes"
+        own = dict(zip(groups, keys, strict=True))
+        return self.answered(attributes, words.name, design, ends, notes, lists=own)
 
     def _keys(self, words: list[str], name: str, notes: list[str]) -> list[str]:
         """Keys of attribute words in the embedding; words that it lacks go to the notes."""
@@ -236,7 +245,9 @@ class Covariates:
         if poles.poles not in self._attributes:
             self._attributes[poles.poles] = AxisWords.of(self.sample.kv, poles)
         attributes, word = self._attributes[poles.poles], self.sample.target(target)
-        return self.answered(attributes, word, self.design(word), poles.ends, poles.notes, self._centre)
+        ends, of = poles.ends, zip(*poles.pairs, strict=True) if poles.pairs else dict(poles.lists).values()
+        own = dict(zip(ends, (list(dict.fromkeys(each)) for each in of), strict=True))
+        return self.answered(attributes, word, self.design(word), ends, poles.notes, self._centre, own)
 
     def answered(
         self,
@@ -246,6 +257,7 @@ class Covariates:
         ends: tuple[str, str],
         notes: Sequence[str],
         centre: FloatArray | None = None,
+        lists: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> CovariateContrast:
         """A contrast of a target with words that were looked up; places are 0 at ``centre`` where it is given."""
         length = design.vectors.length(design.cluster)
@@ -272,6 +284,7 @@ class Covariates:
             length=length,
             centre=centre,
             notes=(*self.sample.notes, *design.notes, *notes),
+            lists=lists,
         )
 
     def norms(self, target: str | None = None, permutations: int = PERMUTATIONS, seed: int = 0) -> pd.DataFrame:
@@ -300,6 +313,24 @@ class Covariates:
         return _norms(self.design(target), permutations, seed)
 
 
+def _cut(words: Sequence[str]) -> str:
+    """The first two words as the name of a list."""
+    return ", ".join([*words[:2], *(["…"] if len(words) > 2 else [])])
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _by_covariate(rows: pd.DataFrame) -> list[pd.DataFrame]:
+    """Differences from one value of a covariate, apart by their signs where their intervals exclude 0."""
+    keys = [
+        (of.covariate, of.between, of.between and of.other, excludes_zero(row) and row["mean"] > 0)
+        for of, (_, row) in zip(rows["of"], rows.iterrows(), strict=True)
+    ]
+    return [rows[[key == each for each in keys]] for key in dict.fromkeys(keys)]
+
+
 def _shuffles(permutations: int, seed: int) -> tuple[int, int]:
     """A number of permutations and their seed, checked."""
     return whole_number(permutations, "permutations", least=0), whole_number(seed, "seed", least=0, most=None)
@@ -326,7 +357,8 @@ def _beyond_chance(
 
     Errors of words and of speakers do not add up: noise in the vectors alone makes lists differ by ``chance``.
     """
-    mean, x = design.vectors.mean, design.x
+    # of numbers less their means, so that nothing depends on where a number is 0
+    mean, x = design.vectors.mean, design.centred
     weights, inverse = weighting.coefficients(x)
     vectors = weights @ mean
     # in units in which the errors of the coefficients are independent and equal
@@ -336,6 +368,7 @@ def _beyond_chance(
     chance = attributes.total_variance(left) / length**2
     values, axes = np.linalg.eigh(of_words)
     beyond = axes * np.maximum(values - (1 + (DISCOUNT - 1) * noise) * chance, 0.0)
+    root = np.linalg.lstsq(design.x, x)[0] @ root if design.numbers else root
     value: FloatArray = root @ (beyond @ axes.T) @ root.T
     return value
 
@@ -368,6 +401,8 @@ class CovariateContrast(Result):
         the vocabulary where places are taken from there.
     notes
         What limits it, a sentence each.
+    lists
+        Names of the lists, or of the groups of an association, to their words.
     """
 
     picture: ClassVar[str] = "plot_covariates"
@@ -384,6 +419,14 @@ class CovariateContrast(Result):
     length: float
     centre: FloatArray | None
     notes: tuple[str, ...]
+    lists: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+    def sides(self, most: int) -> list[str]:
+        """The lists by their names and words, no more than ``most`` of each."""
+        return [
+            listed(words, most) if name == _cut(words) else f"{name} ({listed(words, most)})"
+            for name, words in self.lists.items()
+        ]
 
     def estimates(self, words: str = "similar", speakers: str = "weighted") -> Estimates:
         """Coefficients, values and differences with their joint posterior, in cosine distance.
@@ -458,90 +501,160 @@ class CovariateContrast(Result):
         summary["share_words"] = of_words / whole
         return summary
 
-    def text(self, prob: float = PROB) -> str:
-        """The result in sentences, notes last."""
-        return " ".join([*self.findings(prob), *self.notes])
+    def text(self, prob: float = PROB, words: str = "similar") -> str:
+        """The result in sentences, notes last; ``words`` as in :meth:`estimates`."""
+        return " ".join([*self.findings(prob, words), *self.notes])
 
-    def findings(self, prob: float = PROB) -> list[str]:
-        """Sentences on intervals without 0, on those with 0 and what would lessen their errors, and on who speaks."""
-        rows, given = self.table(prob)[self._asked()], self.table(prob, "given")[self._asked()]
-        differences = [self.design.questions[2].get(name) for name in rows["name"]]
-        rows = rows.assign(
-            than=["" if each is None else f" {each.than}" for each in differences],
-            less=["" if each is None else f" {each.less}" for each in differences],
-            side=[self._few(each) for each in differences],
-        )
-        few, clear = rows["side"] != "", rows.apply(excludes_zero, axis=1)
+    def findings(self, prob: float = PROB, words: str = "similar") -> list[str]:
+        """What is known of values and differences, and what is not; then sentences on what this rests on."""
+        rows, interval = self.table(prob, words)[self._asked()], f"{percent(prob)} interval"
+        of: list[Any] = [self.design.questions[2].get(name) for name in rows["name"]]
+        rows = rows.assign(of=of)
+        rows["less"] = ["" if each is None else f" {each.less}" for each in rows["of"]]
+        few = np.array([each is not None and each.clusters <= FEW for each in rows["of"]])
+        clear, given = rows.apply(excludes_zero, axis=1), self.table(prob, "given")[self._asked()]
         opened, alone = rows[~clear & ~few], given.apply(excludes_zero, axis=1) & ~clear & ~few
-        interval = f"{percent(prob)} interval"
-        sentences = [self._nearer(row, interval) for _, row in rows[clear & ~few].iterrows()]
-        largest = opened[list(SHARES)].idxmax(axis=1)
-        for column in SHARES:
-            if (largest == column).any():
-                sentences += self._open(opened[largest == column], column, interval)
+        if self._differ():
+            level, side = self._level(prob, words)
+            headline = [level] if level else []
+            moved = sorted(_by_covariate(rows[clear & ~few]), key=lambda same: -same["mean"].abs().max())
+            headline += [self._moved(same, side, interval) for same in moved]
+            headline += [self._unknown(same, interval) for same in _by_covariate(opened)]
+        else:
+            headline = [self._alone(row, interval) for _, row in rows.iterrows()]
+        details = self._largest_parts(opened)
         if few.any():
-            number, each = self._counted(rows[few], interval)
-            verb = "rests" if few.sum() == 1 else "rest"
-            sentences.append(f"{number} {verb} on few {self.design.noun}s, and no direction is named: {each}.")
+            count = int(few.sum())
+            counted = f"{many(count, 'difference')} of {self._subject[0]} (below 0: nearer to {self.ends[0]})"
+            on = f"{agreed(count, 'rests', 'rest')} on few {self.design.noun}s, and no direction is named"
+            details.append(f"{counted} {on}: {self._few(rows[few], interval)}.")
         if alone.any():
             listing = "; ".join(f"{ends_of(given.loc[at])}{rows.loc[at, 'less']}" for at in rows.index[alone])
-            sentences.append(f"For these attribute words alone the interval excludes 0: {listing}.")
+            details.append(f"For these attribute words alone the interval excludes 0: {listing}.")
         vectors = many(int(self.design.vectors.n.sum()), "vector")
-        sentences.append(f"This rests on {vectors} of {many(self.design.clusters, self.design.noun)}.")
-        # beyond what speakers alone leave open, weights matter: one who talks more may talk in another way
-        apart = rows[((rows["equal"] - rows["mean"]).abs() > self.estimates("given").sd[rows.index]) & ~few]
-        if len(apart):
-            figures = [f"{signed(row['equal'])}{row['less']}, not {signed(row['mean'])}" for _, row in apart.iterrows()]
-            sentences.append(
-                f"Equal weights for all {self.design.noun}s give another figure: {'; '.join(figures)}. The effect may "
-                f"depend on how much each {self.design.noun} says."
-            )
-        return sentences
+        details.append(f"This rests on {vectors} of {many(self.design.clusters, self.design.noun)}.")
+        details += self._equally(rows[~few], prob, words)
+        return [" ".join(headline), *details] if headline else details
 
     @property
     def _subject(self) -> tuple[str, str]:
         """The target in sentences, and its verb."""
         return (f"the words of {self.target!r}", "are") if len(self.design.groups) > 1 else (repr(self.target), "is")
 
-    def _nearer(self, row: pd.Series[Any], interval: str) -> str:
-        """Which list the target is nearer to, by how much, and for which value of a covariate."""
+    def _level(self, prob: float, words: str) -> tuple[str, float]:
+        """A sentence on the values, and the sign of all of them, or 0; no sentence where fewer than two are known."""
+        names, weights = self.design.places
+        if len(names) < 2:
+            return "", 0.0
+        values = self._terms(words).combine(weights, pd.DataFrame({"name": names})).summary(prob)
+        signs, clear = set(np.sign(values["mean"])), values.loc[values.apply(excludes_zero, axis=1), "name"].tolist()
+        side = signs.pop() if len(signs) == 1 else 0.0
         subject, verb = self._subject
-        end, other = self.ends if row["mean"] < 0 else self.ends[::-1]
-        size = signed(abs(row["mean"]))
+        # only where every interval excludes 0 the side is a fact
+        who = f"{subject} {verb}" if side and len(clear) == len(values) else f"the estimates of {subject} are"
+        where = f"the side of {self.ends[int(side > 0)]}" if side else "both sides"
+        figures = [f"{signed(row['mean'])} ({row['name']})" for _, row in values.iterrows()]
+        low, high = figures[values["mean"].argmin()], figures[values["mean"].argmax()]
+        said = ", ".join(figures) if len(figures) <= FEW else f"from {low} to {high}"
+        known = f" ({'; '.join(clear)})" if 0 < len(clear) <= FEW else ""
+        count = "each" if len(clear) == len(values) else f"{len(clear) or 'none'} of {len(values)}{known}"
+        return _sentence(
+            f"{who} on {where} {self._values}: {said}; the {percent(prob)} interval excludes 0 for {count}"
+        ), side
+
+    @property
+    def _values(self) -> str:
+        """Which values a sentence is on."""
+        design, values = self.design, int((self.index["quantity"] == "value").sum())
+        few = len(design.places[0]) < bool(design.levels) * values + 2 * len(design.numbers)
+        of = f" of more than {FEW} {design.noun}s" if few else ""
+        parts = [f"for every {' and '.join(design.levels)}{of}"] if design.levels else []
+        parts += [f"along {' and '.join(design.numbers)}"] if design.numbers else []
+        return " and ".join(parts)
+
+    def _moved(self, rows: pd.DataFrame, side: float, interval: str) -> str:
+        """Where the target is nearer to a list, and by how much; ``side`` is the sign of all values, or 0."""
+        of, above = rows["of"].iloc[0], rows["mean"].iloc[0] > 0
+        (subject, verb), (end, other) = self._subject, self.ends[::-1] if above else self.ends
+        said = f"{subject} {verb} nearer to {end}, relative to {other},"
+        if of.between:
+            moves = "moves" if verb == "is" else "move"
+            said = f"from {of.between[0]} to {of.between[1]} {subject} {moves} further to {end}, relative to {other},"
+        elif side:
+            said = f"this is {'more' if (side > 0) == above else 'less'} so"
+        others = " and ".join(f"for {each.other}" for each in rows["of"])
+        sizes = " and ".join(f"by {self._size(row, interval)}" for _, row in rows.iterrows())
+        return _sentence(f"{said} {others} than for {of.first}{of.at}: {sizes}")
+
+    def _unknown(self, rows: pd.DataFrame, interval: str) -> str:
+        """A sentence on differences from one value whose intervals include 0."""
+        of, others = rows["of"].iloc[0], [each.other for each in rows["of"]]
+        on = f"on {self._subject[0]}"
+        whom = f"{others[0]} and {of.first} differ {on}"
+        if of.between:
+            whom = f"the difference of {of.other} and {of.first} {on} changes from {of.between[0]} to {of.between[1]}"
+        elif len(others) > 1:
+            whom = f"{' or '.join(others)} differ from {of.first} {on}"
+        figures = " and ".join(f"{signed(row['mean'])} ({interval} {ends_of(row)})" for _, row in rows.iterrows())
+        return f"Whether {whom}{of.at} is not known: {figures}."
+
+    def _alone(self, row: pd.Series[Any], interval: str) -> str:
+        """Which list the target is nearer to, where nothing is compared, or that this is not known."""
+        (subject, verb), (end, other) = self._subject, self.ends if row["mean"] < 0 else self.ends[::-1]
+        if not excludes_zero(row):
+            figure = f"{signed(row['mean'])} ({interval} {ends_of(row)})"
+            return _sentence(f"{subject} {verb} not clearly nearer to {self.ends[0]} or to {self.ends[1]}: {figure}")
+        than = f" than to {other}"
+        if self.centre is not None:
+            than = f", relative to {other}, than the vocabulary is on average"
+        size, _, brackets = self._size(row, interval).partition(" ")
+        return _sentence(f"{subject} {verb} {size} nearer to {end}{than} {brackets}")
+
+    @staticmethod
+    def _size(row: pd.Series[Any], interval: str) -> str:
+        """The size of a difference whose interval excludes 0."""
         edge = "; it ends next to 0" if barely(row) else ""
-        against = f", relative to {other}," if row["than"] or self.centre is not None else f" than to {other}"
-        than = row["than"] or (" than the vocabulary is on average" if self.centre is not None else "")
-        sentence = f"{subject} {verb} {size} nearer to {end}{against}{than}"
-        return f"{sentence[0].upper()}{sentence[1:]} ({interval} of the difference {ends_of(row)}{edge})."
+        return f"{signed(abs(row['mean']))} ({interval} of the difference {ends_of(row)}{edge})"
 
-    def _open(self, rows: pd.DataFrame, column: str, interval: str) -> list[str]:
-        """A sentence on intervals that include 0, and on the largest share of their errors."""
-        number, each = self._counted(rows, interval)
-        sentence = f"{number} {'has' if len(rows) == 1 else 'have'} no clear direction: {each}."
-        if not self._differ():
-            subject, verb = self._subject
-            sentence = f"{subject} {verb} not clearly nearer to {self.ends[0]} or to {self.ends[1]}: {each}."
-        of, remedy = self._parts[column]
-        low, high = (f"{100 * value:.0f}" for value in (rows[column].min(), rows[column].max()))
-        part = f"{low}%" if low == high else f"{low} to {high}%"
-        return [
-            f"{sentence[0].upper()}{sentence[1:]}",
-            f"The largest part of this error ({part}) comes from {of}; {remedy} would lessen it.",
+    def _largest_parts(self, rows: pd.DataFrame) -> list[str]:
+        """The largest share of the errors of intervals that include 0, and what would lessen it."""
+        largest, sentences = rows[list(SHARES)].idxmax(axis=1), list[str]()
+        for column, (of, remedy) in self._parts.items():
+            if (largest == column).any():
+                own = rows[largest == column]
+                low, high = (f"{100 * value:.0f}" for value in (own[column].min(), own[column].max()))
+                part = f"{low}%" if low == high else f"{low} to {high}%"
+                whose = " and".join(own["less"])
+                sentences.append(
+                    f"The largest part of the error{whose} ({part}) comes from {of}; {remedy} would lessen it."
+                )
+        return sentences
+
+    def _equally(self, rows: pd.DataFrame, prob: float, words: str) -> list[str]:
+        """A sentence on estimates that equal weights move by more than chance: who talks more may talk in another way.
+
+        As the weights are those of least variance, the variance of the move is the difference of both (Hausman 1978).
+        """
+        given, equal = (self.estimates("given", speakers).sd[rows.index] for speakers in SPEAKERS)
+        chance = ndtri((1 + prob) / 2) * np.sqrt(np.maximum(equal**2 - given**2, 0.0))
+        moved = (rows["equal"] - rows["mean"]).abs() > np.maximum(chance, given)
+        ends = self.estimates(words, "equal").summary(prob).loc[rows.index]
+        figures = [
+            f"{signed(row['equal'])} ({percent(prob)} interval {ends_of(own)}){row['less']}, not {signed(row['mean'])}"
+            for (_, row), (_, own) in zip(rows[moved].iterrows(), ends[moved].iterrows(), strict=True)
+            if excludes_zero(row) or excludes_zero(own) or not own["low"] < row["mean"] < own["high"]
         ]
+        noun = self.design.noun
+        said = f"Equal weights for all {noun}s give another figure: {'; '.join(figures)}."
+        return [f"{said} The effect may depend on how much each {noun} says."] if figures else []
 
-    def _counted(self, rows: pd.DataFrame, interval: str) -> tuple[str, str]:
-        """The number of differences, and the figures of each."""
-        each = [
-            f"{signed(row['mean'])}{row['less']} ({interval} {ends_of(row)}{row['side']})" for _, row in rows.iterrows()
-        ]
-        counted = f"{many(len(rows), 'difference')} of {self._subject[0]} (below 0: nearer to {self.ends[0]})"
-        return counted, "; ".join(each)
-
-    def _few(self, difference: Difference | None) -> str:
-        """The clusters that a difference rests on, where they are few; empty otherwise."""
-        if difference is None or difference.clusters > FEW:
-            return ""
-        return f"; {many(difference.clusters, self.design.noun)} with {difference.side}"
+    def _few(self, rows: pd.DataFrame, interval: str) -> str:
+        """Differences of which a side has few clusters."""
+        return "; ".join(
+            f"{signed(row['mean'])}{row['less']} ({interval} {ends_of(row)}; "
+            f"{many(row['of'].clusters, self.design.noun)} with {row['of'].side})"
+            for _, row in rows.iterrows()
+        )
 
     @property
     def _parts(self) -> dict[str, tuple[str, str]]:
@@ -717,7 +830,7 @@ class CovariateContrast(Result):
                 formula = f"{self.by.formula} + {name}"
                 design = designed(sample, self.design.groups, formula)
                 by = replace(self.by, formula=formula, designs={self.target: design})
-                other = by.answered(self.attributes, self.target, design, self.ends, (), self.centre)
+                other = by.answered(self.attributes, self.target, design, self.ends, (), self.centre, self.lists)
             except InputError as error:
                 rows.append(pd.DataFrame({"control": [name], "reason": [str(error)]}))
                 continue
@@ -745,8 +858,8 @@ class CovariateContrast(Result):
         -------
         DataFrame
             ``name``; ``mean`` and ``p`` (two-sided) of the posterior; ``mean_cr2`` and ``p_cr2``, weighted least
-            squares with bias-reduced clustered errors and Satterthwaite's degrees of freedom; ``p_permutation``. The
-            last three are missing for covariates that vary within clusters.
+            squares with bias-reduced clustered errors and Satterthwaite's degrees of freedom; ``p_permutation``; and
+            ``reason`` why these three are missing, empty where they are not.
 
         References
         ----------
@@ -762,7 +875,8 @@ class CovariateContrast(Result):
         table = self.index.loc[self._asked(), ["name"]].reset_index(drop=True)
         table["mean"], table["p"] = given.mean, 2 * np.minimum(below, 1 - below)
         table[["mean_cr2", "p_cr2", "p_permutation"]] = np.nan
-        if self.design.clusters < len(x) or len(x) == 1:
+        table["reason"] = pd.array([self._unchecked] * len(table), dtype="string")
+        if self._unchecked:
             return table
         y = self.design.products(self.attributes) / self.length
         precise = 1 / self.fitted.weighting.spread
@@ -774,6 +888,19 @@ class CovariateContrast(Result):
             larger += np.abs(asked @ drawn @ y) >= observed - TINY
         table["p_permutation"] = (1 + larger) / (1 + permutations)
         return table
+
+    @property
+    def _unchecked(self) -> str:
+        """Why methods that assume less have no answer; empty where they have."""
+        design = self.design
+        if len(design.x) == 1:
+            return "there is one vector, whose errors are known"
+        several = np.flatnonzero(np.bincount(design.cluster) > 1)
+        if not len(several):
+            return ""
+        varying = [name for name in design.names if design.frame[name].groupby(design.cluster).nunique().max() > 1]
+        have = f"{many(len(several), design.noun)} {agreed(len(several), 'has', 'have')}"
+        return f"{have} several values of {listed(varying)}, and these methods need one each"
 
 
 def _overlap(design: Design, before: Design) -> float:

@@ -329,6 +329,7 @@ def _covariates(result: CovariateContrast, prob: float) -> Iterator[str]:
         target=result.target,
         groups=list(design.groups) if len(design.groups) > 1 else [],
         ends=result.ends,
+        lists=result.sides(len(result.attributes.keys)),
         attribute=len(result.attributes.keys),
         embedding=about(sample.kv)["name"],
         vectors=int(design.vectors.n.sum()),

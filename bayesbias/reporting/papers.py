@@ -20,19 +20,23 @@ import xarray as xr
 from bayesbias._support.arguments import text, whole_number
 from bayesbias._support.files import check_target, read_text, write_text
 from bayesbias._support.paths import shipped
-from bayesbias._support.phrases import difference, is_share_of_draws, p_value, percent
+from bayesbias._support.phrases import IN_SDS, difference, is_share_of_draws, p_value, percent
 from bayesbias._support.results import NAMED, NAMES, Cited, Result
 from bayesbias.axes import Axis
 from bayesbias.checks.summaries import ETI, HDI
 from bayesbias.contrast import POPULATIONS, contrasts
 from bayesbias.distances.dataframe import DistanceTable
-from bayesbias.distances.list_coverage import Coverage, known_coverage
-from bayesbias.errors import InputError, listed
+from bayesbias.distances.datasets import list_datasets
+from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
+from bayesbias.documents.regression import CovariateContrast
+from bayesbias.errors import InputError, listed, many
+from bayesbias.estimates import PROB
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models.layout import PAIRED
 from bayesbias.models.tree import Fit
-from bayesbias.vectors import list_embeddings
+from bayesbias.second_stage.specifications import Multiverse
+from bayesbias.vectors import about, list_embeddings
 from bayesbias.vectors.debiasing.registry import METHODS
 from bayesbias.vectors.lookup import origin_of
 from bayesbias.words import OWN, WHOLE, WordLists, labelled, load_words
@@ -92,7 +96,7 @@ class Citations(Result):
         return f"<ul>{rows}</ul>{notes}{self.table().to_html(index=False)}"
 
     def bibtex(self) -> str:
-        """BibTeX entries: the package, and each work whose DOI is known to it, once."""
+        """BibTeX entries: the package, each work whose DOI is known to it, once, and bundled documents."""
         package = [
             "@misc{bayesbias,",
             "  title = {{bayesbias: bias in word embeddings with posterior distributions}},",
@@ -104,7 +108,8 @@ class Citations(Result):
             "}",
         ]
         works = {work.doi: work for work in reversed(self.used) if work.doi}
-        return "\n\n".join(["\n".join(package), *(_entry(works[doi]) for doi in reversed(works))])
+        bundled = [entry for work in self.used if not work.doi for entry in _of_dataset(work)]
+        return "\n\n".join(["\n".join(package), *(_entry(works[doi]) for doi in reversed(works)), *bundled])
 
 
 def cite(result: Any) -> Citations:
@@ -247,6 +252,21 @@ def _entry(cited: Cited) -> str:
     key = re.sub(r"[^a-z0-9]+", "-", cited.what.lower()).strip("-")
     title = _escaped(cited.source or cited.what)
     fields = {"title": f"{{{title}}}", "doi": cited.doi, "url": f"https://doi.org/{cited.doi}"}
+    return _misc(key, fields)
+
+
+def _of_dataset(cited: Cited) -> Iterator[str]:
+    """The BibTeX entry of documents that are bundled: their address and licence."""
+    named, known = cited.what.removeprefix("documents "), list_datasets()
+    for row in known[(known["kind"] == "documents") & (known["name"] == named)].to_dict("records"):
+        address = row["source"].partition(";")[0]
+        note = f"Data set {named}, https://{address}, licence {row['licence']}"
+        fields = {"title": f"{{{_escaped(row['description'])}}}", "url": f"https://{address}", "note": _escaped(note)}
+        yield _misc(named, fields)
+
+
+def _misc(key: str, fields: Mapping[str, str]) -> str:
+    """A BibTeX entry of no kind of its own."""
     return "\n".join([f"@misc{{{key},", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])
 
 
@@ -260,6 +280,7 @@ def _line(cited: Cited) -> str:
 
 
 LONGEST, WIDE = 40, 0.4  # characters of a column beyond which it has a width, and that, in widths of a line
+MOST_WORDS = 12  # of a list in a caption
 SHOWN_SHARE = 0.001  # the least share of draws that a table tells from 0
 SPECIAL = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
@@ -342,7 +363,7 @@ def _table(result: object, caption: str | None, label: str | None, digits: int) 
         )
     if table.empty:
         raise InputError("the table has no row or no column: there is nothing to write")
-    title = _caption(table, result) if caption is None else caption
+    title = _measured(result) or _caption(table, result) if caption is None else caption
     if label is not None and not re.fullmatch(r"[\w:.-]+", label):
         raise InputError(f"label is {label!r}: give letters, digits and : . - _, such as 'tab:contrasts'")
     return _latex(table, title, label, digits)
@@ -382,6 +403,32 @@ def _subject(attrs: Mapping[Any, Any]) -> str:
     for word, name in (("of the word list", "word_list"), ("in", "embedding"), ("adjusted for", "adjusted")):
         subject += f" {word} {measured[name]}" if measured.get(name) else ""
     return subject
+
+
+def _measured(result: object) -> str:
+    """What the numbers of covariates, or of a multiverse, are; empty for other results."""
+    if isinstance(result, CovariateContrast):
+        sides, embedding = result.sides(MOST_WORDS), about(result.by.sample.kv)["name"]
+        measured = f"distance of {result.target} to {' less that to '.join(sides)}"
+        if len(result.design.groups) > 1:
+            measured = f"distance of the words of {result.target} to their own stereotypes less that to others"
+        zero = "; 0: the mean of the vocabulary" if result.centre is not None else ""
+        by = f", by {' and '.join(result.design.names)}" if result.design.names else ""
+        words, nearer = "attribute words like these", f"negative: nearer to {result.ends[0]}"
+        parts = [f"{measured} in {embedding}{by}", f"{percent(PROB)} intervals for {words}", f"{nearer}{zero}"]
+    elif isinstance(result, Multiverse):
+        unit = IN_SDS if result.standardised else COSINE
+        every, distinct = many(len(result.specifications), "specification"), f"{len(result.distinct):,} distinct"
+        options = {name: result.specifications[name].astype(str).unique() for name in result.decisions["decision"]}
+        fixed = [values[0] for values in options.values() if len(values) == 1]
+        of = f" of {listed(fixed)}" if fixed else ""
+        measured = f"estimates{of} by {listed([name for name, values in options.items() if len(values) > 1])}"
+        interval = f"{percent(PROB)} intervals of each alone; mean and sd by the model of all"
+        parts = [f"{measured}, of {every}, {distinct}, in {unit}", interval, "negative: closer"]
+    else:
+        return ""
+    sentence = "; ".join([*parts, "p closer: probability of a number below 0"])
+    return f"{sentence[0].upper()}{sentence[1:]}."
 
 
 def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) -> str:

@@ -29,11 +29,14 @@ def planted():
                 "seat": int(speaker < few),
                 "house": "B" if speaker % 8 > 4 else "A",
                 "age": 20 + speaker,
+                "turn": speaker % 12,
+                "mood": "xy"[row % 2],
+                "late": 1900 + speaker % 12,
                 "speaker": f"s{speaker}",
                 "vector": kv["labor"] + (speaker < few) * difference * way + rng.normal(size=50) / 10,
             }
             for speaker in range(24)
-            for _ in range(10)
+            for row in range(10)
         ]
         sample = bb.vector_sample(pd.DataFrame(rows), kv, clusters="speaker")
         return bb.covariates(sample, formula).contrast(["home", "family"], ["office", "career"], names=("home", "work"))
@@ -44,23 +47,59 @@ def planted():
 def test_a_difference_that_is_planted_is_told(planted):
     found = planted(4.0)
     row = found.table().query("quantity == 'difference'").iloc[0]
+    values = found.table().query("quantity == 'value'").set_index("name")
     assert row["low"] > 0
+    assert values["low"]["Democratic"] < 0 < values["low"]["Republican"]
     interval = f"(89% interval of the difference {row['low']:.3f} to {row['high']:.3f})"
     assert found.findings()[0] == (
-        f"'labor' is {row['mean']:.3f} nearer to work, relative to home, for party Republican than for party "
-        f"Democratic {interval}."
+        f"The estimates of 'labor' are on the side of work for every party: {values['mean']['Democratic']:.3f} "
+        f"(Democratic), {values['mean']['Republican']:.3f} (Republican); the 89% interval excludes 0 for 1 of 2 "
+        "(Republican). This is more so for party Republican than for party Democratic: by "
+        f"{row['mean']:.3f} {interval}."
     )
-    assert not any("no clear direction" in sentence for sentence in found.findings())
     turned = planted(-4.0)
     row = turned.table().query("quantity == 'difference'").iloc[0]
-    assert turned.findings()[0].startswith(f"'labor' is {-row['mean']:.3f} nearer to home, relative to work, for party")
+    assert turned.findings()[0].startswith("The estimates of 'labor' are on both sides for every party: ")
+    assert (
+        f"'labor' is nearer to home, relative to work, for party Republican than for party Democratic: by "
+        f"{-row['mean']:.3f} (89% interval"
+    ) in turned.findings()[0]
+
+
+def test_a_side_is_a_fact_where_every_interval_excludes_0(planted):
+    found = planted(1.0)
+    known = found.findings(prob=0.1)[0]
+    values = found.table(0.1).query("quantity == 'value'")
+    assert (values["low"] > 0).all()
+    assert known.startswith("'labor' is on the side of work for every party: ")
+    assert "; the 10% interval excludes 0 for each. This is more so for party Republican than for party" in known
+    assert found.front(0.1).answer == known
+
+
+def test_a_change_of_a_difference_is_said_and_does_not_depend_on_the_zero_of_a_number(planted):
+    found, shifted = (planted(4.0, formula=f"party * {name}") for name in ("turn", "late"))
+    table, other = (each.table().query("quantity != 'coefficient'").reset_index(drop=True) for each in (found, shifted))
+    for column in ("mean", "sd", "low", "high", "equal"):
+        np.testing.assert_allclose(table[column], other[column], rtol=1e-5, atol=1e-9)
+    assert found.notes == shifted.notes
+    assert not any("goes closely" in note for note in found.notes)
+    row = table.iloc[-1]
+    assert row["name"] == "party: Republican - Democratic, turn: 10 - 1"
+    slope = found.table().set_index("name").loc["party[T.Republican]:turn", "mean"]
+    assert row["mean"] == pytest.approx(9 * slope)
+    assert (
+        "Whether the difference of party Republican and party Democratic on 'labor' changes from turn 1 to turn 10 is "
+        f"not known: {signed(row['mean'])} (89% interval {signed(row['low'])} to {signed(row['high'])})."
+    ) in found.findings()[0]
+    assert "for party Republican than for party Democratic (at turn 5.5, the mean): by " in found.findings()[0]
+    assert len(planted(4.0, formula="party + turn").table()) == len(table) + 4 - 2
 
 
 def test_a_difference_of_few_speakers_has_no_headline(planted):
     """Of two speakers with a planted difference the figures are printed, and no direction is named."""
     whole = planted(4.0, few=4)
     row = whole.table().query("quantity == 'difference'").iloc[0]
-    assert whole.findings()[0].startswith("'labor' is ")
+    assert "This is more so for party Republican" in whole.findings()[0]
     found = planted(4.0, few=2)
     row = found.table().query("quantity == 'difference'").iloc[0]
     assert row["low"] > 0
@@ -79,7 +118,7 @@ def test_a_difference_of_few_speakers_has_no_headline(planted):
 def test_a_difference_within_combinations_of_values_rests_on_the_rarest(planted):
     found = planted(4.0, formula="party * house")
     assert any("3 speakers with house B and party Republican" in sentence for sentence in found.findings())
-    assert "; " not in planted(4.0, formula="party + house").findings()[0]
+    assert not any("rest on few" in sentence for sentence in planted(4.0, formula="party + house").findings())
 
 
 def test_a_line_along_a_number_has_the_figures_of_the_table(planted):
@@ -113,9 +152,9 @@ def test_what_is_not_told_stands_open_with_what_would_settle_it(planted):
     row = found.table().query("quantity == 'difference'").iloc[0]
     assert row["low"] < 0 < row["high"]
     opened, part, basis = found.findings()[:3]
-    assert opened == (
-        f"1 difference of 'labor' (below 0: nearer to home) has no clear direction: {signed(row['mean'])} for party "
-        f"Republican less party Democratic (89% interval {signed(row['low'])} to {signed(row['high'])})."
+    assert opened.endswith(
+        "the 89% interval excludes 0 for none of 2. Whether party Republican and party Democratic differ on 'labor' is "
+        f"not known: {signed(row['mean'])} (89% interval {signed(row['low'])} to {signed(row['high'])})."
     )
     shares = row[["share_instances", "share_speakers", "share_words"]].astype(float)
     remedy = {
@@ -124,7 +163,8 @@ def test_what_is_not_told_stands_open_with_what_would_settle_it(planted):
         "share_words": "attribute words; further attribute words",
     }
     source = remedy[shares.idxmax()]
-    assert part == f"The largest part of this error ({shares.max():.0%}) comes from {source} would lessen it."
+    whose = "the error for party Republican less party Democratic"
+    assert part == f"The largest part of {whose} ({shares.max():.0%}) comes from {source} would lessen it."
     assert basis == "This rests on 240 vectors of 24 speakers."
 
 
@@ -147,7 +187,9 @@ def test_an_effect_that_is_tied_to_how_much_one_talks_is_said():
     found = bb.covariates(sample, "party").contrast(lists["home"], lists["work"], names=("home", "work"))
     row = found.table().iloc[-1]
     assert row["equal"] < row["mean"] / 2
-    figure = f"{row['equal']:.3f} for party R less party L, not {row['mean']:.3f}"
+    ends = found.estimates("similar", "equal").summary().iloc[-1]
+    interval = f"(89% interval {signed(ends['low'])} to {signed(ends['high'])})"
+    figure = f"{row['equal']:.3f} {interval} for party R less party L, not {row['mean']:.3f}"
     assert found.findings()[-1] == (
         f"Equal weights for all speakers give another figure: {figure}. The effect may depend on how much each speaker "
         "says."
@@ -189,6 +231,44 @@ def test_documents_embedding_and_methods_are_cited(made):
     assert works.loc["regression of embeddings on covariates", "source"] == "Rodriguez, Spirling and Stewart (2023)"
     assert works.loc["embedding glove-50d-slice", "doi"] == "10.3115/v1/D14-1162"
     assert "datasets-sotu" in works.loc["documents sotu-addresses", "source"]
+
+    entry = bb.cite(made.covariate_contrast).bibtex().split("\n\n")[-1]
+    assert entry.startswith("@misc{sotu-addresses,\n  title = {{State of the Union addresses 1790 to 2021")
+    assert "  url = {https://github.com/stdlib-js/datasets-sotu},\n" in entry
+    assert "licence PDDL-1.0}" in entry
+
+
+def test_a_caption_says_what_was_measured(planted):
+    found = planted(0.0)
+    assert (
+        r"\caption{Distance of labor to home (home, family) less that to work (office, career) in glove-50d-slice, by "
+        r"party; 89\% intervals for attribute words like these; negative: nearer to home; p closer: probability of a "
+        "number below 0.}"
+    ) in bb.to_latex(found)
+    assert r"\caption{Other.}" in bb.to_latex(found, caption="Other.")
+    three = found.by.contrast(["home", "family", "children"], ["office", "career"])
+    assert three.ends == ("home, family, …", "office, career")
+    assert "Distance of labor to home, family, children less that to office, career in" in bb.to_latex(three)
+    assert "distance of labor to home, family, children less that to office, career (" in bb.methods_text(three)
+    assert "less that to work (office, career) (cosine distance" in bb.methods_text(found)
+    assert repr(found.by) == "Covariates(party: labor of 24 speakers)"
+
+
+def test_checks_without_an_answer_have_a_reason(planted):
+    assert (planted(0.0).checks(permutations=9)["reason"] == "").all()
+    found = planted(0.0, formula="party + mood")
+    checks = found.checks(permutations=9)
+    assert checks[["mean_cr2", "p_cr2", "p_permutation"]].isna().all(axis=None)
+    assert set(checks["reason"]) == {"24 speakers have several values of mood, and these methods need one each"}
+
+
+def test_sentences_on_the_attribute_words_as_they_are(planted):
+    found = planted(4.0)
+    row = found.table(words="given").query("quantity == 'difference'").iloc[0]
+    own = f"by {row['mean']:.3f} (89% interval of the difference {row['low']:.3f} to {row['high']:.3f})"
+    assert own in found.findings(words="given")[0]
+    assert own not in found.findings()[0]
+    assert own in found.text(words="given")
 
 
 def test_the_addresses_are_bundled():
