@@ -11,13 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.linalg import helmert
-from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import barely, ends_of, excludes_zero, percent, signed
+from bayesbias._support.phrases import percent
 from bayesbias._support.results import (
     Cited,
     Items,
@@ -31,7 +29,8 @@ from bayesbias._support.results import (
 from bayesbias._support.runs import one_thread
 from bayesbias.axes.poles import find_poles, poles_of, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
-from bayesbias.documents.design import FEW, Design, designed, explained
+from bayesbias.documents.design import Design, designed, explained
+from bayesbias.documents.findings import SPEAKERS, asked_of, cut, findings_of, parts_of, subject_of
 from bayesbias.documents.samples import VectorSample, names_given
 from bayesbias.documents.word_errors import AttributeWords, AxisWords, ListWords
 from bayesbias.errors import InputError, agreed, listed, many, shown
@@ -51,14 +50,11 @@ from bayesbias.vectors import about, find_keys, find_words
 from bayesbias.words import WordLists, load_words, words_given
 
 WORDS = ("similar", "given")
-SPEAKERS = ("weighted", "equal")
 DISCOUNT = 1.5  # what is taken off the words' part of an error, in its expectation where vectors do not differ
 PERMUTATIONS = 499
 POINTS = 61  # of a line along a number
 TINY = 1e-12  # differences of two products that are rounding
 REGRESSION = "10.1017/S0003055422001228"
-SHARES = ("share_instances", "share_speakers", "share_words")
-"""Columns of the shares of an error: what vectors, clusters and attribute words give."""
 
 
 def covariates(sample: VectorSample, formula: str) -> Covariates:
@@ -168,7 +164,7 @@ class Covariates:
             if both := [key for each in lists for key in each if key in own]:
                 raise InputError(f"{listed(both)} is in both lists: give each word to one")
             lists.append(own)
-        given = [each if isinstance(each, str) else _cut(words_given(each, "a")) for each in (a, b)]
+        given = [each if isinstance(each, str) else cut(words_given(each, "a")) for each in (a, b)]
         first, second = map(str, names or given)
         word, attributes = self.sample.target(target), self._of_lists(lists, np.array([[-1.0, 1.0]]))
         named = dict(zip((first, second), lists, strict=True))
@@ -313,24 +309,6 @@ class Covariates:
         return _norms(self.design(target), permutations, seed)
 
 
-def _cut(words: Sequence[str]) -> str:
-    """The first two words as the name of a list."""
-    return ", ".join([*words[:2], *(["…"] if len(words) > 2 else [])])
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _by_covariate(rows: pd.DataFrame) -> list[pd.DataFrame]:
-    """Differences from one value of a covariate, apart by their signs where their intervals exclude 0."""
-    keys = [
-        (of.covariate, of.between, of.between and of.other, excludes_zero(row) and row["mean"] > 0)
-        for of, (_, row) in zip(rows["of"], rows.iterrows(), strict=True)
-    ]
-    return [rows[[key == each for each in keys]] for key in dict.fromkeys(keys)]
-
-
 def _shuffles(permutations: int, seed: int) -> tuple[int, int]:
     """A number of permutations and their seed, checked."""
     return whole_number(permutations, "permutations", least=0), whole_number(seed, "seed", least=0, most=None)
@@ -421,13 +399,6 @@ class CovariateContrast(Result):
     notes: tuple[str, ...]
     lists: Mapping[str, Sequence[str]] = MappingProxyType({})
 
-    def sides(self, most: int) -> list[str]:
-        """The lists by their names and words, no more than ``most`` of each."""
-        return [
-            listed(words, most) if name == _cut(words) else f"{name} ({listed(words, most)})"
-            for name, words in self.lists.items()
-        ]
-
     def estimates(self, words: str = "similar", speakers: str = "weighted") -> Estimates:
         """Coefficients, values and differences with their joint posterior, in cosine distance.
 
@@ -507,165 +478,7 @@ class CovariateContrast(Result):
 
     def findings(self, prob: float = PROB, words: str = "similar") -> list[str]:
         """What is known of values and differences, and what is not; then sentences on what this rests on."""
-        rows, interval = self.table(prob, words)[self._asked()], f"{percent(prob)} interval"
-        of: list[Any] = [self.design.questions[2].get(name) for name in rows["name"]]
-        rows = rows.assign(of=of)
-        rows["less"] = ["" if each is None else f" {each.less}" for each in rows["of"]]
-        few = np.array([each is not None and each.clusters <= FEW for each in rows["of"]])
-        clear, given = rows.apply(excludes_zero, axis=1), self.table(prob, "given")[self._asked()]
-        opened, alone = rows[~clear & ~few], given.apply(excludes_zero, axis=1) & ~clear & ~few
-        if self._differ():
-            level, side = self._level(prob, words)
-            headline = [level] if level else []
-            moved = sorted(_by_covariate(rows[clear & ~few]), key=lambda same: -same["mean"].abs().max())
-            headline += [self._moved(same, side, interval) for same in moved]
-            headline += [self._unknown(same, interval) for same in _by_covariate(opened)]
-        else:
-            headline = [self._alone(row, interval) for _, row in rows.iterrows()]
-        details = self._largest_parts(opened)
-        if few.any():
-            count = int(few.sum())
-            counted = f"{many(count, 'difference')} of {self._subject[0]} (below 0: nearer to {self.ends[0]})"
-            on = f"{agreed(count, 'rests', 'rest')} on few {self.design.noun}s, and no direction is named"
-            details.append(f"{counted} {on}: {self._few(rows[few], interval)}.")
-        if alone.any():
-            listing = "; ".join(f"{ends_of(given.loc[at])}{rows.loc[at, 'less']}" for at in rows.index[alone])
-            details.append(f"For these attribute words alone the interval excludes 0: {listing}.")
-        vectors = many(int(self.design.vectors.n.sum()), "vector")
-        details.append(f"This rests on {vectors} of {many(self.design.clusters, self.design.noun)}.")
-        details += self._equally(rows[~few], prob, words)
-        return [" ".join(headline), *details] if headline else details
-
-    @property
-    def _subject(self) -> tuple[str, str]:
-        """The target in sentences, and its verb."""
-        return (f"the words of {self.target!r}", "are") if len(self.design.groups) > 1 else (repr(self.target), "is")
-
-    def _level(self, prob: float, words: str) -> tuple[str, float]:
-        """A sentence on the values, and the sign of all of them, or 0; no sentence where fewer than two are known."""
-        names, weights = self.design.places
-        if len(names) < 2:
-            return "", 0.0
-        values = self._terms(words).combine(weights, pd.DataFrame({"name": names})).summary(prob)
-        signs, clear = set(np.sign(values["mean"])), values.loc[values.apply(excludes_zero, axis=1), "name"].tolist()
-        side = signs.pop() if len(signs) == 1 else 0.0
-        subject, verb = self._subject
-        # only where every interval excludes 0 the side is a fact
-        who = f"{subject} {verb}" if side and len(clear) == len(values) else f"the estimates of {subject} are"
-        where = f"the side of {self.ends[int(side > 0)]}" if side else "both sides"
-        figures = [f"{signed(row['mean'])} ({row['name']})" for _, row in values.iterrows()]
-        low, high = figures[values["mean"].argmin()], figures[values["mean"].argmax()]
-        said = ", ".join(figures) if len(figures) <= FEW else f"from {low} to {high}"
-        known = f" ({'; '.join(clear)})" if 0 < len(clear) <= FEW else ""
-        count = "each" if len(clear) == len(values) else f"{len(clear) or 'none'} of {len(values)}{known}"
-        return _sentence(
-            f"{who} on {where} {self._values}: {said}; the {percent(prob)} interval excludes 0 for {count}"
-        ), side
-
-    @property
-    def _values(self) -> str:
-        """Which values a sentence is on."""
-        design, values = self.design, int((self.index["quantity"] == "value").sum())
-        few = len(design.places[0]) < bool(design.levels) * values + 2 * len(design.numbers)
-        of = f" of more than {FEW} {design.noun}s" if few else ""
-        parts = [f"for every {' and '.join(design.levels)}{of}"] if design.levels else []
-        parts += [f"along {' and '.join(design.numbers)}"] if design.numbers else []
-        return " and ".join(parts)
-
-    def _moved(self, rows: pd.DataFrame, side: float, interval: str) -> str:
-        """Where the target is nearer to a list, and by how much; ``side`` is the sign of all values, or 0."""
-        of, above = rows["of"].iloc[0], rows["mean"].iloc[0] > 0
-        (subject, verb), (end, other) = self._subject, self.ends[::-1] if above else self.ends
-        said = f"{subject} {verb} nearer to {end}, relative to {other},"
-        if of.between:
-            moves = "moves" if verb == "is" else "move"
-            said = f"from {of.between[0]} to {of.between[1]} {subject} {moves} further to {end}, relative to {other},"
-        elif side:
-            said = f"this is {'more' if (side > 0) == above else 'less'} so"
-        others = " and ".join(f"for {each.other}" for each in rows["of"])
-        sizes = " and ".join(f"by {self._size(row, interval)}" for _, row in rows.iterrows())
-        return _sentence(f"{said} {others} than for {of.first}{of.at}: {sizes}")
-
-    def _unknown(self, rows: pd.DataFrame, interval: str) -> str:
-        """A sentence on differences from one value whose intervals include 0."""
-        of, others = rows["of"].iloc[0], [each.other for each in rows["of"]]
-        on = f"on {self._subject[0]}"
-        whom = f"{others[0]} and {of.first} differ {on}"
-        if of.between:
-            whom = f"the difference of {of.other} and {of.first} {on} changes from {of.between[0]} to {of.between[1]}"
-        elif len(others) > 1:
-            whom = f"{' or '.join(others)} differ from {of.first} {on}"
-        figures = " and ".join(f"{signed(row['mean'])} ({interval} {ends_of(row)})" for _, row in rows.iterrows())
-        return f"Whether {whom}{of.at} is not known: {figures}."
-
-    def _alone(self, row: pd.Series[Any], interval: str) -> str:
-        """Which list the target is nearer to, where nothing is compared, or that this is not known."""
-        (subject, verb), (end, other) = self._subject, self.ends if row["mean"] < 0 else self.ends[::-1]
-        if not excludes_zero(row):
-            figure = f"{signed(row['mean'])} ({interval} {ends_of(row)})"
-            return _sentence(f"{subject} {verb} not clearly nearer to {self.ends[0]} or to {self.ends[1]}: {figure}")
-        than = f" than to {other}"
-        if self.centre is not None:
-            than = f", relative to {other}, than the vocabulary is on average"
-        size, _, brackets = self._size(row, interval).partition(" ")
-        return _sentence(f"{subject} {verb} {size} nearer to {end}{than} {brackets}")
-
-    @staticmethod
-    def _size(row: pd.Series[Any], interval: str) -> str:
-        """The size of a difference whose interval excludes 0."""
-        edge = "; it ends next to 0" if barely(row) else ""
-        return f"{signed(abs(row['mean']))} ({interval} of the difference {ends_of(row)}{edge})"
-
-    def _largest_parts(self, rows: pd.DataFrame) -> list[str]:
-        """The largest share of the errors of intervals that include 0, and what would lessen it."""
-        largest, sentences = rows[list(SHARES)].idxmax(axis=1), list[str]()
-        for column, (of, remedy) in self._parts.items():
-            if (largest == column).any():
-                own = rows[largest == column]
-                low, high = (f"{100 * value:.0f}" for value in (own[column].min(), own[column].max()))
-                part = f"{low}%" if low == high else f"{low} to {high}%"
-                whose = " and".join(own["less"])
-                sentences.append(
-                    f"The largest part of the error{whose} ({part}) comes from {of}; {remedy} would lessen it."
-                )
-        return sentences
-
-    def _equally(self, rows: pd.DataFrame, prob: float, words: str) -> list[str]:
-        """A sentence on estimates that equal weights move by more than chance: who talks more may talk in another way.
-
-        As the weights are those of least variance, the variance of the move is the difference of both (Hausman 1978).
-        """
-        given, equal = (self.estimates("given", speakers).sd[rows.index] for speakers in SPEAKERS)
-        chance = ndtri((1 + prob) / 2) * np.sqrt(np.maximum(equal**2 - given**2, 0.0))
-        moved = (rows["equal"] - rows["mean"]).abs() > np.maximum(chance, given)
-        ends = self.estimates(words, "equal").summary(prob).loc[rows.index]
-        figures = [
-            f"{signed(row['equal'])} ({percent(prob)} interval {ends_of(own)}){row['less']}, not {signed(row['mean'])}"
-            for (_, row), (_, own) in zip(rows[moved].iterrows(), ends[moved].iterrows(), strict=True)
-            if excludes_zero(row) or excludes_zero(own) or not own["low"] < row["mean"] < own["high"]
-        ]
-        noun = self.design.noun
-        said = f"Equal weights for all {noun}s give another figure: {'; '.join(figures)}."
-        return [f"{said} The effect may depend on how much each {noun} says."] if figures else []
-
-    def _few(self, rows: pd.DataFrame, interval: str) -> str:
-        """Differences of which a side has few clusters."""
-        return "; ".join(
-            f"{signed(row['mean'])}{row['less']} ({interval} {ends_of(row)}; "
-            f"{many(row['of'].clusters, self.design.noun)} with {row['of'].side})"
-            for _, row in rows.iterrows()
-        )
-
-    @property
-    def _parts(self) -> dict[str, tuple[str, str]]:
-        """Columns of the shares of an error, what each is of, and what would lessen it."""
-        noun, known = self.design.noun, self.design.vectors.errors is not None
-        more = "a larger corpus" if self.by.sample.resampled else f"more {noun}s"
-        of_instances = (
-            ("vectors", "vectors of a larger corpus") if known else ("instances", f"more instances of each {noun}")
-        )
-        names = (of_instances, (f"{noun}s", more), ("attribute words", "further attribute words"))
-        return dict(zip(SHARES, names, strict=True))
+        return findings_of(self, prob, words)
 
     def brief(self) -> pd.DataFrame:
         """Values and differences for words like these."""
@@ -677,7 +490,7 @@ class CovariateContrast(Result):
         """The first screen of a report."""
         covariates = " and ".join(self.design.names)
         by = f", by {covariates}" if covariates else ""
-        (subject, verb), (a, b) = self._subject, self.ends
+        (subject, verb), (a, b) = subject_of(self), self.ends
         zero = "" if self.centre is None else "; 0 is the mean of the vocabulary"
         return front_page(
             f"{verb.capitalize()} {subject} nearer to {a} or to {b}{by}?",
@@ -706,7 +519,7 @@ class CovariateContrast(Result):
             "high": ("high, words like these", "number"),
             "equal": ("equal weights", "number"),
         }
-        shares = {"name": ("of", "text")} | {column: (of, "percent") for column, (of, _) in self._parts.items()}
+        shares = {"name": ("of", "text")} | {column: (of, "percent") for column, (of, _) in parts_of(self).items()}
         made = self.by.sample.about
         lines = [
             Picture(
@@ -736,17 +549,6 @@ class CovariateContrast(Result):
             works.append(Cited(f"documents {corpus['name']}", corpus["source"]))
         return tuple(works)
 
-    def _differ(self) -> bool:
-        """True where values are compared."""
-        return bool((self.index["quantity"] == "difference").any())
-
-    def _asked(self) -> NDArray[np.bool_]:
-        """Differences among what is asked, or the values where there are none, (m,)."""
-        asked: NDArray[np.bool_] = (self.index["quantity"] == ("difference" if self._differ() else "value")).to_numpy(
-            dtype=bool
-        )
-        return asked
-
     def plan(self, vectors: int = 0, clusters: int = 0, words: int = 0) -> pd.DataFrame:
         """Errors of the differences to expect of more data like these.
 
@@ -770,7 +572,7 @@ class CovariateContrast(Result):
             whole_number(number, name, least=0)
         if self.design.replicates is not None or self.design.vectors.errors is not None:
             raise InputError("only errors of documents are planned for, not those of replicates or known ones")
-        asked = self._asked()
+        asked = asked_of(self)
         given = self.estimates("given")[asked].sd ** 2
         weighting = self.fitted.weighting
         share = weighting.share_of_instances(self.weights[asked] @ weighting.coefficients(self.design.x)[0])
@@ -844,7 +646,7 @@ class CovariateContrast(Result):
 
     def _rows(self, control: str, prob: float) -> pd.DataFrame:
         """The differences, with the name of a control."""
-        return self.table(prob).loc[self._asked(), ["name", "mean", "low", "high"]].assign(control=control)
+        return self.table(prob).loc[asked_of(self), ["name", "mean", "low", "high"]].assign(control=control)
 
     def checks(self, permutations: int = PERMUTATIONS, seed: int = 0) -> pd.DataFrame:
         """The differences, for these words, by methods that assume less.
@@ -869,10 +671,10 @@ class CovariateContrast(Result):
         """
         permutations, seed = _shuffles(permutations, seed)
         rng = np.random.default_rng(seed)
-        asked, x = self.weights[self._asked()], self.design.x
-        given = self.estimates("given")[self._asked()]
+        asked, x = self.weights[asked_of(self)], self.design.x
+        given = self.estimates("given")[asked_of(self)]
         below = given.below(0.0)
-        table = self.index.loc[self._asked(), ["name"]].reset_index(drop=True)
+        table = self.index.loc[asked_of(self), ["name"]].reset_index(drop=True)
         table["mean"], table["p"] = given.mean, 2 * np.minimum(below, 1 - below)
         table[["mean_cr2", "p_cr2", "p_permutation"]] = np.nan
         table["reason"] = pd.array([self._unchecked] * len(table), dtype="string")

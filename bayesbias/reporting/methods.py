@@ -21,6 +21,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import Comparison
 from bayesbias.contrast import GIVEN, POPULATIONS, beside_associated, contrasts
 from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
+from bayesbias.documents.findings import sides_of
 from bayesbias.documents.regression import CovariateContrast
 from bayesbias.errors import InputError, many
 from bayesbias.metrics.batch import MetricResult
@@ -329,7 +330,7 @@ def _covariates(result: CovariateContrast, prob: float) -> Iterator[str]:
         target=result.target,
         groups=list(design.groups) if len(design.groups) > 1 else [],
         ends=result.ends,
-        lists=result.sides(len(result.attributes.keys)),
+        lists=sides_of(result, len(result.attributes.keys)),
         attribute=len(result.attributes.keys),
         embedding=about(sample.kv)["name"],
         vectors=int(design.vectors.n.sum()),

@@ -28,6 +28,7 @@ from bayesbias.contrast import POPULATIONS, contrasts
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.datasets import list_datasets
 from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
+from bayesbias.documents.findings import sides_of
 from bayesbias.documents.regression import CovariateContrast
 from bayesbias.errors import InputError, listed, many
 from bayesbias.estimates import PROB
@@ -408,7 +409,7 @@ def _subject(attrs: Mapping[Any, Any]) -> str:
 def _measured(result: object) -> str:
     """What the numbers of covariates, or of a multiverse, are; empty for other results."""
     if isinstance(result, CovariateContrast):
-        sides, embedding = result.sides(MOST_WORDS), about(result.by.sample.kv)["name"]
+        sides, embedding = sides_of(result, MOST_WORDS), about(result.by.sample.kv)["name"]
         measured = f"distance of {result.target} to {' less that to '.join(sides)}"
         if len(result.design.groups) > 1:
             measured = f"distance of the words of {result.target} to their own stereotypes less that to others"
