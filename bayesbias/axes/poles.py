@@ -167,7 +167,7 @@ class FoundPoles:
         return " to ".join(self.ends) if self.poles.name == " to ".join(self.poles.ends) else self.poles.name
 
     def counted(self, of: str = "") -> str:
-        """How many pairs are left, of how many, and which are left out; or that there is one word a list."""
+        """Number of pairs that are left, of how many, and which are left out; or that there is one word a list."""
         out = [f"{low} and {high}" for low, high in self.poles.pairs if (low, high) not in set(self.pairs)]
         if not self.pairs:
             return "one word a list"

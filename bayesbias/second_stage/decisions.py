@@ -402,7 +402,7 @@ def _union(lists: Sequence[WordLists]) -> WordLists:
 
 
 class HeldWords(NamedTuple):
-    """How many words of the lists an embedding holds, of how many, and of the control words apart."""
+    """Numbers of words of the lists that an embedding holds, and of the control words apart."""
 
     held: int
     asked: int
