@@ -72,13 +72,14 @@ def _level(result: CovariateContrast, prob: float, words: str) -> tuple[str, flo
     # only where every interval excludes 0 the side is a fact
     who = f"{subject} {verb}" if side and len(clear) == len(values) else f"the estimates of {subject} are"
     where = f"the side of {result.ends[int(side > 0)]}" if side else "both sides"
+    for_values = _values(result) if side else _values(result).replace("for every", "by")
     figures = [f"{signed(row['mean'])} ({row['name']})" for _, row in values.iterrows()]
     low, high = figures[values["mean"].argmin()], figures[values["mean"].argmax()]
     said = ", ".join(figures) if len(figures) <= FEW else f"from {low} to {high}"
     known = f" ({'; '.join(clear)})" if 0 < len(clear) <= FEW else ""
     count = "each" if len(clear) == len(values) else f"{len(clear) or 'none'} of {len(values)}{known}"
     return _sentence(
-        f"{who} on {where} {_values(result)}: {said}; the {percent(prob)} interval excludes 0 for {count}"
+        f"{who} on {where} {for_values}: {said}; the {percent(prob)} interval excludes 0 for {count}"
     ), side
 
 

@@ -59,7 +59,7 @@ def test_a_difference_that_is_planted_is_told(planted):
     )
     turned = planted(-4.0)
     row = turned.table().query("quantity == 'difference'").iloc[0]
-    assert turned.findings()[0].startswith("The estimates of 'labor' are on both sides for every party: ")
+    assert turned.findings()[0].startswith("The estimates of 'labor' are on both sides by party: ")
     assert (
         f"'labor' is nearer to home, relative to work, for party Republican than for party Democratic: by "
         f"{-row['mean']:.3f} (89% interval"
