@@ -23,7 +23,7 @@ SHARES = ("share_instances", "share_speakers", "share_words")
 
 
 def findings_of(result: CovariateContrast, prob: float, words: str) -> list[str]:
-    """What is known of values and differences, and what is not; then sentences on what this rests on."""
+    """Sentences on values and differences that are known, on those that are not, and on what all this rests on."""
     rows, interval = result.table(prob, words)[asked_of(result)], f"{percent(prob)} interval"
     of: list[Any] = [result.design.questions[2].get(name) for name in rows["name"]]
     rows = rows.assign(of=of)

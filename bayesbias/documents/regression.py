@@ -477,7 +477,7 @@ class CovariateContrast(Result):
         return " ".join([*self.findings(prob, words), *self.notes])
 
     def findings(self, prob: float = PROB, words: str = "similar") -> list[str]:
-        """What is known of values and differences, and what is not; then sentences on what this rests on."""
+        """Sentences on values and differences that are known, on those that are not, and on what all this rests on."""
         return findings_of(self, prob, words)
 
     def brief(self) -> pd.DataFrame:

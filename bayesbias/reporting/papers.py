@@ -407,7 +407,7 @@ def _subject(attrs: Mapping[Any, Any]) -> str:
 
 
 def _measured(result: object) -> str:
-    """What the numbers of covariates, or of a multiverse, are; empty for other results."""
+    """Meaning of the numbers of covariates, or of a multiverse; empty for other results."""
     if isinstance(result, CovariateContrast):
         sides, embedding = sides_of(result, MOST_WORDS), about(result.by.sample.kv)["name"]
         measured = f"distance of {result.target} to {' less that to '.join(sides)}"
