@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from bayesbias.checks.calibration.topics import TopicNull
     from bayesbias.checks.confounds import Balance
-    from bayesbias.distances import Coverage
 
 EMBEDDING = "google-news-slice"
 
@@ -90,7 +89,8 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
         before = ", before the adjustment" if adjusted else ""  # their distances are not adjusted
         sentences.append(f"{as_far:,} of {null.replicates:,} {are} at least as far from 0{before}.")
     if record is not None:
-        sentences.append(_words_found(record))
+        words = record.held
+        sentences.append(f"{words.held:,} of {many(words.asked, 'word')}{words.and_controls} were found.")
     said = FitReport(result, null).answer()
     judged = verdict.headline()
     if verdict.caution in said:
@@ -98,17 +98,6 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
     if verdict.ok and verdict.notes:
         judged += " bayesbias diagnose names them."
     return [said, " ".join([*sentences, judged])]
-
-
-def _words_found(record: Coverage) -> str:
-    """Numbers of words that were found, of groups and stereotypes, and of control lists, which may be bundled ones."""
-    parts = []
-    for noun, controls in (("word", False), ("control word", True)):
-        lists = [each for each in record.lists if (each["kind"] == "control") == controls]
-        asked, present = (sum(each[key] or 0 for each in lists) for key in ("asked", "found"))
-        if lists:
-            parts.append(f"{present:,} of {many(asked, noun)}")
-    return f"{' and '.join(parts)} were found."
 
 
 def _of_frequency(balance: Balance, contrast: str) -> list[str]:

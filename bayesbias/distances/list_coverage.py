@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -21,6 +21,25 @@ SCALE = 0.1  # distance that stands for one standard deviation of scores, in a t
 ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide the type
     "ListEntry", {"list": str, "kind": str, "asked": int | None, "found": int, "missing": list[str]}
 )
+
+
+class HeldWords(NamedTuple):
+    """Numbers of words of the lists that an embedding holds, and of the control words apart."""
+
+    held: int
+    asked: int
+    controls_held: int
+    controls: int
+
+    @property
+    def share(self) -> float:
+        """Share of the words of groups and stereotypes that the embedding holds."""
+        return self.held / self.asked
+
+    @property
+    def and_controls(self) -> str:
+        """The end of a sentence on words, with the control words; empty where there are none."""
+        return f" and {self.controls_held:,} of {many(self.controls, 'control word')}" if self.controls else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,6 +88,16 @@ class Coverage:
             "all scores, and less is closer."
         )
         return (sentence,) if self.measure else ()
+
+    @property
+    def held(self) -> HeldWords:
+        """Numbers of words that are held; words that are not known to be asked for count as none."""
+        sums = (
+            sum(entry[key] or 0 for entry in self.lists if (entry["kind"] == "control") == controls)
+            for controls in (False, True)
+            for key in ("found", "asked")
+        )
+        return HeldWords(*sums)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand on disk."""

@@ -71,24 +71,22 @@ def _level(result: CovariateContrast, prob: float, words: str) -> tuple[str, flo
     subject, verb = subject_of(result)
     # only where every interval excludes 0 the side is a fact
     who = f"{subject} {verb}" if side and len(clear) == len(values) else f"the estimates of {subject} are"
-    where = f"the side of {result.ends[int(side > 0)]}" if side else "both sides"
-    for_values = _values(result) if side else _values(result).replace("for every", "by")
+    sides = f"the side of {result.ends[int(side > 0)]}" if side else "both sides"
+    where = f"{sides} {_values(result, 'for every' if side else 'by')}"
     figures = [f"{signed(row['mean'])} ({row['name']})" for _, row in values.iterrows()]
     low, high = figures[values["mean"].argmin()], figures[values["mean"].argmax()]
     said = ", ".join(figures) if len(figures) <= FEW else f"from {low} to {high}"
     known = f" ({'; '.join(clear)})" if 0 < len(clear) <= FEW else ""
     count = "each" if len(clear) == len(values) else f"{len(clear) or 'none'} of {len(values)}{known}"
-    return _sentence(
-        f"{who} on {where} {for_values}: {said}; the {percent(prob)} interval excludes 0 for {count}"
-    ), side
+    return _sentence(f"{who} on {where}: {said}; the {percent(prob)} interval excludes 0 for {count}"), side
 
 
-def _values(result: CovariateContrast) -> str:
-    """Which values a sentence is on."""
+def _values(result: CovariateContrast, by: str) -> str:
+    """Which values a sentence is on; ``by`` goes before the covariates."""
     design, values = result.design, int((result.index["quantity"] == "value").sum())
     few = len(design.places[0]) < bool(design.levels) * values + 2 * len(design.numbers)
     of = f" of more than {FEW} {design.noun}s" if few else ""
-    parts = [f"for every {' and '.join(design.levels)}{of}"] if design.levels else []
+    parts = [f"{by} {' and '.join(design.levels)}{of}"] if design.levels else []
     parts += [f"along {' and '.join(design.numbers)}"] if design.numbers else []
     return " and ".join(parts)
 

@@ -324,9 +324,7 @@ def plot_pool(pool: Pool, prob: float = PROB, title: str | None = None, ax: Axes
     draw_forest(axes, estimates.assign(row=estimates["name"]), names, looks, spread=True)
     label_rows(axes, word_labels(names).tolist(), title=f"{_named(pool)} in each embedding", mark=0.0)
     show_sign(axes, f"contrast ({_unit(pool)})", f"{pool.contrast[0]} closer")
-    if ax is not None:  # room for the legend
-        axes.set_ylim(top=axes.get_ylim()[1] + 1)
-    place_legend(figure, axes, ax, "upper right", handles=handles_of(looks.values(), linewidth=0), ncols=2)
+    place_legend(figure, ax, "upper right", handles=handles_of(looks.values(), linewidth=0), ncols=2)
     note_below(figure, f"Bars: {percent(prob)} intervals; band: the mean over these embeddings.", ax=ax)
     return figure
 

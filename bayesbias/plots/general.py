@@ -140,7 +140,7 @@ def forest(
         axes.tick_params(labelleft=axes is panel[0])
     panel[0].set_ylabel(kind)
     if by is not None:
-        _series_legend(figure, panel[0], ax, looks)
+        _series_legend(figure, ax, looks)
     bars = f"Bars: 50% (thick) and {percent(prob)} intervals." if "inner_low" in table else ""
     note_below(figure, bars, ax=ax)
     return figure
@@ -244,11 +244,11 @@ def _looks(table: pd.DataFrame, by: str | None) -> dict[str, Look]:
     return {name: look._replace(label=f"{by} = {name}") if named else look for name, look in looks.items()}
 
 
-def _series_legend(figure: Figure, axes: Axes, ax: Axes | None, looks: Mapping[str, Look], **how: Any) -> None:
+def _series_legend(figure: Figure, ax: Axes | None, looks: Mapping[str, Look], **how: Any) -> None:
     """Legend of series, in as many columns as there is room for."""
     longest = 0.6 + 0.08 * max(len(look.label) for look in looks.values())  # inches of a column
     columns = max(1, min(len(looks), int(figure.get_figwidth() / longest)))
-    place_legend(figure, axes, ax, "upper center", handles=handles_of(looks.values(), **how), ncols=columns)
+    place_legend(figure, ax, "upper center", handles=handles_of(looks.values(), **how), ncols=columns)
 
 
 def _written(name: str, column: pd.Series[Any]) -> list[str]:
@@ -425,7 +425,7 @@ def strip(
     axes.set_ylabel(kind)
     if by is not None:
         part_rows(axes, len(labels))
-        _series_legend(figure, axes, ax, looks, linewidth=0)
+        _series_legend(figure, ax, looks, linewidth=0)
     return figure
 
 

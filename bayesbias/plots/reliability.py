@@ -112,7 +112,7 @@ def plot_reliability(
     least = float(everything[["value", "low"] if named else ["value"]].min().min())
     column[0].set_xlim(max(LEAST, min(0.0, least)) - 0.03, 1.02)
     if named and len(looks) > 1:
-        place_legend(figure, column[0], ax, "upper center", handles=handles_of(looks.values()), ncols=4)
+        place_legend(figure, ax, "upper center", handles=handles_of(looks.values()), ncols=4)
     cut = ", cut at the left edge" if (everything["low"] < LEAST).any() else ""
     note_below(figure, f"Bars: confidence intervals{cut}." if named else "", *_counted(everything), ax=ax)
     return figure

@@ -247,14 +247,14 @@ def refuse_axes(ax: Axes | None, panels: int) -> None:
         raise InputError(f"ax is one panel, and {panels} are to be drawn: leave ax out")
 
 
-def place_legend(figure: Figure, axes: Axes, ax: Axes | None, loc: str, **how: Any) -> None:
+def place_legend(figure: Figure, ax: Axes | None, loc: str, **how: Any) -> None:
     """A legend outside the panel of a new figure, or above axes that were given, where it covers nothing."""
     if ax is None:
         figure.legend(loc=f"outside {loc}", frameon=False, **how)  # type: ignore[call-overload]
         return
-    columns = max(1, int(how.get("ncols", 1) * axes.bbox.width / figure.bbox.width))
+    columns = max(1, int(how.get("ncols", 1) * ax.bbox.width / figure.bbox.width))
     how |= {"ncols": columns, "fontsize": NARROW_TITLE, "columnspacing": 1.0, "labelspacing": 0.1}
-    above = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, frameon=False, **how)
+    above = ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, frameon=False, **how)
     above.set_gid(f"{ABOVE}{-(-len(above.get_texts()) // columns)}")
 
 
@@ -350,11 +350,11 @@ def handles_of(looks: Iterable[Look], **how: Any) -> list[Any]:
     return [Line2D([], [], color=look.colour, marker=look.marker, label=look.label, **how) for look in looks]
 
 
-def connection_legend(figure: Figure, looks: Iterable[Look], axes: Axes | None = None) -> None:
+def connection_legend(figure: Figure, looks: Iterable[Look], ax: Axes | None = None) -> None:
     """One legend above the panels, or above axes that were given, with the marker and colour of each connection."""
     handles = handles_of(looks, linewidth=2)
-    columns = len(handles) if axes is not None or figure.get_figwidth() > 7.9 else 2
-    place_legend(figure, axes or figure.axes[0], axes, "upper center", handles=handles, ncols=columns)
+    columns = len(handles) if ax is not None or figure.get_figwidth() > 7.9 else 2
+    place_legend(figure, ax, "upper center", handles=handles, ncols=columns)
 
 
 def spread_rows(rows: int, inside: int, place: int) -> FloatArray:

@@ -364,14 +364,20 @@ def _table(result: object, caption: str | None, label: str | None, digits: int) 
         )
     if table.empty:
         raise InputError("the table has no row or no column: there is nothing to write")
-    title = _measured(result) or _caption(table, result) if caption is None else caption
+    title = _caption(table, result) if caption is None else caption
     if label is not None and not re.fullmatch(r"[\w:.-]+", label):
         raise InputError(f"label is {label!r}: give letters, digits and : . - _, such as 'tab:contrasts'")
     return _latex(table, title, label, digits)
 
 
 def _caption(table: pd.DataFrame, result: object) -> str:
-    """Subject of a table of contrasts, and the direction of its signs; empty for tables without either."""
+    """Subject of a table, and the direction of its signs; empty for tables without either."""
+    sentence = "; ".join(_measured(result) or _of_contrasts(table, result))
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+
+
+def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
+    """Subject of a table of contrasts, and the direction of its signs."""
     attrs, parts = table.attrs, []
     if subject := _subject(attrs):
         parts.append(f"change of {subject}, {attrs['change']}" if "change" in attrs else subject)
@@ -385,14 +391,13 @@ def _caption(table: pd.DataFrame, result: object) -> str:
     nouns = {"pooled": "partially pooled associations", "association": "associations"}
     if attrs.get("rows") in nouns and "change" not in attrs:
         parts.append(f"rows of words are {nouns[attrs['rows']]}")
-    if "change" in attrs:
-        parts.append("negative: moved towards own stereotypes" if attrs.get("first") == OWN else "negative: closer")
-    elif "p_closer" in table:
+    if "change" in attrs and attrs.get("first") == OWN:
+        parts.append("negative: moved towards own stereotypes")
+    elif "change" in attrs or "p_closer" in table:
         parts.append("negative: closer")
     if isinstance(result, Axis):
         parts.append(f"positive: nearer to {result.ends[1]}")
-    sentence = "; ".join(parts)
-    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+    return parts
 
 
 def _subject(attrs: Mapping[Any, Any]) -> str:
@@ -406,7 +411,7 @@ def _subject(attrs: Mapping[Any, Any]) -> str:
     return subject
 
 
-def _measured(result: object) -> str:
+def _measured(result: object) -> list[str]:
     """Meaning of the numbers of covariates, or of a multiverse; empty for other results."""
     if isinstance(result, CovariateContrast):
         sides, embedding = sides_of(result, MOST_WORDS), about(result.by.sample.kv)["name"]
@@ -427,9 +432,8 @@ def _measured(result: object) -> str:
         interval = f"{percent(PROB)} intervals of each alone; mean and sd by the model of all"
         parts = [f"{measured}, of {every}, {distinct}, in {unit}", interval, "negative: closer"]
     else:
-        return ""
-    sentence = "; ".join([*parts, "p closer: probability of a number below 0"])
-    return f"{sentence[0].upper()}{sentence[1:]}."
+        return []
+    return [*parts, "p closer: probability of a number below 0"]
 
 
 def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) -> str:

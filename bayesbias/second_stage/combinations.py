@@ -27,8 +27,9 @@ from bayesbias.distances.adjustment import adjust
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
+from bayesbias.distances.list_coverage import HeldWords
 from bayesbias.distances.vocabularies import joint_relatedness
-from bayesbias.errors import InputError, listed, many
+from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import find_metric
 from bayesbias.models import load_model
 from bayesbias.models.fits import RELATED
@@ -46,7 +47,6 @@ from bayesbias.second_stage.decisions import (
     SOURCE,
     VARIANTS,
     EmbeddingTables,
-    HeldWords,
     MultiversePlan,
     axes_of,
     axis_of,
@@ -261,8 +261,7 @@ def _holding_notes(found: Sequence[tuple[str, str, HeldWords]]) -> list[str]:
     for (embedding, words), counts in least.items():
         if counts.share < 1 or counts.controls_held < counts.controls:
             part = "all" if counts.share == 1 else f"{min(round(100 * counts.share), 99)}% of the"
-            controls = f" and {counts.controls_held:,} of {many(counts.controls, 'control word')}"
-            lists.setdefault((embedding, part, controls * (counts.controls > 0)), []).append(words)
+            lists.setdefault((embedding, part, counts.and_controls), []).append(words)
     said = [
         f"{embedding} holds {part} words of {' and '.join(words)}{controls}"
         for (embedding, part, controls), words in lists.items()

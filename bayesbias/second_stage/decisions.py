@@ -29,8 +29,9 @@ from bayesbias._support.runs import (
 )
 from bayesbias.axes import list_axes
 from bayesbias.axes.poles import find_poles, poles_of
-from bayesbias.distances import coverage, distance_table
+from bayesbias.distances import Coverage, distance_table
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
+from bayesbias.distances.list_coverage import HeldWords
 from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, measured_relatedness
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import METRICS, find_metric
@@ -363,12 +364,9 @@ def _content_of(kv: KeyedVectors, options: Mapping[str, Any], sample: Mapping[st
         except InputError as error:
             arrays[f"reason {place}"] = np.array(str(error))
             continue
-        listed_words = coverage(table)
-        control = listed_words["kind"] == "control"
-        counts = [listed_words.loc[rows, ["found", "asked"]].sum().tolist() for rows in (~control, control)]
-        buffer = io.BytesIO()
+        record, buffer = table.coverage or Coverage(lists.name, []), io.BytesIO()
         table.to_parquet(buffer, index=False)
-        arrays[f"found {place}"], arrays[f"pairs {place}"] = np.array(counts), np.array(pairs, dtype=str)
+        arrays[f"found {place}"], arrays[f"pairs {place}"] = np.array(record.held), np.array(pairs, dtype=str)
         arrays[f"table {place}"] = np.frombuffer(buffer.getvalue(), dtype=np.uint8)
         every.append(lists)
     if not every:
@@ -399,20 +397,6 @@ def _union(lists: Sequence[WordLists]) -> WordLists:
     forms = {name: own for each in lists for name, own in each.forms.items()}
     own, further = ({name: words} if words else {} for name, words in (("all", [*stereotypes]), ("others", others)))
     return WordLists("all", {"all": list(protected)}, own, further, forms=forms, language=lists[0].language)
-
-
-class HeldWords(NamedTuple):
-    """Numbers of words of the lists that an embedding holds, and of the control words apart."""
-
-    held: int
-    asked: int
-    controls_held: int
-    controls: int
-
-    @property
-    def share(self) -> float:
-        """Share of the words of groups and stereotypes that the embedding holds."""
-        return self.held / self.asked
 
 
 class EmbeddingTables(NamedTuple):

@@ -354,13 +354,10 @@ def topic_null(
         replicates=replicates,
         seed=seed,
         embedding=str(about(vectors)["name"]),
-        notes=tuple(
-            f"{note.removesuffix('.')}."
-            for note in (
-                *plan.notes,
-                *(_unlike(coherence, similarity) if kind == "topical" else []),
-                *_few(sum(sizes), len(candidates), sampled),
-            )
+        notes=(
+            *plan.notes,
+            *(_unlike(coherence, similarity) if kind == "topical" else []),
+            *_few(sum(sizes), len(candidates), sampled),
         ),
     )
 
@@ -481,7 +478,7 @@ def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[str]:
     within = [
         f"Random lists in place of {row['list']} reach a mean similarity of {row['reached']:.2f} and not "
         f"{row['target']:.2f}: the null distribution may be too "
-        f"{'narrow' if row['reached'] < row['target'] else 'wide'}"
+        f"{'narrow' if row['reached'] < row['target'] else 'wide'}."
         for row in coherence.to_dict("records")
         if abs(row["reached"] - row["target"]) > SHORT
     ]
@@ -489,7 +486,7 @@ def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[str]:
         f"Random lists in place of {row['first']} and {row['second']} reach a mean similarity to each other of "
         f"{row['reached']:.2f} and not {row['target']:.2f} (cosine of their means {row['cosine_reached']:.2f} and not "
         f"{row['cosine_target']:.2f}): the null distribution may be too "
-        f"{'wide' if row['reached'] < row['target'] else 'narrow'}"
+        f"{'wide' if row['reached'] < row['target'] else 'narrow'}."
         for row in similarity.to_dict("records")
         if abs(row["reached"] - row["target"]) > SHORT
     ]
@@ -500,9 +497,9 @@ def _few(needed: int, candidates: int, sampled: str) -> list[str]:
     """A sentence on the words that replicates are drawn from."""
     many = (
         f"Replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load more "
-        "of the embedding"
+        "of the embedding."
     )
-    frequent = f"The replicates' words are drawn from the {candidates:,} most frequent words"
+    frequent = f"The replicates' words are drawn from the {candidates:,} most frequent words."
     return [many] if candidates < PLENTY * needed else [frequent] if sampled == "frequent" else []
 
 
@@ -684,7 +681,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
         centre={name: ready.metric.optimum},
         values=replicated,
         protected=unit_rows(np.concatenate(ready.found.targets)).mean(axis=0),
-        notes=(*query.notes, *ready.found.notes, *measured.every_note),
+        notes=tuple(f"{note}." for note in (*query.notes, *ready.found.notes, *measured.every_note)),
     )
 
 
