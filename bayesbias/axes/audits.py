@@ -412,11 +412,16 @@ def _contrast_places(
 ) -> _ContrastPlaces:
     """All words on one contrast, from the mean (d,) of their unit vectors on."""
     behind, size = signal(offset), len(vocabulary.rows)
+    # means are products with a vector; variances need all coordinates, whose squares are summed in single precision
+    means = field.coordinates(np.eye(len(mean))) @ np.array([offset.mean, behind.mean]).T
+    pairs = offset.pairs.astype(np.float32)
     numbers = np.empty((5, size))
     for begin, block in vocabulary.blocks():
-        words = field.coordinates(unit_rows(block) - mean)
+        apart = unit_rows(block) - mean
+        words = field.coordinates(apart.astype(np.float32))
         ripa = np.full(len(block), np.nan) if relation is None else block @ relation
-        own = [words @ offset.mean, np.sqrt(words**2 @ offset.pairs), *behind.places(words), ripa]
+        place, posterior = (apart @ means).T
+        own = [place, np.sqrt(words**2 @ pairs), posterior, behind.place_sds(words), ripa]
         numbers[:, begin : begin + BLOCK] = own
         done(min(begin + BLOCK, size))
     place, se, posterior, scale, ripa = numbers

@@ -326,12 +326,14 @@ class Signal:
 
         Their distributions are nearly Student's with these and the degrees of freedom of the error.
         """
-        means = words @ (self.gains * self.offset).T.astype(words.dtype)  # (n, T)
-        mean = means @ self.mass
+        return words @ self.mean, self.place_sds(words)
+
+    def place_sds(self, words: FloatArray) -> FloatArray:
+        """Posterior standard deviations (n,) of the places of words (n, Q), in the precision of these."""
+        means = words @ ((self.gains - self.mass @ self.gains) * self.offset).T.astype(words.dtype)  # (n, T)
         # the nodes' variances need no column each: their mean is that of the gains
         within = words**2 @ (self.mass @ self.gains * self.noise).astype(words.dtype)
-        means -= mean[:, None]
-        return mean, np.sqrt(means**2 @ self.mass + within) + np.finfo(float).tiny
+        return np.sqrt(means**2 @ self.mass.astype(words.dtype) + within) + np.finfo(float).tiny
 
 
 def signal(axis: MeanOffset) -> Signal:
