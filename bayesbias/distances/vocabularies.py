@@ -724,7 +724,8 @@ def _pairs(units: Sequence[NDArray[np.float32]], seed: int) -> PairSample:
     chosen = np.arange(size)
     if size > most:
         chosen = np.sort(np.random.default_rng([seed, 2]).choice(size, most, replace=False))
-    joined = np.concatenate([each[chosen] for each in units], axis=1) / np.sqrt(len(units))
+    joined = np.concatenate([each[chosen] for each in units], axis=1)
+    joined /= np.sqrt(len(units), dtype=np.float32)
     pairs = sample_pairs(joined, np.random.default_rng([seed, 1]))
     return replace(pairs, first=chosen[pairs.first], second=chosen[pairs.second])
 

@@ -78,7 +78,7 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
     Otherwise dense regions of a vocabulary, such as names and numbers, would dominate the large similarities. The words
     have centred unit vectors (N, d).
     """
-    single = units.astype(np.float32)
+    single = units.astype(np.float32, copy=False)
     size = len(single)
     blocks = [np.arange(begin, min(begin + BLOCK, size)) for begin in range(0, size, BLOCK)]
     bins_of: list[NDArray[np.uint8]] = []
@@ -142,13 +142,12 @@ def components_of(
     local -= np.outer(slope, own)
     variance = max(float((mean * everywhere) @ mean) / size, np.finfo(float).tiny)
     first = (mean / np.sqrt(variance))[None]
-    rest = (local * near) @ local.T / size
     if vectors is None:
-        variances, loadings = _leading(rest, variance)
+        variances, loadings = _leading_of(local * np.sqrt(near / size), variance)
         fields = loadings.T @ local / np.sqrt(variances)[:, None]
     else:
         # V S V' with S = R R' has the eigenvalues of R' V'V R, (d, d), and the eigenvectors V R u
-        root, inner = root_of(rest), vectors.T @ vectors
+        root, inner = root_of((local * near) @ local.T / size), vectors.T @ vectors
         variances, turn = _leading(root.T @ inner @ root, variance)
         loadings = vectors @ (root @ (turn / np.sqrt(variances)))
         fields = (turn / variances).T @ (root.T @ inner) @ local
@@ -159,6 +158,14 @@ def components_of(
         np.column_stack([slope / length, loadings]),
         np.vstack([variograms(first, pairs, everywhere, width), variograms(fields, pairs, near, width)]),
     )
+
+
+def _leading_of(root: FloatArray, scale: float) -> tuple[FloatArray, FloatArray]:
+    """``_leading`` of R R' for a root R (J, N), from the smaller one of this and R'R, which has its eigenvalues."""
+    if len(root) <= root.shape[1]:
+        return _leading(root @ root.T, scale)
+    values, vectors = _leading(root.T @ root, scale)
+    return values, root @ (vectors / np.sqrt(values))
 
 
 def _leading(covariance: FloatArray, scale: float) -> tuple[FloatArray, FloatArray]:

@@ -293,17 +293,18 @@ def _cell_means(data: Distances, contrast: tuple[str, str]) -> pd.Series:
 
 def _copies(means: Mapping[str, pd.Series]) -> dict[str, str]:
     """Name to the first name with the same means of the same words, for those whose means came before."""
-    first: dict[str, pd.Series] = {}
+    first: dict[str, tuple[float, pd.Series]] = {}
     again: dict[str, str] = {}
     for name, given in means.items():
-        own = given.sort_index()
+        own, total = given.sort_index(), float(given.sum())
         same = (
             other
-            for other, known in first.items()
-            if len(own) and known.index.equals(own.index) and np.allclose(known, own, rtol=0, atol=SAME)
+            for other, (sum_of, known) in first.items()
+            if len(own) and abs(sum_of - total) <= SAME * len(own)  # all words are compared where the sums are equal
+            if known.index.equals(own.index) and np.allclose(known, own, rtol=0, atol=SAME)
         )
         if (other := next(same, None)) is None:
-            first[name] = own
+            first[name] = total, own
         else:
             again[name] = other
     return again
