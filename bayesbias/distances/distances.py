@@ -191,13 +191,17 @@ class Distances:
     @property
     def table(self) -> pd.DataFrame:
         """The rows as a distance table."""
+
+        def by_row(words: Any, rows: IntArray) -> Any:
+            return pd.array(words, dtype="str").take(rows)  # of words, not of rows: there may be millions of these
+
         return pd.DataFrame(
             {
-                "protected_word": self.protected_words[self.word],
-                "group": self.groups[self.word],
-                "attribute_word": self.attribute_words[self.attribute],
+                "protected_word": by_row(self.protected_words, self.word),
+                "group": by_row(self.groups, self.word),
+                "attribute_word": by_row(self.attribute_words, self.attribute),
                 "attribute_class": self.attribute_class,
-                "connection": self.connections[self.connection],
+                "connection": by_row(self.connections, self.connection),
                 "distance": self.y,
             }
         )

@@ -8,6 +8,8 @@
   read, and ``load_embedding`` with its sample of the vocabulary;
 - ``audit``: an audit, beside reading the vectors from disk and multiplying them once, in the same process; the .npz is
   mapped into memory, and 14 of the words are the protected ones;
+- ``pool``: a pool of tables of 256 distances each, beside making these tables, in a process of its own;
+- ``report``: a report of a fit, with and without refits for the sensitivity to priors, beside the fit;
 - ``debias``: debiasing 684,830 x 300 vectors, beside a copy and one product of them in the same process.
 """
 
@@ -16,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -160,6 +163,44 @@ def debias(cell):
         yield row | {"matrices_beside_input": beside}
 
 
+POOL = """
+import numpy as np
+import bayesbias as bb
+from bayesbias.vectors import keyed_vectors
+from benchmarks.speed.large import cpu_seconds, memory, vectors_and_lists
+kv, lists = vectors_and_lists(16, 16)
+rng, size = np.random.default_rng(0), kv.vectors.shape
+tables, embeddings = {{}}, {{}}
+for at in range({count}):
+    vectors = kv.vectors + rng.standard_normal(size, dtype=np.float32)
+    embeddings[str(at)] = keyed_vectors(kv.index_to_key, vectors)
+made = cpu_seconds(lambda: tables.update(bb.distance_tables(embeddings, lists)))
+bb.pool({{name: tables[name] for name in ("0", "1")}})  # what is loaded when first used
+before = memory("VmRSS")
+print(cpu_seconds(lambda: bb.pool(tables)), made, memory("VmHWM") - before)
+"""
+
+
+def pool(cell):
+    code = POOL.format(count=cell["embeddings"])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    seconds, tables, size = map(float, done.stdout.split())
+    yield {"cpu_seconds": seconds, "of_tables": seconds / tables, "megabytes": size}
+
+
+def report(cell):
+    table = bb.distance_table(*vectors_and_lists(cell["protected"], cell["pairs"] // cell["protected"]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fit.html"
+        small = bb.fit(bb.distance_table(*vectors_and_lists(16, 16)))
+        bb.report(small, path)  # what is loaded when first used
+        fit = cpu_seconds(lambda: bb.fit(table))
+        post = bb.fit(table)
+        for refits in (False, True):
+            seconds = cpu_seconds(partial(bb.report, post, path, sensitivity=refits))
+            yield {"sensitivity": refits, "cpu_seconds": seconds, "of_fit": seconds / fit}
+
+
 def simulated(protected, attributes, seed=0):
     """A distance table: two groups, their stereotypes, human and neutral words in equal parts."""
     half, part = protected // 2, attributes // 4
@@ -182,6 +223,8 @@ if __name__ == "__main__":
     main(
         Design("large/reading", crossed(format=("binary", "text")), reading, 1, 3),
         Design("large/words_of_binary", crossed(lengths=("one", "many")), words_of_binary, 1, 3),
-        Design("large/audit", crossed(words=(13_013, 100_000, 1_000_000)), audit, 1, 3),
+        Design("large/audit", crossed(words=(13_013, 100_000, 1_000_000, 2_000_000)), audit, 1, 3),
+        Design("large/pool", crossed(embeddings=(50, 100, 200)), pool, 1, 3),
+        Design("large/report", crossed(pairs=(10_000, 1_000_000), protected=(100,)), report, 1, 3),
         Design("large/debias", [{}], debias, 1, 3),
     )

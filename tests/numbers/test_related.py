@@ -197,6 +197,17 @@ class TestCovariance:
         one = numerics.related.list_correlations(parts.correlations, np.eye(1) / 10, np.zeros((1, 1, 200)))
         np.testing.assert_allclose(one, 0.1)
 
+    def test_more_protected_than_sampled_words_have_the_components_of_their_covariance(self):
+        rng = np.random.default_rng(5)
+        units, scatter, near = rng.normal(size=(60, 10)), rng.normal(size=(90, 60)), rng.uniform(0.5, 2, 60)
+        near /= near.mean()
+        pairs = numerics.related.sample_pairs(units / np.linalg.norm(units, axis=1, keepdims=True), rng)
+        parts = numerics.related.components_of(scatter, pairs, near, near)
+        apart = scatter - (scatter @ near / 60)[:, None]
+        covariance = (parts.loadings * parts.variances) @ parts.loadings.T
+        np.testing.assert_allclose(covariance, (apart * near) @ apart.T / 60, atol=1e-12)
+        assert parts.loadings.shape == (90, 1 + 58)  # the mean, and what is left of 60 words centred
+
 
 REMEDY = r"bb\.common_words\(language='en', n=1000\)"
 
