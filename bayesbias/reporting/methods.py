@@ -268,7 +268,7 @@ def _multiverse(result: Multiverse, prob: float) -> Iterator[str]:
         {
             "decision": row["decision"],
             "names": table[row["decision"]].astype(str).unique().tolist(),
-            "declared": specifications.DECLARED[row["status"]],
+            "declared": specifications.DECLARED[row["status"]] if row["options"] > 1 else "the same in all",
         }
         for row in result.decisions.to_dict("records")
     ]

@@ -201,7 +201,8 @@ def _result(
         standardise,
         plan.seed,
         (
-            f"The covariance of the specifications was estimated from {joint.sampled:,} words of all vocabularies.",
+            f"The covariance of the specifications was estimated from {joint.sampled:,} words of all vocabularies, so "
+            "that intervals can be wider or narrower than those of single fits.",
             *_holding_notes(held),
             *notes,
         ),

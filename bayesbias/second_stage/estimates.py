@@ -44,7 +44,8 @@ from bayesbias.words import OWN, STEREOTYPES
 
 STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"
 JOINT = {
-    STACKED: "The covariance of the estimates follows from the vectors of the embeddings together.",
+    STACKED: "The covariance of the estimates follows from the vectors of the embeddings together, so that their "
+    "intervals can be wider or narrower than those of single fits.",
     SHARED: "Errors of embeddings with the same attribute words are correlated; how much was estimated from the words.",
     APART: "The embeddings share no attribute words, and their errors are independent.",
     PAIRS: "Errors are those of further pairs of this opposition; how they are correlated between embeddings was read "

@@ -57,6 +57,8 @@ GROUP_SHARES = np.append(np.linspace(0.0, 0.9, 10), 0.95)
 """Shares of what is left around the line of a relation that embeddings of one group have in common."""
 
 
+FEW = 4
+"""Embeddings below which their standard deviation is little more than its prior."""
 RELATED = ("correlation", "slope", "intercept", "residual_sd")
 """Variables of the posterior that tell of a relation."""
 
@@ -187,7 +189,10 @@ class Pool(Staged):
             {name: value[0] for name, value in describe(self.draws(name)[:, None], prob).items()}
             for name in ("mean", "population_mean", *scales)
         )
-        spread, *parts = [f"{signed(each['mean'])} ({mass} interval {ends_of(each)})" for each in spreads]
+        spread, *parts = [  # the mean of a scale is mostly that of its few largest draws
+            f"{signed(float(np.median(self.draws(name))))} ({mass} interval {ends_of(each)})"
+            for name, each in zip(scales, spreads, strict=True)
+        ]
         many = "settings" if self.training_share is not None else "embeddings"
         grouped = self.weights == "equal" and "group_mean" in self.tree["posterior"]
         weighed = ", where groups weigh the same" if grouped else ""
@@ -202,6 +207,11 @@ class Pool(Staged):
             f"{ends_of(further)}.",
             f"The standard deviation between {many} is {spread}{by_group}.",
         ]
+        if len(self.settings) < FEW:
+            sentences.append(
+                f"With {len(self.settings)} {many} this and the interval of the mean over further {many} rest largely "
+                "on the prior of the standard deviation."
+            )
         sentences.append(order_said("contrast", self.settings, self.draws("theta"), many, (1 + prob) / 2))
         if self.training_share is not None:
             sentences.append(

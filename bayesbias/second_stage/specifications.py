@@ -28,13 +28,14 @@ ARBITRARY, PRINCIPLED, UNSURE = ("arbitrary", "principled", "unsure")
 DECLARED = {
     ARBITRARY: "its options declared equally good",
     PRINCIPLED: "one option declared better",
-    UNSURE: "declared: not known which option is better",
+    UNSURE: "not known which option is better",
 }
 """Statuses as sentences say them."""
 RESIDUAL = "residual"
 WIDTH, STANDARD_WIDTH = 0.05, 0.5
 """Width of the half-Cauchy priors of the scales, in cosine distance and in standard deviations of distances."""
 DRAWS = 2000
+MOST_SAID = 4  # means over the specifications of an option that a sentence names
 ROUNDING = 1e-12  # spreads that differ by less are the same
 
 
@@ -242,12 +243,7 @@ class Multiverse(Staged):
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
         table, counts = self.distinct, self.specifications["status"].value_counts()
-        whole = self.means(prob).iloc[0]
-        excluded = "excludes" if excludes_zero(whole) else "includes"
-        mean = (
-            f"The mean over {many(len(table), 'different specification')} is {signed(whole['mean'])}{self._unit} "
-            f"({percent(prob)} interval {ends_of(whole)}, which {excluded} 0; negative: associated words are closer)."
-        )
+        mean = self._means_said(prob)
         topics = [
             "Lists on random topics, run through all specifications, give a median as far from 0 in "
             f"{row['as_extreme'] / row['replicates']:.0%} of {row['replicates']:,} draws (p = {row['p_value']:.2g})."
@@ -269,6 +265,27 @@ class Multiverse(Staged):
             f"Of {len(self.specifications):,} combinations {done:,} were computed{f' ({apart})' if apart else ''}."
         )
         return sentences
+
+    def _means_said(self, prob: float) -> str:
+        """The mean over all specifications, or over those of each option of principled decisions: other questions."""
+        means = self.means(prob)
+        chosen = [name for name in self._varied if name in means]
+        rows = means.iloc[1:] if chosen else means.iloc[:1]
+        said = []
+        for row in rows.head(MOST_SAID).to_dict("records"):
+            excluded = "excludes" if excludes_zero(row) else "includes"
+            of = "".join(f" with {name} {row[name]}" for name in chosen)
+            said.append(
+                f"over {many(row['specifications'], 'different specification')}{of} is {signed(row['mean'])}"
+                f"{self._unit} ({percent(prob)} interval {ends_of(row)}, which {excluded} 0"
+            )
+        more = f", and means() has {len(rows) - MOST_SAID} more" if len(rows) > MOST_SAID else ""
+        return f"The mean {'); '.join(said)}; negative: associated words are closer){more}."
+
+    @property
+    def _varied(self) -> list[str]:
+        """Decisions of several options."""
+        return self.decisions.loc[self.decisions["options"] > 1, "decision"].astype(str).tolist()
 
     @property
     def _unit(self) -> str:
@@ -331,24 +348,22 @@ class Multiverse(Staged):
     def _decided(self, prob: float) -> list[str]:
         """Sentences on how far each decision moves the answer, the farthest first."""
         table = self.spreads(prob).assign(share=self.shares(prob)["mean"])
-        table["label"] = [
-            "combinations of decisions"
-            if row["decision"] == RESIDUAL
-            else f"{row['decision']} ({DECLARED[row['status']]})"
-            for row in table.to_dict("records")
-        ]
+        table["name"] = table["decision"].astype(str).replace(RESIDUAL, "combinations of decisions")
         table = table[self._choices].reset_index(drop=True)
         tested = table["p_value"].notna().any()
         named = []
         for row in table.sort_values("mean", ascending=False).to_dict("records"):
             p = f"; p = {row['p_value']:.2g}" if np.isfinite(row["p_value"]) else ""
             mean, low, high = (figure(row[name] if row[name] > ROUNDING else 0.0) for name in ("mean", "low", "high"))
-            named.append(f"{row['label']} {mean} ({low} to {high}{p})")
-        shares = ", ".join(f"{row['label']} {100 * row['share']:.0f}%" for row in table.to_dict("records"))
+            status = "" if row["decision"] == RESIDUAL else f" ({DECLARED[row['status']]})"
+            named.append(f"{row['name']}{status} {mean} ({low} to {high}{p})")
+        shares = ", ".join(f"{row['name']} {100 * row['share']:.0f}%" for row in table.to_dict("records"))
         against, large = "", ""
         if tested:
             against = ", with the p-value of its effects against those on random topics"
-            large = " A decision with a large p moves the answer no more than it moves lists without a bias."
+            large = (
+                " Where p is large it is not known whether a decision moves the answer more than lists without a bias."
+            )
         return [
             "How far each decision moves the answer, as the standard deviation of its effects over the "
             f"specifications{against}: {'; '.join(named)}.{large}",
@@ -360,7 +375,7 @@ class Multiverse(Staged):
         """The first screen of a report."""
         drawn = partial(drawing, "plot_multiverse", self, prob=prob)
         picture = Picture("multiverse", "Every specification, by its estimate, with the decisions behind it", drawn)
-        lead = f"{len(self.specifications):,} combinations of {len(self.decisions)} decisions."
+        lead = f"{len(self.specifications):,} combinations of {many(len(self._varied), 'decision')}."
         silent = "Choices that are not among these decisions may matter too."
         return front_page(
             "Does the answer depend on the choices?", lead, self.findings(prob), self.notes, picture, silent

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._support.phrases import barely, order_said, untold
+from bayesbias._support.phrases import barely, order_said, signed, untold
 from bayesbias._support.prose import Prose
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.fit_report import FitReport
@@ -175,6 +175,16 @@ def test_a_multiverse_answers_which_choice_and_says_what_embeddings_lack():
     assert {"word list gender", "word list weat7", f"embedding {SLICE}", "embedding google-news-slice"} <= cited
     text = found.text()
     assert "(unsure)" not in text
-    assert "declared: not known which option is better" in text
+    assert "words (not known which option is better) " in text
+    principled = decisions | {"words": {"status": "principled", "options": ["gender", "weat7"]}, "case": ["fallback"]}
+    apart = bb.multiverse({"decisions": principled, "replicates": 0})
+    means = apart.means().set_index("words")["mean"]
+    assert (
+        f"The mean over 2 different specifications with words gender is {signed(means['gender'])} standard "
+        in apart.findings()[0]
+    )
+    assert f"; over 2 different specifications with words weat7 is {signed(means['weat7'])} " in apart.text()
+    assert apart.front().lead == "4 combinations of 2 decisions."
+    assert "case (fallback; the same in all)" in bb.methods_text(apart)
     assert (found.specifications["found"] == 1).all()
     assert "google-news-slice holds all words of gender and weat7 and 125 of 311 control words" in text
