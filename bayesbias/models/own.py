@@ -203,7 +203,6 @@ def sampled(
         )
     name = text(getattr(model, "__name__", "") or getattr(model, "name", "") or "own", "the name of the model")
     built = _built(model, data, name)
-    name += " (own)" * (name in bundled_models())
     options = None if options is None else checked_options(options)
     names = [variable.name for variable in (*built.free_RVs, *built.deterministics)]
     dims = {each: tuple(map(str, built.named_vars_to_dims.get(each) or ())) for each in names}
@@ -294,9 +293,7 @@ def _add_groups(tree: xr.DataTree, model: pymc.Model, observed: str, seed: int) 
     )["posterior_predictive"].to_dataset()
     pm.stats.compute_log_likelihood(tree, var_names=[observed], model=model, progressbar=False)
     for name, group in (("posterior_predictive", drawn), ("log_likelihood", tree["log_likelihood"].to_dataset())):
-        values = group[observed]
-        values = values.rename({str(values.dims[-1]): "pair"}).rename(OBSERVED).drop_vars("pair", errors="ignore")
-        tree[name] = xr.DataTree(values.assign_coords(pair=np.arange(values.sizes["pair"])).to_dataset())
+        tree[name] = xr.DataTree(group[[observed]].rename({observed: OBSERVED}))
     from pytensor.graph.traversal import ancestors
 
     # power-scaling moves priors of parameters that depend on no other
@@ -372,6 +369,11 @@ def _labelled(arrays: Mapping[str, Any], data: Distances, word_mean: str) -> xr.
     labels = {dim: _labels_of(data)[dim] for dim in CELL}
     variables: dict[str, Any] = {}
     for name, values in arrays.items():
+        if isinstance(values, xr.DataArray):
+            for dim in labels.keys() & {*values.dims}:
+                _check_labels(dim, values[dim].to_numpy() if dim in values.coords else (), data)
+            variables[name] = values
+            continue
         try:
             array = np.asarray(values)
         except ValueError as error:
@@ -432,9 +434,11 @@ def _fit_of(
     posterior[WORD_MEAN] = means.where(xr.DataArray(data.filled, dims=CELL))
     values = {key: variable.to_numpy() for key, variable in posterior.data_vars.items() if key != WORD_MEAN}
     values[WORD_MEAN] = means.to_numpy()[:, :, data.filled]
+    if not means.size:
+        raise InputError("there are no draws: the dims chain and draw are empty")
     if broken := [key for key, each in values.items() if each.dtype.kind not in "fiu" or not np.isfinite(each).all()]:
         raise InputError(f"the draws of {broken[0]!r} are not all finite real numbers")
-    spec = own_model(name, source)
+    spec = own_model(name + " (own)" * (name in bundled_models()), source)
     how = made_by(spec, engine, seed) | {"attribute_words": Own.attribute_words}
     fitted = assemble(spec, data, Draws({WORD_MEAN: means.to_numpy()}, notes=notes), how)
     fitted["posterior"] = xr.DataTree(posterior)
@@ -442,5 +446,18 @@ def _fit_of(
         fitted["sample_stats"] = xr.DataTree(stats)
     for group in OPTIONAL:
         if group in tree.children:
-            fitted[group] = xr.DataTree(tree[group].to_dataset())
+            steps = {} if group.startswith("prior") else {each: posterior.sizes[each] for each in STEPS}
+            fitted[group] = xr.DataTree(_of_pairs(tree[group].to_dataset(), group, steps, len(data.y)))
     return fitted
+
+
+def _of_pairs(group: xr.Dataset, name: str, steps: Mapping[str, int], pairs: int) -> xr.Dataset:
+    """A group whose distances, if it has any, are those of the draws and of the rows of the table."""
+    if OBSERVED not in group:
+        return group
+    sizes = {str(dim): size for dim, size in group[OBSERVED].sizes.items()}
+    rows = [dim for dim in sizes if dim not in STEPS]
+    needed = {**{each: sizes.get(each, 1) for each in STEPS}, **steps, "pair": pairs}
+    if len(rows) != 1 or {**sizes, "pair": sizes[rows[0]]} != {**needed, rows[0]: pairs}:
+        raise InputError(f"{name}/{OBSERVED} of the draws has the sizes {sizes}: needed are {needed}")
+    return group.rename({rows[0]: "pair"} if rows != ["pair"] else {}).assign_coords(pair=np.arange(pairs))

@@ -160,6 +160,31 @@ def test_draws_made_elsewhere_are_a_fit(built_in, table):
         assert post.attrs["model"] == "by Stan"
 
 
+def test_labels_of_arrays_that_have_some_are_kept(built_in, table):
+    """In an order other than the table's they would give each word the mean of another one."""
+    means = built_in["posterior/word_mean"]
+    mixed = means.isel(protected_word=slice(None, None, -1)).transpose("connection", ...)
+    post = bb.from_draws({"word_mean": mixed, "sigma": built_in["posterior/sigma"].to_numpy()}, table)
+    xr.testing.assert_allclose(post["posterior/word_mean"], means)
+    with pytest.raises(bb.InputError, match="the labels of protected_word are missing"):
+        bb.from_draws({"word_mean": means.drop_vars("protected_word")}, table)
+
+
+def test_groups_of_draws_hold_one_value_a_draw_and_row(built_in, table):
+    """Their last dimension may have any name, such as log_lik_dim_0 of Stan."""
+    posterior = built_in["posterior"].to_dataset()[["word_mean"]]
+    density = bb.checks.add_log_likelihood(built_in)["log_likelihood"].to_dataset()
+    renamed = density.rename(pair="log_lik_dim_0").drop_vars("log_lik_dim_0")
+    post = bb.from_draws(xr.DataTree.from_dict({"/posterior": posterior, "/log_likelihood": renamed}), table)
+    assert az.loo(post).elpd == pytest.approx(az.loo(bb.checks.add_log_likelihood(built_in)).elpd, abs=1e-9)
+    for part in (density.isel(pair=slice(3)), density.isel(draw=slice(50)), density.sum("pair")):
+        tree = xr.DataTree.from_dict({"/posterior": posterior, "/log_likelihood": part})
+        with pytest.raises(
+            bb.InputError, match=f"log_likelihood/distance of the draws has the sizes .*: needed .*{len(table)}"
+        ):
+            bb.from_draws(tree, table)
+
+
 def test_statistics_of_a_sampler_that_are_no_numbers_are_left_out(built_in, table):
     """Of nutpie with divergences, and of PyMC."""
     posterior = built_in["posterior"].to_dataset()
@@ -232,6 +257,13 @@ def no_start(data):
     return model
 
 
+def unused_and_flat(data):
+    model = published(data)
+    with model:
+        pm.Flat("unused")
+    return model
+
+
 FEW = {"draws": 20, "chains": 1, "seed": 1, "sampler": {"tune": 20}}
 
 
@@ -250,6 +282,7 @@ FEW = {"draws": 20, "chains": 1, "seed": 1, "sampler": {"tune": 20}}
         (published, {"sampler": {"tune": "many"}}, r"sampler\['tune'\] is 'many'"),
         (published, {"sampler": {"target_accept": 2}}, r"sampler\['target_accept'\] is 2"),
         (published, {"sampler": {"nuts_sampler": "stan"}}, "valid are pymc, nutpie"),
+        pytest.param(unused_and_flat, FEW, "pymc.sample failed: DisconnectedInputError", marks=pytest.mark.full),
         (published, {"engine": "exact"}, "leave priors, adjust and engine out"),
         (published, {"priors": {"sigma": {"rate": 1}}}, "leave priors, adjust and engine out"),
         (3.5, {}, "a model is a name, a path, a PyMC model or a function that makes one, not 3.5"),
@@ -280,6 +313,7 @@ def test_draws_that_do_not_fit_are_refused(built_in, table):
             xr.DataTree.from_dict({"/posterior": posterior, "/observed_data": observed}),
             "observed_data/distance of the draws holds other distances than the table",
         ),
+        (posterior.isel(draw=[]), "there are no draws"),
         ({"word_mean": np.zeros((2, 5, 3, 3))}, r"shape \(2, 5, 3, 3\): needed is chain, draw, protected_word \(16\)"),
         ([1, 2], "give a DataTree, a Dataset"),
     ):
