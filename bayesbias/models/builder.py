@@ -269,12 +269,13 @@ def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
 
 def _no_prior(observed: FloatArray, factor: FloatArray, rng: np.random.Generator, size: Any = None) -> FloatArray:
     """NaN for each mean: a flat prior has no draws. PyMC asks for some when it draws the graph of a model, too."""
+    none = np.full(observed.shape, np.nan)  # PyMC tries functions with symbols first, of which this makes none
     warn(
         "in the model 'related' means of words have a flat prior, so that there is no prior predictive distribution "
         "(NaN); 'crossed' and 'published' have one",
         DrawsWarning,
     )
-    return np.full_like(observed, np.nan)
+    return none
 
 
 Centred = tuple[NDArray[np.bool_], FloatArray, FloatArray]

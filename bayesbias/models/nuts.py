@@ -114,6 +114,9 @@ def checked_options(options: object) -> dict[str, Any]:
     if name != "pymc" and importlib.util.find_spec(name) is None:
         raise InputError(f"the sampler {name} is not installed: pip install {INSTALLED_BY[name]}")
     whole_number(options.get("tune", TUNE), "sampler['tune']", least=0)
+    for each in ("cores", "max_treedepth"):
+        if each in options:
+            whole_number(options[each], f"sampler[{each!r}]")
     probability(options.get("target_accept", TARGET_ACCEPT), "sampler['target_accept']")
     return dict(options)
 
@@ -139,9 +142,14 @@ def trace_of(
         "quiet": not progressbar,
         **(options or {}),
     }
+    if "max_treedepth" in how:
+        how["nuts"] = {"max_treedepth": how.pop("max_treedepth")}
     # sums that the compiler may reorder round by what its cache holds, and so by what was fitted before
     with model, quiet("pymc"), config.change_flags(numba__fastmath=False):
-        trace: Any = pymc.sample(draws=draws, chains=chains, random_seed=int(rng.integers(2**31)), **how)
+        try:
+            trace: Any = pymc.sample(draws=draws, chains=chains, random_seed=int(rng.integers(2**31)), **how)
+        except Exception as error:  # of options and models that may come from anywhere
+            raise InputError(f"pymc.sample failed: {type(error).__name__}: {str(error).strip()}") from error
     trace.attrs["sampler"] = how["nuts_sampler"]
     return cast("xr.DataTree", trace)
 

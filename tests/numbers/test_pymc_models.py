@@ -1,5 +1,7 @@
 """The PyMC model that users are handed would be another one than the model that was fitted."""
 
+import warnings
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -129,6 +131,12 @@ def test_prior_predictive_distributions_are_those_of_the_priors(name, table):
     assert drawn["prior_predictive/distance"].sizes["pair"] == len(table)
 
 
+def test_the_model_of_related_words_warns_only_where_its_prior_is_drawn(table):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", bb.errors.DrawsWarning)
+        bb.pymc_model(table, "related")
+
+
 @pytest.mark.filterwarnings("ignore:Numba will use object mode")  # as PyMC says of any distribution in Python
 def test_the_model_of_related_words_has_no_prior_predictive_distribution(table):
     with bb.pymc_model(table, "related"), pytest.warns(bb.errors.DrawsWarning, match="no prior predictive"):
@@ -156,6 +164,14 @@ def test_options_reach_the_sampler_and_are_recorded(table):
     assert post.attrs["sampler_options"] == '{"tune": "150", "nuts_sampler": "pymc"}'
 
 
+@pytest.mark.parametrize("sampler", ["pymc", "nutpie"])
+def test_the_depth_of_trees_reaches_each_sampler(sampler, table):
+    """A tree of depth 2 has 3 steps."""
+    options = {"tune": 20, "max_treedepth": 2, "target_accept": 0.9, "nuts_sampler": sampler}
+    post = bb.fit(table, "published", engine="nuts", draws=20, chains=1, seed=1, sampler=options)
+    assert post["sample_stats/n_steps"].max() <= 3
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -166,6 +182,8 @@ def test_options_reach_the_sampler_and_are_recorded(table):
             {"sampler": {"nuts_sampler": "blackjax"}, "engine": "nuts"},
             "blackjax is not installed: pip install blackjax",
         ),
+        ({"sampler": {"cores": 0}, "engine": "nuts"}, r"sampler\['cores'\] is 0"),
+        ({"sampler": {"initvals": {"zz": 1}}, "engine": "nuts"}, "pymc.sample failed: KeyError: 'zz'"),
         ({"sampler": 3, "engine": "nuts"}, "give options of pymc.sample"),
         ({"sampler": {"tune": 3}}, "sampler is for engine='nuts', and the engine is 'exact'"),
     ],
