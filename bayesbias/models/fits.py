@@ -224,9 +224,9 @@ def pymc_model(
     """The model of a distance table in PyMC, to be read, changed and sampled; ``engine="nuts"`` samples exactly this.
 
     Its free variables are the posterior variables of :func:`fit`, with names and dimensions, so that PyMC takes the
-    draws of any engine: ``pm.sample_posterior_predictive``, ``pm.compute_log_likelihood``, ``pm.compute_log_prior``.
-    Means of words and pooled scales are moved as standardised deviations by the sampler, in transforms. The observed
-    variable is ``distance`` (pair).
+    draws of any engine: ``pm.sample_posterior_predictive``, ``pm.stats.compute_log_likelihood``,
+    ``pm.stats.compute_log_prior``. Means of words and pooled scales are moved as standardised deviations by the
+    sampler, in transforms. The observed variable is ``distance`` (pair).
 
     Parameters
     ----------

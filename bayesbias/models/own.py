@@ -198,7 +198,7 @@ def sampled(
     data = read_distances(table)
     if data.adjusted or template_data(table, data) is not None:
         raise InputError(
-            "the distances are adjusted, or those of sentence templates: a model of one's own is not told of the error "
+            "the distances are adjusted, or those of sentence templates: a model of one's own does not know the error "
             "of an adjustment or of templates; give a table of distances as measured, of one vector a word"
         )
     name = text(getattr(model, "__name__", "") or getattr(model, "name", "") or "own", "the name of the model")
@@ -314,10 +314,11 @@ def from_draws(
     ----------
     draws
         A DataTree with the group ``posterior``, a Dataset, or arrays by name. ``word_mean`` has the dims (``chain``,
-        ``draw``, ``protected_word``, ``connection``), with the labels of the table; of an array in that order, with
-        the labels as the table has them. ``connection_mean`` (``connection``), if it is there, is the mean over further
-        protected words. Of a DataTree the groups ``sample_stats`` (numbers by draw), ``log_likelihood``, ``log_prior``,
-        ``posterior_predictive``, ``prior`` and ``prior_predictive`` are kept; distances are ``distance`` (``pair``).
+        ``draw``, ``protected_word``, ``connection``), with the labels of the table; of an array without labels in that
+        order, with the labels as the table has them. ``connection_mean`` (``connection``), if it is there, is the mean
+        over further protected words. Of a DataTree the groups ``sample_stats`` (numbers by draw), ``log_likelihood``,
+        ``log_prior``, ``posterior_predictive``, ``prior`` and ``prior_predictive`` are kept; distances are
+        ``distance``, with one more dim for the rows of the table.
     table
         The distance table that was fitted.
     name
