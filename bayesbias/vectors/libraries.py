@@ -49,6 +49,8 @@ def _real_matrix(words: Sequence[object], vectors: Any, where: str) -> NDArray[A
 
 def _frame(source: Any) -> tuple[list[str], Any, str]:
     where = "the DataFrame" if hasattr(source, "iloc") else "the table"
+    if hasattr(source, "to_frame"):
+        raise InputError(f"{type(source).__name__} is one column: give a DataFrame, such as series.to_frame('vector')")
     blocks = list(rows_of_frame(source, where))
     return [word for words, _ in blocks for word in words], np.concatenate([vectors for _, vectors in blocks]), where
 
@@ -108,7 +110,7 @@ def _has(*names: str) -> Callable[[Any], bool]:
 
 
 LIBRARIES: tuple[tuple[Callable[[Any], bool], Callable[[Any], tuple[list[str], Any, str]]], ...] = (
-    (_has("dims", "coords", "transpose"), _labelled),
+    (_has("dims", "coords", "transpose", "to_numpy"), _labelled),
     (_has("__arrow_c_stream__"), _frame),
     (
         lambda source: (

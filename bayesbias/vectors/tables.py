@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -51,28 +51,65 @@ def arrow_of(frame: Any, where: str) -> Any:
     except (pa.ArrowException, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{where}{_odd_cell(frame)}: give text and real numbers") from error
+        raise InputError(f"{where}{_odd_cell(_cells(frame), error)}") from error
+    if hasattr(frame, "iloc"):
+        _refuse_true(_cells(frame.loc[:, [str(kind) == "object" for kind in frame.dtypes]]), where)
     if not table.num_rows:
         raise InputError(f"{where} has no rows: give one for each word")
     return table
 
 
-def _odd_cell(frame: Any) -> str:
-    """The first cell of a DataFrame that is of another kind than the first of its column, or of no kind of Arrow's."""
+def _refuse_true(rows: Iterable[Mapping[str, Any]], where: str) -> None:
+    """Refuse True and False among numbers, which Arrow reads as 1 and 0."""
+    for number, row in enumerate(rows, 1):
+        for name, cell in row.items():
+            if isinstance(cell, bool | np.bool_) or holds_true(cell):
+                raise InputError(
+                    f"{where}: row {number} of the column {name!r} is {shown(cell)}, no number: correct it, or "
+                    "leave the column out"
+                )
+
+
+def holds_true(cell: Any) -> bool:
+    """True for a list in which True or False stands, which NumPy and Arrow read as 1 and 0 among numbers."""
+    return isinstance(cell, list | tuple) and bool in map(type, cell)
+
+
+def _cells(frame: Any) -> Iterator[dict[str, Any]]:
+    """The rows of a DataFrame of pandas, as names and cells; columns of other libraries have one kind, and no rows."""
+    if hasattr(frame, "iloc"):
+        yield from (dict(zip(map(str, frame), row, strict=True)) for row in frame.itertuples(index=False, name=None))
+
+
+def _odd_cell(rows: Iterable[Mapping[str, Any]], error: Exception) -> str:
+    """Where rows first hold what is of another kind than the first cell of its column, or of none of Arrow's.
+
+    What Arrow says of them where there is no such cell.
+    """
     import pyarrow as pa
 
-    for name in frame.columns if hasattr(frame, "iloc") else ():
-        first = None
-        for row, value in enumerate(frame[name], 1):
-            place = f": row {row} of the column {str(name)!r} is {shown(value)}"
+    first: dict[str, str] = {}
+    for number, row in enumerate(rows, 1):
+        for name, value in row.items():
+            place = f": row {number} of the column {name!r} is {shown(value)}"
             try:
-                kind = pa.array([value], from_pandas=True).type
+                kind = _kind(pa.array([value], from_pandas=True).type)
             except (pa.ArrowException, TypeError, ValueError):
-                return place
-            if first not in (None, kind) and pa.types.is_string(first) != pa.types.is_string(kind):
-                return f"{place}, and others are {first}"
-            first = kind if first is None and not pa.types.is_null(kind) else first
-    return " holds what is no text and no real number"
+                return f"{place}: give text and real numbers"
+            if not kind.endswith("null") and first.setdefault(name, kind) != kind:
+                return f"{place}, and others are {first[name]}: give text and real numbers"
+    return f" cannot be read: {error}; give text and real numbers"
+
+
+def _kind(of: Any) -> str:
+    """What a type of Arrow holds, in plain words; numbers of all types are one kind."""
+    import pyarrow as pa
+
+    if hasattr(of, "value_type"):
+        return f"lists of {_kind(of.value_type)}"
+    if pa.types.is_integer(of) or pa.types.is_floating(of):
+        return "numbers"
+    return "text" if pa.types.is_string(of) else str(of)
 
 
 def _with_words(frame: pd.DataFrame) -> pd.DataFrame:
@@ -97,7 +134,11 @@ def rows_of_parquet(path: Path) -> Rows:
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     with read_as("Parquet", str(path)):
-        columns = _columns_of(pq.read_schema(path), str(path))
+        columns = _columns_of(
+            pq.read_schema(path),
+            str(path),
+            lambda name: (cell for batch in parquet_batches(path, [name]) for cell in batch.column(0).to_pylist()),
+        )
         yield from _rows(parquet_batches(path, columns, BATCH), columns, str(path))
 
 
@@ -142,10 +183,27 @@ def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
             content = json.loads(stream.read(), object_pairs_hook=partial(_first_of_each, where))
             yield from _rows_of_json(content, where)
         else:
+            import pyarrow as pa
             import pyarrow.json as lines  # type: ignore[import-untyped]
 
-            table = lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST))
+            try:
+                table = lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST))
+            except pa.ArrowInvalid as error:
+                stream.seek(0)
+                raise InputError(f"{where}{_odd_cell(_objects(stream, where), error)}") from error
             yield from rows_of(table, where)
+
+
+def _objects(lines: Iterable[bytes], where: str) -> Iterator[dict[str, Any]]:
+    """The objects of JSON that lines hold, one each."""
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line) if line.strip() else {}
+        except ValueError as error:
+            raise InputError(f"{where}: line {number} is no JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise InputError(f"{where}: line {number} is {shown(row)}: give an object with a word and its vector")
+        yield row
 
 
 def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
@@ -173,7 +231,9 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
     )
     batches = iter(table)
     beginning = next(batches, None)
-    columns = _columns_of(table.schema, where, beginning)
+    columns = _columns_of(
+        table.schema, where, lambda name: [] if beginning is None else beginning.column(name).to_pylist()
+    )
     yield from _rows(
         (batch.select(columns) for batch in chain([beginning] if beginning else [], batches)), columns, where
     )
@@ -214,17 +274,22 @@ def _rows_of_json(content: object, where: str) -> Rows:
             f"{where} holds {shown(content)}: an embedding in JSON is an object of words and their lists of numbers, "
             "or a list of objects with a word and its vector"
         )
-    yield from rows_of(pa.Table.from_pylist(content), where)
+    try:
+        table = pa.Table.from_pylist(content)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"{where}{_odd_cell(content, error)}") from error
+    _refuse_true(content, where)
+    yield from rows_of(table, where)
 
 
 def rows_of(table: Any, where: str) -> Rows:
     """Words and vectors of an Arrow table."""
-    columns = _columns_of(table.schema, where, table)
+    columns = _columns_of(table.schema, where, lambda name: table.column(name).to_pylist())
     return _rows(table.select(columns).to_batches(BATCH), columns, where)
 
 
-def _columns_of(schema: Any, where: str, sample: Any = None) -> list[str]:
-    """The column of words, and that of vectors or one column a dimension; a sample of rows shows what is no number."""
+def _columns_of(schema: Any, where: str, cells: Callable[[str], Iterable[Any]]) -> list[str]:
+    """The column of words, and that of vectors or one column a dimension; cells of a column show what is no number."""
     import pyarrow as pa
 
     is_of = pa.types
@@ -246,16 +311,15 @@ def _columns_of(schema: Any, where: str, sample: Any = None) -> list[str]:
         return [word, _only(vectors, VECTORS, "vectors (lists of numbers)", schema, where)]
     others = [field for field in schema if field.name != word]
     if odd := [field for field in others if not is_number(field.type)]:
-        texts = sample.column(odd[0].name).to_pylist() if sample is not None and is_text(odd[0].type) else []
-        for row, value in enumerate(texts, 1):
-            if value is not None and not is_written_number(value):
+        name = odd[0].name
+        for row, value in enumerate(cells(name), 1):
+            if value is not None and not (isinstance(value, str) and is_written_number(value)):
+                what = "not real numbers" if isinstance(value, list) else "no number"
                 raise InputError(
-                    f"{where}: row {row} of the column {odd[0].name!r} is {shown(value)}, no number: correct it, or "
-                    "leave the column out"
+                    f"{where}: row {row} of the column {name!r} is {shown(value)}, {what}: correct it, or leave the "
+                    "column out"
                 )
-        raise InputError(
-            f"{where}: the column {odd[0].name!r} holds {odd[0].type}, not real numbers: leave it out or convert it"
-        )
+        raise InputError(f"{where}: the column {name!r} holds {odd[0].type}, not numbers: leave it out or convert it")
     if not others:
         raise InputError(f"{where} has the column {word!r} alone: a column of lists, or one a dimension, is needed")
     whole = [field.name for field in others if is_of.is_integer(field.type)]
@@ -279,7 +343,7 @@ def real_vectors(words: Sequence[object], vectors: Iterable[Any], where: str) ->
             row = np.asarray(vector)
         except (TypeError, ValueError):  # lists of several lengths
             row = np.empty((0, 0))
-        if row.ndim != 1 or row.dtype.kind not in "fiu" or not len(row):
+        if row.ndim != 1 or row.dtype.kind not in "fiu" or not len(row) or holds_true(vector):
             raise InputError(f"{place} is {shown(vector)}: give real numbers in a list, one at least")
         if rows and len(row) != len(rows[0]):
             raise InputError(f"{place} has {many(len(row), 'number')}, and the first has {len(rows[0])}: give as many")

@@ -252,19 +252,27 @@ REFUSED = {
     ),
     "two columns of lists": (frame(a=[[1.0]] * 3, b=[[1.0]] * 3), "columns a, b hold vectors .*: call one .* 'vector'"),
     "ragged lists": (frame(v=[[1.0, 2.0], [1.0], [3.0, 4.0]]), r"the vector of 'b' \(row 2\) has 1 numbers.*has 2"),
-    "empty lists": (frame(v=[[], [], []]), "not real numbers|has 0 numbers"),
+    "empty lists": (frame(v=[[], [], []]), r"row 1 of the column 'v' is \[\], not real numbers"),
     "strings for numbers": (frame(x=[1.0, 2.0, 3.0], y=["1", "2", "3"]), "column 'y' holds"),
-    "lists of strings": (frame(v=[["1"], ["2"], ["3"]]), "the column 'v' holds list<.*string>, not real numbers"),
+    "lists of strings": (frame(v=[["1"], ["2"], ["3"]]), r"row 1 of the column 'v' is \['1'\], not real numbers"),
     "a missing number": (frame(x=[1.0, None, 2.0]), "row 2 of the column 'x' is missing"),
     "a missing vector": (frame(v=[[1.0], [2.0], None]), "row 3 of the column 'v' is missing"),
     "a number missing in a vector": (frame(v=[[1.0, 2.0], [1.0, None], [2.0, 3.0]]), r"'b' \(row 2\) lacks a number"),
     "a missing word": (pd.DataFrame({"word": ["a", None], "x": [1.0, 2.0]}), "row 2 of the column 'word' is missing"),
     "complex numbers": (frame(x=[1j, 2j, 3j]), "row 1 of the column 'x' is 1j: give text and real numbers"),
     "complex vectors": (frame(v=[np.ones(2), np.ones(2), np.array([1j, 2])]), "row 3 of the column 'v' is array"),
-    "a text among numbers": (frame(x=[1.0, "?", 2.0]), "row 2 of the column 'x' is '\\?', and others are double"),
+    "a text among numbers": (frame(x=[1.0, "?", 2.0]), "row 2 of the column 'x' is '\\?', and others are numbers"),
     "a number among words": (pd.DataFrame({"word": ["a", 3], "x": [1.0, 2.0]}), "row 2 of the column 'word' is 3"),
-    "truth values": (frame(x=[True, False, True]), "the column 'x' holds bool, not real numbers"),
-    "dates": (frame(x=pd.to_datetime(["2020", "2021", "2022"])), "the column 'x' holds timestamp"),
+    "truth values": (frame(x=[True, False, True]), "row 1 of the column 'x' is True, no number"),
+    "a truth value among numbers": (
+        frame(x=pd.Series([1.0, True, 2.0], dtype=object)), "row 2 of the column 'x' is True, no number"
+    ),
+    "a truth value in a vector": (frame(v=[[1.0], [True], [2.0]]), r"row 2 of the column 'v' is \[True\], no number"),
+    "a text in a vector": (frame(v=[[1.0], [2.0], ["a"]]), r"row 3 of the column 'v' is \['a'\], and .* lists"),
+    "a list among numbers": (frame(x=[1.0, [2.0], 3.0]), r"row 2 of the column 'x' is \[2.0\], and others are numbers"),
+    "a Series": (pd.Series([1.0, 2.0], index=["a", "b"]), r"Series is one column: give a DataFrame"),
+    "a Dataset": (xr.Dataset({"v": ("word", [1.0])}), "cannot read an embedding from Dataset"),
+    "dates": (frame(x=pd.to_datetime(["2020", "2021", "2022"])), "row 1 of the column 'x' is datetime"),
     "no column of numbers": (frame(), "has the column 'word' alone"),
     "no row": (frame().iloc[:0].assign(x=[]), "no rows"),
     "a column twice": (pd.DataFrame([["a", 1.0, 2.0]], columns=["word", "x", "x"]), "two columns 'x'"),
@@ -273,6 +281,7 @@ REFUSED = {
     "a mapping of texts": ({"a": [1.0, 2.0], "b": ["1", "2"]}, r"of 'b' is \['1', '2'\]: give real numbers"),
     "a mapping with a gap": ({"a": [1.0, 2.0], "b": [None, 2.0]}, r"of 'b' is \[None, 2.0\]: give real numbers"),
     "a mapping of truth values": ({"a": [1.0, 2.0], "b": [True, False]}, "of 'b' is .*: give real numbers"),
+    "a truth value in a mapping": ({"a": [1.0, 2.0], "b": [True, 2.0]}, "of 'b' is .*: give real numbers"),
     "a mapping of complex numbers": ({"a": [1.0, 2.0], "b": [1j, 2.0]}, "of 'b' is .*: give real numbers"),
     "a mapping of numbers": ({7: [1.0, 2.0]}, "word 1 is 7, which is no text"),
     "a pair of ragged lists": ((["a", "b"], [[1.0, 2.0], [1.0]]), "of 'b' has 1 number, and the first has 2"),
@@ -397,7 +406,7 @@ BROKEN = {
     "n.csv": (b"a,b,x\np,q,1\n", "the columns a, b hold words .*: call one of them 'word'"),
     "o.csv": (b"word,x,y\na,1,2\nb,3\n", "cannot be read as CSV: CSV parse error: Expected 3 columns, got 2: b,3"),
     "p.csv": (b"word;x\na;1,5\n", "has ';' between columns: write commas there, and points"),
-    "q.csv": (b"word,x\na,true\n", "the column 'x' holds bool, not real numbers"),
+    "q.csv": (b"word,x\na,true\n", "row 1 of the column 'x' is True, no number"),
     "r.csv": (b"word,x\na,1\n,2\n", "the word of vector 2 is empty"),
     "s.json": (b'{"a": [1, 2], "b": [1]}', "the vector of 'b' has 1 number, and the first has 2"),
     "t.json": (b'{"a": [1, 2], "b": [1, null]}', "the vector of 'b' is .1, None.: give real numbers"),
@@ -408,12 +417,30 @@ BROKEN = {
     "y.jsonl": (b'{"word": "a", "vector": [1, 2]}\n{"word": "b"}', "row 2 of the column 'vector' is missing"),
     "d.json": (b"{", "cannot be read as JSON"),
     "e.json": (b"[1, 2]", "an embedding in JSON is"),
-    "f.jsonl": (b'{"word": "a", "vector": [1', "cannot be read as JSONL"),
+    "f.jsonl": (b'{"word": "a", "vector": [1]}\n{"word": "b", "vector": [1', "line 2 is no JSON"),
+    "z.json": (
+        b'[{"word": "a", "v": [1]}, {"word": "b", "v": ["x"]}]',
+        "row 2 of the column 'v' is .'x'., and others are lists",
+    ),
+    "za.json": (b'[{"word": "a", "x": 1.5}, {"word": "b", "x": true}]', "row 2 of the column 'x' is True, no number"),
+    "zb.jsonl": (
+        b'{"word": "a", "x": 1}\n{"word": "b", "x": "?"}',
+        "row 2 of the column 'x' is '.', and others are numbers",
+    ),
+    "zc.jsonl": (b'{"word": "a", "v": [true]}', "row 1 of the column 'v' is .True., not real numbers"),
+    "zd.jsonl": (b'{"word": "a", "v": [1]}\n[1]', "line 2 is .1.: give an object with a word and its vector"),
     "g.csv.gz": (gzip.compress(b"word,x\na,1\n" * 5000)[:-20], "truncated or damaged"),
     "h.csv.bz2": (bz2.compress(b"word,x\n" + b"a,1\n" * 5000)[:-20], "truncated or damaged"),
     "i.txt.xz": (lzma.compress(b"a 1 2\n" * 5000)[:-20], "truncated or damaged"),
     "j.csv.gz": (gzip.compress(b"word,x\na," + b"1" * (1 << 27)), "fill the memory|CSV"),
 }
+
+
+def test_the_row_is_named_that_makes_a_column_of_parquet_text(tmp_path):
+    for values, message in ((["1", "?", "2"], r"row 2 .* 'x' is '\?'"), ([True, False, True], "row 1 .* 'x' is True")):
+        frame(x=values).to_parquet(tmp_path / "v.parquet")
+        with pytest.raises(bb.InputError, match=rf"v.parquet: {message}, no number: correct it"):
+            bb.load_embedding(tmp_path / "v.parquet")
 
 
 @pytest.mark.parametrize("name", BROKEN)
