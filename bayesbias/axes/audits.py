@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,7 +37,7 @@ from bayesbias.errors import InputError, listed, many
 from bayesbias.numerics.arrays import FloatArray, mean_unit, unit_rows
 from bayesbias.numerics.mixtures import false_sign_rates, s_values
 from bayesbias.numerics.offsets import Field, MeanOffset, Strata, field_of, mean_offset, signal
-from bayesbias.vectors import Embedding, about, opened, rows_of
+from bayesbias.vectors import Embedding, about, composed_of, composed_sentences, opened, rows_of, with_composed
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.words import WordLists, Words, lists_of_any_kind
 
@@ -313,8 +314,8 @@ def audit(
             "an audit does not know the choice of templates as an error: give vectors.mean_vectors() of what encode "
             "returned, which takes the templates as they are"
         )
-    vectors = opened(kv)
-    contrasts = _contrasts(vectors, groups)
+    contrasts = _contrasts(opened(kv), groups)
+    vectors = contrasts.kv
     vocabulary, names = _vocabulary(vectors, contrasts.keys, most_frequent), list(contrasts.groups)
     frames, distribution, sizes, ropes = [], {}, {}, {}
     with one_thread():
@@ -449,6 +450,7 @@ class _Contrasts:
     poles: FoundPoles | None  # of two poles
     notes: tuple[str, ...]
     lists: Mapping[str, str | None]
+    kv: KeyedVectors  # with the words of the poles that it composes
 
     @property
     def paired(self) -> bool:
@@ -470,7 +472,9 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
     )
     if isinstance(protected, Mapping) and len(protected) != 2:
         return _several(kv, protected, about_lists)
-    ends = find_poles(kv, poles_of(lists, "groups"))
+    asked = poles_of(lists, "groups")
+    kv = with_composed(kv, asked.words)
+    ends = find_poles(kv, asked)
     pairs: Sequence[tuple[str, ...]] = ends.pairs
     if ends.pairs:
         named = {end: tuple(dict.fromkeys(pair[i] for pair in ends.pairs)) for i, end in enumerate(ends.ends)}
@@ -487,7 +491,7 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
         low, high = (np.asarray(kv.vectors[rows_of(kv, side)], dtype=float) for side in zip(*pairs, strict=True))
         relation = unit_rows(low - high).mean(axis=0)
     notes = tuple(note for note in ends.notes if note != LISTS)
-    return _Contrasts(named, (ends.strata,), ends.keys, relation, ends, notes, about_lists)
+    return _Contrasts(named, (ends.strata,), ends.keys, relation, ends, notes, about_lists, kv)
 
 
 def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, str | None]) -> _Contrasts:
@@ -496,6 +500,7 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
         raise InputError(f"{len(groups)} group{'' if len(groups) == 1 else 's'} given: an audit needs two")
     listed_words = mapping(groups, "groups", "lists").items()
     groups = {name: checked(Words, words, f"groups.{name}") for name, words in listed_words}
+    kv = with_composed(kv, chain(*groups.values()))
     others = {name: [word for other, words in groups.items() if other != name for word in words] for name in groups}
     pairs = {
         name: find_poles(kv, poles_of({name: words, OTHERS: others[name]}, "groups")) for name, words in groups.items()
@@ -512,9 +517,10 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
         ]
         strata.append(Strata(direction.strata.vectors, (own, *beside)))
     missing = [word for name, words in groups.items() for word in words if word not in named[name]]
-    notes = (f"Not in {about(kv)['name']}: {listed(missing)}.",) if missing else ()
     keys = dict.fromkeys(key for direction in pairs.values() for key in direction.keys)
-    return _Contrasts(named, tuple(strata), tuple(keys), None, None, notes, lists)
+    lost = [f"Not in {about(kv)['name']}: {listed(missing)}."] if missing else []
+    notes = (*lost, *composed_sentences(composed_of(kv, {key: key for key in keys})))
+    return _Contrasts(named, tuple(strata), tuple(keys), None, None, notes, lists, kv)
 
 
 def _table(vocabulary: _Vocabulary, places: _ContrastPlaces, names: list[str], i: int, prob: float) -> pd.DataFrame:

@@ -42,7 +42,17 @@ from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals
 from bayesbias.numerics.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias.numerics.related import root_of
-from bayesbias.vectors import Case, Embedding, about, find_words, opened, rows_of
+from bayesbias.vectors import (
+    Case,
+    Embedding,
+    about,
+    composed_of,
+    composed_sentences,
+    find_words,
+    opened,
+    rows_of,
+    with_composed,
+)
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import CASES, about_distances
 from bayesbias.words import WordLists, words_given
@@ -121,7 +131,8 @@ class Axis(Result):
                 ranks=self.ranks[rows],
                 templates=None if self.templates is None else self.templates.of(rows),
             )
-        return _with(self, *_placed(self.kv, names, case))
+        vectors = with_composed(self.kv, names, case)
+        return _with(replace(self, kv=vectors), *_placed(vectors, names, case))
 
     @property
     def paired(self) -> bool:
@@ -559,12 +570,14 @@ def axis(
     wanted = by_name_or_none(adjust, (FREQUENCY,), "adjust")
     start = whole_number(seed, "seed", least=0, most=None)
     sentences = whole_templates(kv) if isinstance(kv, ContextVectors) else None
-    vectors = opened(kv) if sentences is None else sentences.mean_vectors()
-    poles = find_poles(vectors, poles_of(pairs), case)
-    if isinstance(kv, ContextVectors) and sentences is not None:
-        poles = replace(poles, notes=(*poles.notes, *kv.notes, noted(len(sentences))))
     people = chain.from_iterable(words.protected.values()) if isinstance(words, WordLists) else words
     names = None if people is None else words_given(people, "words")
+    asked = poles_of(pairs)
+    every_word = [*asked.words, *(names or ())]
+    vectors = opened(kv, every_word, case) if sentences is None else sentences.mean_vectors()
+    poles = find_poles(vectors, asked, case)
+    if isinstance(kv, ContextVectors) and sentences is not None:
+        poles = replace(poles, notes=(*poles.notes, *kv.notes, noted(len(sentences))))
     if wanted is None and frequencies is not None:
         raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
     if wanted is not None and where != "vocabulary":
@@ -655,4 +668,5 @@ def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[st
     missing = [word for word in names if word not in keys]
     if not keys:
         raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}")
-    return keys, [f"Words that are missing: {listed(missing)}."] if missing else []
+    lost = [f"Words that are missing: {listed(missing)}."] if missing else []
+    return keys, [*lost, *composed_sentences(composed_of(kv, keys))]

@@ -20,7 +20,7 @@ from bayesbias.errors import InputError, agreed, listed, many, near, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
-from bayesbias.vectors import Case, about, find_words, rows_of
+from bayesbias.vectors import Case, about, composed_of, composed_sentences, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import FREQUENT, SAMPLE, sample_of
 from bayesbias.words import PairList, Pairs, WordList, WordLists, Words, lists_of_any_kind, load_list, pairs_given
@@ -101,6 +101,11 @@ class Poles:
         """Names of the negative and the positive pole: that of a list, or the word of the first pair."""
         return (self.lists[0][0], self.lists[1][0]) if self.lists else self.pairs[0]
 
+    @property
+    def words(self) -> list[str]:
+        """Every word of the pairs or lists."""
+        return [word for pair in self.pairs for word in pair] or [word for _, words in self.lists for word in words]
+
 
 def poles_of(pairs: Any, name: str = "pairs") -> Poles:
     """The poles that an argument stands for."""
@@ -179,7 +184,7 @@ class FoundPoles:
 
 def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPoles:
     """Look the words of an axis up; pairs with a word that is missing are left out and named."""
-    every = [word for pair in poles.pairs for word in pair] or [word for _, words in poles.lists for word in words]
+    every = poles.words
     below, above = zip(*poles.pairs, strict=True) if poles.pairs else (words for _, words in poles.lists)
     if both := sorted(set(below) & set(above)):
         stand = "stands" if len(both) == 1 else "stand"
@@ -194,7 +199,8 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPol
     row_of = {word: places[key] for word, key in keys.items()}
     found = (_found_pairs if poles.pairs else _found_lists)(poles, row_of, vectors, tuple(places))
     lost = f"Not in {embedding}, of the axis {found.name}: {listed(missing)}."
-    return replace(found, notes=(lost, *found.notes)) if missing else found
+    made = composed_sentences(composed_of(kv, keys))
+    return replace(found, notes=(*([lost] if missing else []), *made, *found.notes))
 
 
 def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:

@@ -266,12 +266,12 @@ def rank(
     {'as it is': 2.0, 'debiased': 1.0}
     """
     one_of(aggregate, tuple(AGGREGATES), "aggregate")
-    embeddings = named_embeddings(kvs)
+    named, notes = named_queries(queries), dict[str, None]()
+    embeddings = named_embeddings(kvs, every_word(named.values()), case)
     if len(embeddings) < 2:
         raise InputError(f"a ranking needs two embeddings at least, given {len(embeddings)}: give a mapping of names")
     draws, replicates = whole_number(draws, "draws", least=0), whole_number(replicates, "replicates", least=0)
     seed = whole_number(seed, "seed", least=0, most=None)
-    named, notes = named_queries(queries), dict[str, None]()
     how = Lookup.checked("drop", max_missing, case, normalise, None, twins)
     how = replace(how, without=_only_in_some(named, embeddings, case, notes))
     if twins == "once":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from pathlib import Path
@@ -25,7 +25,7 @@ from bayesbias.errors import InputError, many, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
 from bayesbias.metrics.definition import NOTHING
-from bayesbias.metrics.queries import word_lists_of
+from bayesbias.metrics.queries import every_word, word_lists_of
 from bayesbias.models import fit
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.vectors import Case, Embedding, Setting, ToyCorpus, opened, rows_of, toy_corpus, train_embeddings
@@ -70,8 +70,10 @@ STUDY_COLUMNS = [
 ]
 
 
-def _by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
-    """Setting to embedding, by corpus, algorithm, dimensions and seed."""
+def _by_setting(
+    kvs: Mapping[Any, Embedding], words: Collection[str], case: Case = "as-is"
+) -> dict[Setting, KeyedVectors]:
+    """Setting to embedding, with those of some words that it composes, by corpus, algorithm, dimensions and seed."""
     if not isinstance(kvs, Mapping) or not kvs:
         kind = "empty" if isinstance(kvs, Mapping) else type(kvs).__name__
         raise InputError(
@@ -88,7 +90,7 @@ def _by_setting(kvs: Mapping[Any, Embedding]) -> dict[Setting, KeyedVectors]:
         names = printable(str(corpus), "corpus"), printable(str(algorithm), "algorithm")
         setting = Setting(*names, whole_number(dims, "dims"), whole_number(seed, "seed", least=0, most=None))
         with within(setting.label):
-            kv = opened(source)
+            kv = opened(source, words, case)
         if kv.vector_size != setting.dims:
             raise InputError(f"{setting.label} says {setting.dims} dimensions, and its vectors have {kv.vector_size}")
         if setting in embeddings:
@@ -201,7 +203,8 @@ def metric_stability(
     prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
     contrast = flag(contrast, "contrast")
     seed = whole_number(seed, "seed", least=0, most=None)
-    named, parsed = _by_setting(kvs), as_query(query)
+    parsed = as_query(query)
+    named = _by_setting(kvs, every_word([parsed]), case)
     unit = _baselines(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
     lists = word_lists_of(parsed) if contrast else None
     if isinstance(lists, str):
@@ -373,15 +376,16 @@ def direct_bias_study(
     """
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    named = _by_setting(kvs)
-    baseline = _baselines(named, whole_number(random_pairs, "random_pairs"), rng)
     source: Any = words
     if not isinstance(source, Mapping):
         source = {Path(source).stem if isinstance(source, str | Path) else "words": source}
     named_lists = {str(name): words_given(listed_words, "words") for name, listed_words in source.items()}
     if not named_lists:
         raise InputError("there is no list of words: give at least one")
-    lists, kept_pairs, notes = _common(named_lists, pairs_given(pairs, "pairs"), list(named.values()))
+    asked_pairs = pairs_given(pairs, "pairs")
+    named = _by_setting(kvs, list(chain(*named_lists.values(), *asked_pairs)))
+    baseline = _baselines(named, whole_number(random_pairs, "random_pairs"), rng)
+    lists, kept_pairs, notes = _common(named_lists, asked_pairs, list(named.values()))
     every = list(dict.fromkeys(chain(*lists.values())))
     pair_counts = rng.multinomial(len(kept_pairs), np.full(len(kept_pairs), 1 / len(kept_pairs)), size=draws)
     places = [[every.index(word) for word in listed_words] for listed_words in lists.values()]

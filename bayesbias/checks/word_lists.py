@@ -18,7 +18,7 @@ from bayesbias.checks.confounds import Balance, balance
 from bayesbias.distances import distance_table, relatedness
 from bayesbias.distances.list_coverage import entries_of, too_short
 from bayesbias.errors import InputError, listed, many
-from bayesbias.vectors import Embedding, about, find_concepts, find_keys, load_embedding
+from bayesbias.vectors import Embedding, about, find_concepts, find_keys, opened
 from bayesbias.words import CONTROLS, WordLists, load_list, load_words
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     1  arts      8      8
     """
     lists = words if isinstance(words, WordLists) else load_words(words)
-    vectors = load_embedding(kv)
+    vectors = opened(kv, lists.every_word(), language=lists.language)
     known = find_concepts(vectors, lists.concepts, language=lists.language)
     table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)
     notes: list[str] = []

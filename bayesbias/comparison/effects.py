@@ -35,7 +35,7 @@ from bayesbias.numerics.arrays import (
 )
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike
 from bayesbias.numerics.resampling import ends, mean_interval, share_interval
-from bayesbias.vectors import Case, Embedding, find_words, opened, rows_of
+from bayesbias.vectors import Case, Embedding, find_words, opened, rows_of, with_composed
 from bayesbias.vectors.lookup import CASES
 from bayesbias.words import STEREOTYPES, WordLists, controls_of
 
@@ -527,6 +527,7 @@ def side_effects(
         kinds, groups = _words_of(compared.data)
         wanted = [word for listed in kinds.values() for word in listed]
         wanted += [word for first, other, _ in pairs or [] for word in (first, other)]
+        kvs = [with_composed(kv, wanted, case) for kv in kvs]
         shared = _shared_vocabulary(kvs[0], kvs[1], wanted, most, case)
         notes = [*compared.notes, *_missing(shared, kinds)]
         done(2)

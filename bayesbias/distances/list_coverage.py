@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from bayesbias.errors import InputError, agreed, listed, many
-from bayesbias.vectors.lookup import SHOWN, About, twin_sentence
+from bayesbias.vectors.lookup import SHOWN, About, composed_sentences, twin_sentence
 from bayesbias.words import WordLists
 
 COSINE = "cosine distance"
@@ -131,7 +131,7 @@ class Coverage:
         own, kept = ", ".join(self.own_pairs), "kept" if self.kept_duplicates else "dropped"
         sentences = (
             (pairs, f"Some words were read under another spelling: {pairs}."),
-            (self.composed, f"The vocabulary lacks these words, composed from their parts: {listed(self.composed)}."),
+            (self.composed, " ".join(composed_sentences(self.composed))),
             (several, f"Distances are means over several forms: {listed(several, SHOWN)}."),
             (self.gender, self.gender),
             (own, f"These words are both protected and attribute, without the pair with itself: {own}."),

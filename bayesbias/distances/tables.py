@@ -34,7 +34,7 @@ from bayesbias.vectors import (
     twins_within,
 )
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, first_keys, subwords_of
+from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, composed_of, first_keys
 from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def distance_table(
         return _with_templates(means, moved, lists, pairing, case)
     if pairing != SAME or centre != "none" or all_but_top:
         raise InputError("pairing, centre and all_but_top are for words in sentences: give what encode returns")
-    return _distances_of(opened(kv, lists), lists, keep_duplicates, case, relatedness, twins)
+    return _distances_of(opened(kv, lists, case), lists, keep_duplicates, case, relatedness, twins)
 
 
 def distance_tables(
@@ -189,7 +189,7 @@ def distance_tables(
     flag(keep_duplicates, "keep_duplicates")
     one_of(twins, TWINS, "twins")
     lists = {name: each if isinstance(each, WordLists) else load_words(each) for name, each in by_name.items()}
-    opened_ = opened_by_name(given, lists)
+    opened_ = opened_by_name(given, lists, case)
     drawn = draws_for(list(opened_.values()), [[lists[name]] for name in opened_], case)
     tables = {}
     with progress("measuring distances", len(opened_)) as done:
@@ -239,7 +239,7 @@ def _distances_of(
         word_list=lists.name,
         lists=entries,
         substituted={word: used for word, used in looked.forms.keys.items() if word != used},
-        composed=[word for word, key in looked.forms.keys.items() if key in subwords_of(kv)],
+        composed=composed_of(kv, looked.forms.keys),
         own_pairs=own,
         in_several_lists={word: names for word, names in by_word.items() if len(names) > 1 and word in concepts},
         repeated_rows=int(table.duplicated(PAIR).sum()) if keep_duplicates else 0,

@@ -35,6 +35,7 @@ from bayesbias.vectors.lookup import (
     local_sample,
     nearness_of,
     sample_of,
+    subwords_of,
     thinned,
     waiting_words,
 )
@@ -126,7 +127,7 @@ def relatedness(
     if words is None:
         raise InputError("words are missing: give word lists, their name or the path of their file")
     lists = words if isinstance(words, WordLists) else load_words(words)
-    measured = measured_relatedness(opened(kv), lists, whole_number(sample, "sample", LEAST), seed, case)
+    measured = measured_relatedness(opened(kv, lists, case), lists, whole_number(sample, "sample", LEAST), seed, case)
     if isinstance(measured, str):
         raise InputError(measured)
     if measured.sampled < ENOUGH:
@@ -272,7 +273,7 @@ def sampled_rows(
     kv: KeyedVectors, listed_keys: set[str], sample: int, seed: int, followed: Sequence[NDArray[np.intp]] | None = None
 ) -> tuple[NDArray[np.intp], str]:
     """Rows of sampled words outside of the lists, in the order of the file, and how they were sampled."""
-    drawn, kind = drawn_rows(kv.index_to_key, listed_keys, sample, seed, followed)
+    drawn, kind = drawn_rows(kv.index_to_key, listed_keys | subwords_of(kv), sample, seed, followed)
     return np.sort(directed(kv, drawn)[:sample]), kind
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.errors import InputError, SetSizeWarning, warn
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.definition import NOTHING, RELATED, Linear, Measured, Metric, MetricFaultError, Space, no_value
-from bayesbias.metrics.queries import Query, load_query
+from bayesbias.metrics.queries import Query, every_word, load_query
 from bayesbias.metrics.query_words import FoundSets, Lookup, OnMissing, Sets, look_up
 from bayesbias.numerics.arrays import FloatArray, IntArray, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.resampling import permutation_test
@@ -306,7 +306,11 @@ def prepared(
         )
     if chosen.sentences and not isinstance(kv, ContextVectors):
         raise InputError(f"{chosen.name} is a metric of words in sentences: give what encode returns")
-    vectors = kv.keyed_vectors() if isinstance(kv, ContextVectors) else opened(kv)
+    vectors = (
+        kv.keyed_vectors()
+        if isinstance(kv, ContextVectors)
+        else opened(kv, every_word([parsed]), how.case, parsed.language)
+    )
     sets, owners = look_up(vectors, parsed, how, chosen.paired), None
     if chosen.sentences and isinstance(kv, ContextVectors):
         sets, owners = _sentence_sets(kv, sets, parsed)
@@ -546,8 +550,8 @@ def run_metrics(
     import pandas as pd
 
     how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
-    embeddings = named_embeddings(kvs)
     named = named_queries(queries)
+    embeddings = named_embeddings(kvs, every_word(named.values()), case)
     usual, too_few = usual_metrics(named.values()) if metrics is None else ([], [])
     chosen = [
         (label, find_metric(choice), checked_options(find_metric(choice), options, normalise))
@@ -615,13 +619,15 @@ def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuer
     return named
 
 
-def named_embeddings(kvs: Mapping[str, Embedding] | Embedding) -> dict[str, KeyedVectors]:
-    """Name to loaded embedding; a mapping of words to vectors is one embedding."""
+def named_embeddings(
+    kvs: Mapping[str, Embedding] | Embedding, words: Collection[str] = (), case: Case = "as-is"
+) -> dict[str, KeyedVectors]:
+    """Name to loaded embedding, with those of some words that it composes; a mapping of vectors is one embedding."""
     if isinstance(kvs, Mapping) and kvs and all(map(is_embedding, kvs.values())):
-        return opened_by_name(mapping(kvs, "kvs", "embeddings"))
+        return opened_by_name(mapping(kvs, "kvs", "embeddings"), words, case)
     if isinstance(kvs, list | tuple):
         raise InputError(f"kvs is a {type(kvs).__name__}: give a mapping of names to embeddings, or one embedding")
-    single = opened(kvs)
+    single = opened(kvs, words, case)
     return {str(about(single)["name"]): single}
 
 

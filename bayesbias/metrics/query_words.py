@@ -13,7 +13,18 @@ from bayesbias._support.arguments import flag, one_of, share
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.queries import Query
 from bayesbias.numerics.arrays import FloatArray, unit_rows
-from bayesbias.vectors import TWINS, Case, FoundWords, Twins, find_words, twin_sentence, twins_of, twins_within
+from bayesbias.vectors import (
+    TWINS,
+    Case,
+    FoundWords,
+    Twins,
+    composed_of,
+    composed_sentences,
+    find_words,
+    twin_sentence,
+    twins_of,
+    twins_within,
+)
 from bayesbias.vectors.lookup import pairs_once
 
 if TYPE_CHECKING:
@@ -75,6 +86,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         name: find_words(kv, filterfalse(how.without.__contains__, words), how.case, query.language)
         for name, words in query.distinct.items()
     }
+    keys = {word: key for words in sets.values() for word, key in words.keys.items()}
     entries = _entries(query, sets)
     if how.on_missing == "error":
         _refuse_missing(entries, query)
@@ -94,10 +106,10 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         targets=_vectors(query.targets, sets, counted, how),
         attributes=_vectors(query.attributes, sets, counted, how),
         words=counted,
-        keys={word: key for words in sets.values() for word, key in words.keys.items()},
+        keys=keys,
         entries=entries,
         reason="; ".join(reasons) or None,
-        notes=(*notes, *twin_notes),
+        notes=(*notes, *composed_sentences(composed_of(kv, keys)), *twin_notes),
         twin_notes=tuple(twin_notes),
     )
 

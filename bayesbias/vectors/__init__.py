@@ -10,6 +10,7 @@ from bayesbias.vectors.formats import (
     opened,
     opened_by_name,
     save_embedding,
+    with_composed,
     zero_words,
 )
 from bayesbias.vectors.lookup import (
@@ -18,6 +19,8 @@ from bayesbias.vectors.lookup import (
     FoundWords,
     Twins,
     about,
+    composed_of,
+    composed_sentences,
     find_concepts,
     find_keys,
     find_words,
@@ -40,6 +43,8 @@ __all__ = [
     "ToyCorpus",
     "Twins",
     "about",
+    "composed_of",
+    "composed_sentences",
     "find_concepts",
     "find_keys",
     "find_words",
@@ -57,5 +62,6 @@ __all__ = [
     "twin_sentence",
     "twins_of",
     "twins_within",
+    "with_composed",
     "zero_words",
 ]

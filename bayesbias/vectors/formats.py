@@ -36,6 +36,7 @@ from bayesbias.vectors.lookup import (
     SPARE,
     SPREAD,
     SUBWORDS,
+    Case,
     VocabularySample,
     drawn_rows,
     few,
@@ -387,6 +388,7 @@ def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordReques
     words = tuple(keys[row] for row in local.rows.tolist())
     if ordered_by_frequency(keys):
         places |= dict(zip(words, local.rows.tolist(), strict=True))
+        places |= dict.fromkeys(subwords_of(kv), len(keys))  # words that were never seen are the rarest
     else:
         places = {}
     vectors = np.ascontiguousarray(local.vectors[0], dtype=np.float32)
@@ -690,7 +692,7 @@ def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> K
     """An embedding, or the part of it that is asked for with a sample of the rest."""
     wanted = source.key_to_index.keys() if request is None else request.keys(source.key_to_index)
     words = [word for word in source.index_to_key if word in wanted]
-    subwords = {} if request is None else _of_subwords(source, request)
+    subwords = {} if request is None else _of_subwords(source, request.listed)
     if not words and not subwords:
         raise _none_held(getattr(source, "bayesbias_name", "the embedding"), source.index_to_key)
     if not subwords and not zero_words(source, words) and len(words) == len(source.index_to_key):
@@ -710,13 +712,15 @@ def _none_held(where: str, keys: Sequence[str]) -> InputError:
     return InputError(f"{where} holds none of the words that were asked for; {first_keys(keys)}")
 
 
-def _of_subwords(source: KeyedVectors, request: _WordRequest) -> dict[str, NDArray[np.float32]]:
-    """Words asked for that a fastText model lacks, with the vectors that it makes of their parts."""
+def _of_subwords(
+    source: KeyedVectors, words: Sequence[str], case: Case = "as-is", language: str | None = None
+) -> dict[str, NDArray[np.float32]]:
+    """Words that a fastText model lacks, with the vectors that it makes of their parts."""
     if not hasattr(source, "vectors_ngrams"):
         return {}
-    known = find_keys(request.listed, source.key_to_index)
+    known = find_keys(words, source.key_to_index, case, language)
     vectors = {}
-    for word in request.listed:
+    for word in words:
         # one vector for all spellings of a word; the words of a phrase are joined in texts that models are trained on
         key = normalize("NFC", word).replace(" ", "_").replace(NO_BREAK, "_")
         if word in known or key in vectors:
@@ -812,18 +816,43 @@ def in_step(kv: KeyedVectors) -> KeyedVectors:
     return kv
 
 
-def opened(kv: Embedding, words: WordLists | None = None) -> KeyedVectors:
-    """An embedding as it is, or loaded; of a fastText model the part of some word lists, with the words it lacks."""
+def opened(
+    kv: Embedding, words: WordLists | Iterable[str] = (), case: Case = "as-is", language: str | None = None
+) -> KeyedVectors:
+    """An embedding as it is, or loaded; of a fastText model with the words that it lacks and composes.
+
+    Of word lists that are looked up as they are it is the part that these need, with a sample of the vocabulary.
+    """
     vectors = in_step(kv) if hasattr(kv, "key_to_index") else load_embedding(kv)
-    if words is None or not hasattr(vectors, "vectors_ngrams"):
-        return vectors
-    return load_embedding(vectors, words)
+    if not isinstance(words, WordLists):
+        return with_composed(vectors, words, case, language)
+    if case == "as-is" and hasattr(vectors, "vectors_ngrams"):
+        return load_embedding(vectors, words)
+    return with_composed(vectors, words.every_word(), case, words.language)
 
 
-def opened_by_name(kvs: Mapping[str, Any], words: Mapping[str, WordLists] | None = None) -> dict[str, KeyedVectors]:
+def with_composed(
+    kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", language: str | None = None
+) -> KeyedVectors:
+    """An embedding with those of some words that it lacks and a fastText model composes, after all that it holds."""
+    vectors = _of_subwords(kv, list(words), case, language)
+    if not vectors:
+        return kv
+    made = copy(kv)
+    made.vectors = np.concatenate([kv.vectors, np.stack(list(vectors.values()))])
+    made.index_to_key = [*kv.index_to_key, *vectors]
+    made.key_to_index = {word: row for row, word in enumerate(made.index_to_key)}
+    made.next_index = len(made.index_to_key)
+    setattr(made, SUBWORDS, subwords_of(kv) | vectors.keys())
+    return made
+
+
+def opened_by_name(
+    kvs: Mapping[str, Any], words: Mapping[str, WordLists] | Collection[str] = (), case: Case = "as-is"
+) -> dict[str, KeyedVectors]:
     """Each embedding of several as :func:`opened` gives it; errors begin with its name."""
     vectors = {}
     for name, kv in kvs.items():
         with within(name):
-            vectors[name] = opened(kv, None if words is None else words[name])
+            vectors[name] = opened(kv, words[name] if isinstance(words, Mapping) else words, case)
     return vectors

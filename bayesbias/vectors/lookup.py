@@ -252,7 +252,7 @@ def spread_of(kv: KeyedVectors) -> _Spread:
     """
     part = sample_of(kv)
     if part is None:
-        drawn, kind = drawn_rows(kv.index_to_key, (), SPREAD, 0)
+        drawn, kind = drawn_rows(kv.index_to_key, subwords_of(kv), SPREAD, 0)
         vectors = kv.vectors[np.sort(directed(kv, drawn)[:SPREAD])]
     else:
         vectors, kind = part.overall, part.overall_kind
@@ -416,6 +416,16 @@ def sample_of(kv: KeyedVectors) -> VocabularySample | None:
 def subwords_of(kv: KeyedVectors) -> frozenset[str]:
     """Words of an embedding whose vectors were made of parts of words, since the model had not seen them."""
     return getattr(kv, SUBWORDS, frozenset())
+
+
+def composed_of(kv: KeyedVectors, keys: Mapping[str, str]) -> list[str]:
+    """Those of some words, given with their keys, whose vectors were made of parts of words."""
+    return [word for word, key in keys.items() if key in subwords_of(kv)]
+
+
+def composed_sentences(words: Sequence[str]) -> list[str]:
+    """A sentence on words whose vectors were made of parts of words; none without such words."""
+    return [f"The vocabulary lacks these words, composed from their parts: {listed(list(words))}."] if words else []
 
 
 @dataclass(frozen=True)

@@ -335,6 +335,77 @@ class TestFiles:
             np.testing.assert_allclose(bb.load_embedding(tmp_path / "o.npz").vectors, expected.vectors, atol=1e-6)
 
 
+@cache
+def fasttext_model():
+    """A model whose 4,900 words are ordered by frequency, as those are that can be downloaded."""
+    rng = np.random.default_rng(0)
+    short, long = (
+        sorted({"".join(letters) for letters in rng.choice(list(alphabet), (number, length))})
+        for alphabet, number, length in (("abcdefgh", 700, 3), ("ijklm", 4500, 9))
+    )
+    texts = [rng.choice(short, 10).tolist() for _ in range(2000)]
+    texts += [long[at : at + 10] for at in range(0, len(long), 10)]
+    return FastText(texts, vector_size=12, min_count=1, epochs=1, bucket=500, seed=1, workers=1).wv
+
+
+COMPOSED = ("abcxa", "bcaxb", "cabxc", "deaxd", "edaxe", "fghxf", "hgfxg", "agbxh")
+
+
+class Composing:
+    """Functions of words, half of which a model lacks and composes."""
+
+    def __init__(self, kv):
+        self.kv, held = kv, kv.index_to_key[100:140]
+        p, q, r, s, t, u, v, w = COMPOSED
+        self.pairs = [(held[0], p), (q, held[1]), (held[2], held[3])]
+        self.lists = bb.WordLists(
+            "mine", {"a": [held[4], p, held[5]], "b": [held[6], q, held[7]]},
+            {"a": [r, s, held[8]], "b": [held[9], t, u]}, {"human": [*held[10:16], v]}
+        )  # fmt: skip
+        self.query = bb.Query(self.lists.protected, {"x": [r, s, held[8]], "y": [held[9], t, u]}, name="mine")
+        self.places = [*held[16:20], w]
+
+
+COMPOSING = {
+    "distances": lambda of: bb.distance_table(of.kv, of.lists)["distance"].tolist(),
+    "distances, where capitals may differ": lambda of: bb.distance_table(
+        of.kv, of.lists, case="fallback"
+    )["distance"].tolist(),
+    "tables": lambda of: bb.distance_tables({"a": of.kv}, of.lists)["a"]["distance"].tolist(),
+    "relatedness": lambda of: bb.relatedness(of.kv, of.lists).protected,
+    "metric": lambda of: bb.metric("weat", of.kv, of.query).value,
+    "metrics": lambda of: bb.run_metrics(of.kv, of.query, ["weat", "mac", "rnsb"])["value"].tolist(),
+    "ranking": lambda of: bb.rank(
+        {"a": of.kv, "b": of.kv}, of.query, "mac", draws=0, replicates=0
+    ).scores.loc["a"].tolist(),
+    "bootstrap": lambda of: bb.checks.bootstrap_metric("mac", of.kv, of.query, draws=5).value,
+    "axis": lambda of: bb.axis(of.kv, of.pairs, centre=None, words=of.places).places,
+    "further words": lambda of: bb.axis(
+        of.kv, of.pairs[2:], centre=None, words=of.places[:2]
+    ).with_words(of.places).places,
+    "audit": lambda of: bb.audit(of.kv, of.pairs).words.set_index("word")["place"].loc[of.places[:4]].tolist(),
+    "project": lambda of: bb.debias(of.kv, "project", definitional=of.pairs).vectors,
+    "hard": lambda of: bb.debias(
+        of.kv, "hard", definitional=of.pairs, equalize=of.pairs[:2], ignore=COMPOSED[5:]
+    ).vectors,
+    "topics": lambda of: bb.topic_null(of.kv, of.lists, replicates=2).table()["observed"].tolist(),
+    "stand-ins": lambda of: bb.calibration.null_distribution(of.kv, of.lists, draws=2, source="vocabulary").observed,
+    "stand-ins of a query": lambda of: bb.calibration.null_distribution(of.kv, of.query, "mac", draws=2).observed,
+    "lists": lambda of: bb.checks.check_words(of.lists, of.kv).table()["found"].tolist(),
+    "silhouette": lambda of: bb.silhouettes.silhouette(of.kv, of.query, "mac", runs=2, sizes="saturate").sizes,
+    "scores": lambda of: bb.reliability.bias_scores(of.kv, COMPOSED[:3], of.pairs, ["db_wa", "ripa"]).to_numpy(),
+    "features": lambda of: bb.reliability.word_features(of.kv, COMPOSED[:3])["l2_norm"].tolist(),
+    "direct bias": lambda of: bb.stability.direct_bias_study(
+        {("a", "ft", 12, 0): of.kv, ("a", "ft", 12, 1): of.kv}, COMPOSED[:4], of.pairs, draws=10, random_pairs=20
+    ).rows["raw_direct_bias"].tolist(),
+    "metric stability": lambda of: bb.stability.metric_stability(
+        {("a", "ft", 12, seed): of.kv for seed in range(2)}, of.query, "mac", contrast=False, draws=200, random_pairs=20
+    ).rows.query("form == 'raw'")["value"].tolist(),
+    "side effects": lambda of: len(bb.side_effects(of.kv, of.kv, of.lists, k=3, draws=5, biased=5).neighbours_by_word),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesbiasWarning")
 class TestSubwords:
     def test_a_word_that_is_composed_has_one_vector_in_all_spellings(self):
         texts = [["café", "noir", "thé", "vert"]] * 20
@@ -342,6 +413,29 @@ class TestSubwords:
         parts = [bb.load_embedding(model, [word]) for word in ("café noir", "cafe\u0301_noir", f"café{NO_BREAK}noir")]
         assert [part.index_to_key for part in parts] == [["café_noir"]] * 3
         assert all(np.array_equal(part.vectors[0], model.wv["café_noir"]) for part in parts)
+
+    @pytest.mark.parametrize("name", COMPOSING)
+    def test_words_that_a_model_composes_are_found_as_those_that_it_holds(self, name):
+        """The other embedding holds them, with the same vectors, as its last words."""
+        wv = fasttext_model()
+        assert not set(COMPOSED) & wv.key_to_index.keys()
+        plain = KeyedVectors(vector_size=12, dtype=np.float32)
+        plain.add_vectors([*wv.index_to_key, *COMPOSED], np.vstack([wv.vectors, *map(wv.get_vector, COMPOSED)]))
+        answer, expected = (np.asarray(COMPOSING[name](Composing(kv))) for kv in (wv, plain))
+        if answer.ndim == 2 and len(answer) > 1000:  # the words that are named in no option stay unknown
+            answer, expected = answer[: len(wv)], expected[: len(wv)]
+        assert answer.size
+        np.testing.assert_allclose(answer, expected, rtol=1e-6, atol=1e-6)
+        assert len(wv.vectors) == len(wv.index_to_key)  # the model is as it was
+
+    def test_that_a_word_is_composed_is_said(self):
+        of = Composing(fasttext_model())
+        said = "The vocabulary lacks these words, composed from their parts: "
+        assert f"{said}abcxa, bcaxb, cabxc, deaxd, edaxe, fghxf." in bb.metric("mac", of.kv, of.query).notes
+        assert {f"{said}abcxa, bcaxb.", f"{said}agbxh."} <= set(bb.axis(of.kv, of.pairs, words=of.places).notes)
+        debiased = bb.debias(of.kv, "project", definitional=of.pairs)
+        assert f"{said}abcxa, bcaxb." in debiased.bayesbias_debiasing.notes
+        assert bb.distance_table(debiased, of.lists, relatedness=False).coverage.composed == ["abcxa", "bcaxb"]
 
 
 class TestBundledVectors:

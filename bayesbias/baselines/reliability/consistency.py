@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, combinations
@@ -111,7 +111,7 @@ def bias_scores(
     one_of(twins, TWINS, "twins")
     neighbours = whole_number(neighbours, "neighbours")
     words, base_pairs = words_given(targets, "targets"), pairs_given(pairs, "pairs")
-    named = seeds_of(kvs)
+    named = seeds_of(kvs, list(chain(words, *base_pairs)))
     for (label, first), (other, second) in combinations(named.items(), 2):
         if first is second or np.array_equal(first.vectors, second.vectors):
             raise InputError(
@@ -204,19 +204,22 @@ type Seeds = Mapping[Any, Embedding] | Sequence[Embedding] | Embedding
 """One embedding, several, or names to embeddings; a mapping of words to vectors is one embedding."""
 
 
-def seeds_of(kvs: Seeds) -> dict[Hashable, KeyedVectors]:
-    """Label to embedding: the seed of a :class:`Setting`, a name, or the place in a sequence."""
+def seeds_of(kvs: Seeds, words: Collection[str]) -> dict[Hashable, KeyedVectors]:
+    """Label to embedding, with those of some words that it composes.
+
+    The label is the seed of a :class:`Setting`, a name, or the place in a sequence.
+    """
     source: Any = kvs
     if isinstance(source, Mapping) and source and all(map(is_embedding, source.values())):
         given: dict[Hashable, Any] = dict(zip(_seed_labels(list(source)), source.values(), strict=True))
     elif isinstance(source, Sequence) and not isinstance(source, str):
         given = dict(enumerate(source))
     else:
-        single = opened(source)
+        single = opened(source, words)
         given = {str(about(single)["name"]): single}
     if not given:
         raise InputError("no embedding was given: give one, or several that were trained with other seeds")
-    vectors = opened_by_name({called(label): kv for label, kv in given.items()})
+    vectors = opened_by_name({called(label): kv for label, kv in given.items()}, words)
     labelled = dict(zip(given, vectors.values(), strict=True))
     if len({kv.vector_size for kv in labelled.values()}) > 1:  # they differ in more than their seed
         dimensions = ", ".join(f"{kv.vector_size} in {called(label)}" for label, kv in labelled.items())

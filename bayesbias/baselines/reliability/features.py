@@ -194,7 +194,8 @@ def word_features(
     >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
     >>> features = bb.reliability.word_features(kvs, toy.targets)
     """
-    wanted, named = words_given(words, "words"), seeds_of(kvs)
+    wanted = words_given(words, "words")
+    named = seeds_of(kvs, wanted)
     for label, kv in named.items():
         if len(kv.index_to_key) < 2:
             raise InputError(f"{called(label)} holds a single word, which has no neighbour: give more words")

@@ -381,8 +381,9 @@ def _silhouette_in(
     step = STEPS[vary] if step is None else whole_number(step, "step")
     one_of(twins, TWINS, "twins")
     how = Lookup(max_missing=1.0, case=case, twins="keep" if compat == "published" else twins)
-    vectors = opened(kv)
-    subject = _subject(metric, vectors, as_query(query), how)
+    parsed = as_query(query)
+    vectors = opened(kv, every_word([parsed]), case, parsed.language)
+    subject = _subject(metric, vectors, parsed, how)
     kinds = {kind: {name: len(words) for name, words in getattr(subject, kind).items()} for kind in VARIED}
     if sizes == "trimmed":
         kinds = {kind: dict.fromkeys(most, min(most.values())) for kind, most in kinds.items()}
@@ -511,7 +512,7 @@ def follow_study(
     by_name_or_none(compat, ["published"], "compat")
     once = one_of(twins, TWINS, "twins") == "once" and compat is None
     asked_for = {label: as_query(query) for label, query in mapping(queries, "queries", "queries").items()}
-    models = opened_by_name(mapping(kvs, "kvs", "embeddings"))
+    models = opened_by_name(mapping(kvs, "kvs", "embeddings"), every_word(asked_for.values()))
     chosen = named_metrics(metrics)
     parts: list[StudyPart] = []
     notes: list[str] = []

@@ -21,6 +21,7 @@ from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import Prepared, metric_and_options, prepared, untested
+from bayesbias.metrics.queries import every_word
 from bayesbias.numerics.arrays import FloatArray, IntArray, cosine_distances
 from bayesbias.numerics.marginal import reduce_to_cells
 from bayesbias.numerics.random_lists import draw_in_ranges
@@ -32,7 +33,7 @@ from bayesbias.numerics.resampling import (
     permutation_test,
     sum_statistic,
 )
-from bayesbias.vectors import Embedding, find_keys, load_embedding, rows_of
+from bayesbias.vectors import Embedding, find_keys, opened, rows_of
 from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
 if TYPE_CHECKING:
@@ -375,7 +376,7 @@ def _metric_null(
     chosen, options = metric_and_options(statistic)
     if kv is None:
         raise InputError("kv is None: give the embedding in which the query is measured")
-    vectors = load_embedding(kv)
+    vectors = opened(kv, every_word([query]), language=query.language)
     observed = prepared(chosen, vectors, query, untested(options))
     name = observed.metric.name
     if observed.found.reason is not None:
@@ -436,7 +437,7 @@ def _given(
     lists = words if isinstance(words, WordLists) else load_words(words)
     if source != "controls":
         lists.single_forms("drawing from the vocabulary")
-    vectors = load_embedding(kv)
+    vectors = opened(kv, lists.every_word(), language=lists.language)
     table = distance_table(vectors, lists, relatedness=False)
     return (None, None, table) if source == "controls" else (vectors, lists, table)
 

@@ -26,6 +26,7 @@ from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, metric_and_options, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
+from bayesbias.metrics.queries import every_word
 from bayesbias.models.weights import list_contrasts, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias.numerics.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
@@ -281,7 +282,8 @@ def topic_null(
     one_of(kind, list(LISTS), "kind")
     replicates, seed = whole_number(replicates, "replicates"), whole_number(seed, "seed", least=0, most=None)
     source = _given(words_or_query, metric)
-    vectors = opened(kv)
+    asked = source.every_word() if isinstance(source, WordLists) else every_word([source])
+    vectors = opened(kv, asked, case, source.language)
     if isinstance(source, WordLists) and metric is None:
         plan = _contrasts(vectors, source, case)
     else:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from inspect import Parameter
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from bayesbias._support.arguments import printable, text
 from bayesbias._support.registers import Register, description_of, name_of, of_package, options_of
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import unit_single
-from bayesbias.vectors import Embedding, about, find_keys, keyed_vectors, opened
+from bayesbias.vectors import Embedding, about, composed_sentences, find_keys, keyed_vectors, opened
 from bayesbias.vectors.debiasing.methods import (
     Changed,
     Debiasing,
@@ -30,7 +31,8 @@ from bayesbias.vectors.debiasing.methods import (
     soft,
     vocabulary_of,
 )
-from bayesbias.vectors.lookup import ORIGIN, VocabularySample, origin_of, sample_of
+from bayesbias.vectors.lookup import ORIGIN, SUBWORDS, VocabularySample, origin_of, sample_of, subwords_of
+from bayesbias.words import pairs_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -277,9 +279,9 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
     -0.01
     """
     chosen = checked_method(method, options)
-    before: Any = opened(kv)
     # what can be read once only would be used up by the first look at it
     options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
+    before: Any = opened(kv, [word for name in NAMING if name in options for word in _words_in(options[name], name)])
     changed, sample, record = _changed(before, sample_of(before), chosen, options)
     gone = np.flatnonzero(~changed.any(axis=1) & np.asarray(before.vectors).any(axis=1))
     if len(gone) == len(changed) > 0:
@@ -291,13 +293,27 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
         named = listed([before.index_to_key[row] for row in gone])
         note = f"nothing was left of {many(len(gone), 'word')}, which lay within what was removed: {named}"
         record = replace(record, notes=(*record.notes, note))
+    record = replace(record, notes=(*record.notes, *composed_sentences(sorted(subwords_of(before)))))
     after = keyed_vectors(list(before.index_to_key), changed)
     after.bayesbias_sample = sample
     after.norms = np.sqrt(np.vecdot(changed, changed))
     after.bayesbias_name = f"{about(before)['name']} ({chosen.name})"
     setattr(after, ORIGIN, origin_of(before))
+    setattr(after, SUBWORDS, subwords_of(before))
     after.bayesbias_debiasing = replace(record, options=dict(options), source=chosen.source, doi=chosen.doi)
     return after
+
+
+NAMING = ("definitional", "equalize", *CHANGED)  # options that name words
+
+
+def _words_in(option: object, name: str) -> Iterator[str]:
+    """The words of an option: those of lists and sets, or of a list of pairs that is named."""
+    if isinstance(option, str) and name not in CHANGED:
+        yield from chain(*pairs_given(option, name))
+    elif isinstance(option, Mapping | list | tuple):
+        for part in option.values() if isinstance(option, Mapping) else option:
+            yield from [part] if isinstance(part, str) else _words_in(part, name)
 
 
 HIDDEN = "\0"  # what the words of a sample begin with while a method runs: no set of words names them by chance
