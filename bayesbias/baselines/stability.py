@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import flag, printable, probability, text, whole_number
+from bayesbias._support.arguments import MOST, as_float, flag, printable, probability, text, whole_number
 from bayesbias._support.phrases import share
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Result
@@ -21,6 +21,7 @@ from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
 from bayesbias.contrast import SIMILAR, contrasts
 from bayesbias.distances import distance_table
+from bayesbias.distances.columns import refuse_rows, refuse_twice
 from bayesbias.errors import InputError, many, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
@@ -595,6 +596,12 @@ def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatA
     if not isinstance(table, pd.DataFrame) or value not in table.columns:
         given = ", ".join(map(str, table.columns)) if isinstance(table, pd.DataFrame) else type(table).__name__
         raise InputError(f"there is no column {value!r}, given is {given}: give a table of settings and its column")
+    refuse_twice(table.columns)
+    for name in (facet for facet in FACET_NAMES if facet in table.columns):
+        texts = [isinstance(each, str) for each in table[name]]
+        numbers = [as_float(each).is_integer() and as_float(each) < MOST for each in table[name]]
+        refuse_rows(table[name], ~np.logical_or(texts, numbers), "give a text or a whole number")
+        refuse_rows(table[name], np.array(texts) != texts[:1], "a facet holds texts or numbers, not both")
     known = {name: sorted(table[name].unique().tolist()) for name in FACET_NAMES if name in table.columns}
     facets = [name for name, levels in known.items() if len(levels) > 1]
     if len(facets) < 2:

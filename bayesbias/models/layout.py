@@ -60,6 +60,26 @@ EXTRAS: dict[str, dict[str, Dims]] = {
     TEMPLATES: {"word_shift": (*STEPS, *CELL)},
 }
 """The same of groups that some fits have."""
+SIDES: Dims = ("embedding",)
+CHANGES: Dims = ("change",)
+COMPARED: dict[str, dict[str, Dims]] = {
+    "observed_data": {"distance": (*PAIR, *SIDES)},
+    "constant_data": {"n": CELL} | dict.fromkeys(INDICES, PAIR) | {"group": TEXTS["group"], "attribute_class": PAIR},
+    PAIRED: {"before_index": CHANGES, "after_index": CHANGES},
+}
+"""Groups of every comparison to their variables with dimensions."""
+COMPARED_DRAWS: dict[str, dict[str, Dims]] = {
+    "posterior": {
+        f"{part}_{value}": (*STEPS, *dims, *(CELL if part == "word" else CELL[1:]))
+        for part in ("connection", "word")
+        for value, dims in (("mean", SIDES), ("change", CHANGES))
+    },
+    PAIRED: {
+        "connection_before": (*STEPS, *CHANGES, *CELL[1:]),
+        "word_before": (*STEPS, *CHANGES, *CELL),
+    },
+}
+"""The same of those with draws."""
 WRITTEN = ("model", "model_text", "model_hash", "engine", "attribute_words")
 RECORDS: dict[str, type | tuple[type, ...]] = {"notes": list, "versions": dict, "coverage": (dict, type(None))}
 """Attributes of a fit that are JSON, and what it holds."""
@@ -73,17 +93,22 @@ NUMBERS = (
 
 def check_attributes(attrs: Mapping[Any, Any]) -> None:
     """Refuse attributes other than those of a fit."""
-    if missing := [name for name in (*WRITTEN, "seed", *RECORDS) if name not in attrs]:
-        raise InputError(f"the attribute {missing[0]} is missing")
-    text(attrs["model_text"], "the attribute model_text")
-    for name in ("engine", "attribute_words"):
-        printable(attrs[name], f"the attribute {name}")
+    _check_written(attrs, (*WRITTEN, "seed"), RECORDS)
+    printable(attrs["attribute_words"], "the attribute attribute_words")
     for name in {"moved", "adjust"} & set(attrs):
         text(attrs[name], f"the attribute {name}")
     for name in set(NUMBERS) & set(attrs):
         finite_number(attrs[name], f"the attribute {name}")
     whole_number(attrs["seed"], "the attribute seed", least=0, most=None)
-    for name, kind in RECORDS.items():
+
+
+def _check_written(attrs: Mapping[Any, Any], names: Collection[str], records: Mapping[str, Any]) -> None:
+    """Refuse attributes that lack a name, or whose records are no JSON of their kind."""
+    if missing := [name for name in (*names, *records) if name not in attrs]:
+        raise InputError(f"the attribute {missing[0]} is missing")
+    text(attrs["model_text"], "the attribute model_text")
+    printable(attrs["engine"], "the attribute engine")
+    for name, kind in records.items():
         try:
             known = isinstance(from_json(attrs[name]), kind)
         except (TypeError, ValueError):
@@ -137,11 +162,72 @@ def check_layout(tree: xr.DataTree, spec: ModelSpec) -> None:
                 raise InputError(f"there is no {group}/{name}")
             _check_variable(f"{group}/{name}", parts[group].variables[name], dims, is_text=name in TEXTS)
     for name, dim in INDICES.items():
-        index, size = parts["constant_data"].variables[name].to_numpy(), parts["constant_data"].sizes[dim]
-        if index.dtype.kind not in "iu" or index.min() < 0 or index.max() >= size:
-            raise InputError(f"constant_data/{name} holds places beyond the labels of {dim}: a part was cut out")
+        _check_index(f"constant_data/{name}", parts["constant_data"].variables[name], dim, parts["constant_data"])
     _check_labels({name: parts[name] for name in groups})
     _check_facts(parts)
+
+
+def check_comparison(tree: xr.DataTree, spec: ModelSpec) -> None:
+    """Refuse groups, variables, labels and numbers other than those of a comparison by this model."""
+    attrs, parts = tree.attrs, {name: node.dataset for name, node in tree.children.items()}
+    for name in ("seed", "chains", "draws"):
+        if not str(attrs.get(name)).isdecimal():
+            raise InputError(f"the attribute {name} is {shown(attrs.get(name))}, not a whole number")
+    if (attrs["model"], attrs["model_hash"]) != (spec.name, spec.hash):
+        raise InputError(f"the attributes model and model_hash are not those of its model_text, {spec.name!r}")
+    if not {"posterior", "relatedness"} & parts.keys():
+        raise InputError("it has no posterior")
+    drawn = COMPARED_DRAWS if "posterior" in parts else {}
+    for group, variables in (*COMPARED.items(), *drawn.items()):
+        for name, dims in variables.items():
+            if group not in parts or name not in parts[group].variables:
+                raise InputError(f"there is no {group}/{name}")
+            _check_variable(f"{group}/{name}", parts[group].variables[name], dims, is_text=name in TEXTS)
+    constant = parts["constant_data"]
+    for name, dim in INDICES.items():
+        _check_index(f"constant_data/{name}", constant.variables[name], dim, constant)
+    for name in COMPARED[PAIRED]:
+        _check_index(f"{PAIRED}/{name}", parts[PAIRED].variables[name], "embedding", constant)
+    _check_labels({name: parts[name] for name in (*COMPARED, *drawn)}, SIDES)
+    _check_changes(parts, drawn)
+    _check_compared(parts, drawn)
+
+
+def check_records(attrs: Mapping[Any, Any]) -> None:
+    """Refuse attributes other than those of a comparison."""
+    _check_written(attrs, WRITTEN[:-1], RECORDS | {"faults": list})
+
+
+def _check_changes(parts: Mapping[str, xr.Dataset], drawn: Collection[str]) -> None:
+    """Refuse changes that are not called after the embeddings between which they are."""
+    sides = parts["constant_data"].variables["embedding"].to_numpy().tolist()
+    places = zip(*(parts[PAIRED].variables[name].to_numpy().tolist() for name in COMPARED[PAIRED]), strict=True)
+    changes = [f"{sides[before]} → {sides[after]}" for before, after in places]
+    for group in (PAIRED, *drawn):
+        if "change" not in parts[group].coords or parts[group].variables["change"].to_numpy().tolist() != changes:
+            raise InputError(f"the labels of change in {group} are not {', '.join(changes)}")
+
+
+def _check_compared(parts: Mapping[str, xr.Dataset], drawn: Collection[str]) -> None:
+    """Refuse counts that are not those of the pairs, and numbers that are NaN or beyond all sense."""
+    constant = parts["constant_data"].variables
+    count, shape = constant["n"].to_numpy(), constant["n"].shape
+    cell = np.ravel_multi_index((constant["word_index"].to_numpy(), constant["connection_index"].to_numpy()), shape)
+    if not np.array_equal(count.ravel(), np.bincount(cell, minlength=count.size)):
+        raise InputError("constant_data/n does not go with the pairs")
+    for group in ("observed_data", *drawn):
+        for name, values in parts[group].data_vars.items():
+            held = count > 0 if str(name).startswith("word_") else None
+            if values.dtype.kind not in "iuf" or _odd_numbers(values.to_numpy(), held):
+                raise InputError(f"{group}/{name} holds numbers that are NaN or beyond all sense")
+
+
+def _check_index(where: str, values: xr.Variable, dim: str, labels: xr.Dataset) -> None:
+    if dim not in labels.coords:
+        raise InputError(f"constant_data has no labels of {dim}")
+    index = values.to_numpy()
+    if index.dtype.kind not in "iu" or index.min() < 0 or index.max() >= labels.sizes[dim]:
+        raise InputError(f"{where} holds places beyond the labels of {dim}: a part was cut out")
 
 
 def _check_facts(parts: Mapping[str, xr.Dataset]) -> None:
@@ -169,14 +255,15 @@ def _check_variable(where: str, values: xr.Variable, dims: Dims, is_text: bool) 
         raise InputError(f"{where} holds {values.dtype}, not numbers")
 
 
-def _check_labels(parts: Mapping[str, xr.Dataset]) -> None:
-    """Refuse groups that do not have the labels and sizes of the others."""
+def _check_labels(parts: Mapping[str, xr.Dataset], also: Dims = ()) -> None:
+    """Refuse groups that do not have the labels and sizes of the others, of ``also`` too."""
     constant = parts["constant_data"]
-    sizes = dict(constant.sizes) | {step: parts["posterior"].sizes[step] for step in STEPS}
+    first = {dim: parts["posterior"].sizes[dim] for dim in STEPS} if "posterior" in parts else {}
+    sizes = dict(constant.sizes) | first
     for group, part in parts.items():
         if odd := [dim for dim, size in part.sizes.items() if size != sizes.get(dim, size)]:
             raise InputError(f"{group} has {part.sizes[odd[0]]} of {odd[0]}, and there are {sizes[odd[0]]}")
-        for dim in {*CELL, "attribute_word"} & set(part.sizes):
+        for dim in {*CELL, "attribute_word", *also} & set(part.sizes) & set(constant.sizes):
             labels, known = (
                 each.variables[dim].to_numpy().tolist() if dim in each.coords else [] for each in (part, constant)
             )

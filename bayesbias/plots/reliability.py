@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +17,8 @@ from bayesbias._support.phrases import percent, signed
 from bayesbias.baselines.reliability import VarianceComponents
 from bayesbias.baselines.stability import SettingComponents
 from bayesbias.checks.summaries import PROB
-from bayesbias.errors import InputError
+from bayesbias.distances.columns import numbers_of, refuse_rows, refuse_twice
+from bayesbias.errors import InputError, within
 from bayesbias.plots.general import PLAIN, draw_forest, draw_strip
 from bayesbias.plots.style import (
     INNER_PROB,
@@ -129,6 +131,8 @@ def _panels(table: object) -> dict[str, pd.DataFrame]:
         elif part.empty:
             wrong = "no row"
         else:
+            with within(str(name)) if name else nullcontext():
+                _refuse_odd(part)
             continue
         raise InputError(f"{f'{name!r} holds' if name else 'given is'} {wrong}: give what {MAKERS} returns")
     if not tables:
@@ -139,6 +143,14 @@ def _panels(table: object) -> dict[str, pd.DataFrame]:
     if len(tables) > 1 and not any("measure" in part for part in tables.values()):
         return {"": pd.concat([part.assign(measure=str(name)) for name, part in tables.items()], ignore_index=True)}
     return {str(name): part.assign(measure=part.get("measure", "all measures")) for name, part in tables.items()}
+
+
+def _refuse_odd(table: pd.DataFrame) -> None:
+    """Refuse a column that is there twice, and cells of numbers that hold none; empty cells have no coefficient."""
+    refuse_twice(table.columns)
+    for column in ("value", "low", "high"):
+        odd = np.isnan(numbers_of(table[column])) & table[column].notna().to_numpy()
+        refuse_rows(table[column], odd, "give a number, or NaN")
 
 
 def _bands(axes: Axes) -> None:
