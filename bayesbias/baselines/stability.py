@@ -599,8 +599,8 @@ def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatA
     refuse_twice(table.columns)
     for name in (facet for facet in FACET_NAMES if facet in table.columns):
         texts = [isinstance(each, str) for each in table[name]]
-        numbers = [as_float(each).is_integer() and as_float(each) < MOST for each in table[name]]
-        refuse_rows(table[name], ~np.logical_or(texts, numbers), "give a text or a whole number")
+        whole = [as_float(each).is_integer() and as_float(each) < MOST for each in table[name]]
+        refuse_rows(table[name], ~np.logical_or(texts, whole), "give a text or a whole number")
         refuse_rows(table[name], np.array(texts) != texts[:1], "a facet holds texts or numbers, not both")
     known = {name: sorted(table[name].unique().tolist()) for name in FACET_NAMES if name in table.columns}
     facets = [name for name, levels in known.items() if len(levels) > 1]
