@@ -22,7 +22,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesbias._support.arguments import flag, printable
+from bayesbias._support.arguments import flag, one_of, printable
 from bayesbias._support.files import check_target, from_json, home_folder, read_as, to_json, whole_file
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
@@ -30,6 +30,7 @@ from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, ag
 from bayesbias.vectors.libraries import arrays_of
 from bayesbias.vectors.lookup import (
     ANEW,
+    CASES,
     NO_BREAK,
     ORIGIN,
     SAMPLE,
@@ -823,6 +824,7 @@ def opened(
 
     Of word lists that are looked up as they are it is the part that these need, with a sample of the vocabulary.
     """
+    one_of(case, CASES, "case")
     vectors = in_step(kv) if hasattr(kv, "key_to_index") else load_embedding(kv)
     if not isinstance(words, WordLists):
         return with_composed(vectors, words, case, language)

@@ -102,7 +102,7 @@ def _odd_cell(rows: Iterable[Mapping[str, Any]], error: Exception) -> str:
 
 
 def _kind(of: Any) -> str:
-    """What a type of Arrow holds, in plain words; numbers of all types are one kind."""
+    """Name of what a type of Arrow holds, in plain words; numbers of all types are one kind."""
     import pyarrow as pa
 
     if hasattr(of, "value_type"):
