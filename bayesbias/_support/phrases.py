@@ -13,6 +13,8 @@ MINUS = " \N{MINUS SIGN} "  # between the two parts of a difference
 IN_SDS = "standard deviations of the embedding's distances"  # the unit of what is standardised
 EDGE = 0.05  # part of an interval that it ends beyond 0, below which it ends next to 0
 FINE = 0.01  # below it a number is written with more decimals
+QUANTITIES = "quantities"  # ``attrs["rows"]`` of a table whose rows have units of their own
+NO_WIDTH = 1e-9  # width of an interval below which it is a number
 
 
 def signed(value: float, plus: str = "", digits: int = 3) -> str:
@@ -27,6 +29,12 @@ def figure(value: float) -> str:
     return np.format_float_positional(value, precision=2, fractional=False, unique=False, trim="-").replace(
         "-", "\N{MINUS SIGN}"
     )
+
+
+def decimals(row: Any, least: int = 3) -> int:
+    """Decimals of a row with ``low`` and ``high``, with which the width of its interval has two significant digits."""
+    width = row["high"] - row["low"]
+    return max(least, 1 - math.floor(math.log10(width))) if width > NO_WIDTH else least
 
 
 def difference(name: str) -> str:

@@ -26,7 +26,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "number": signed,
     "figure": figure,
     "count": "{:,}".format,
-    "plain": "{:.2f}".format,
+    "plain": partial(signed, digits=2),
     "rate": "{:.1g}".format,
     "p": p_value,
     "share": share,
@@ -237,11 +237,15 @@ class Result:
 
     def front(self) -> Page:
         """The first screen of a report."""
-        title = title_of(self)
+        title = self._question()
         given, own = self.drawn_from()
         draw = partial(drawing, self.picture, given, **own) if self.picture else None
         drawn = None if draw is None else Picture("result", title, draw)
         return front_page(title, "", self.findings(), self.notes, drawn)
+
+    def _question(self) -> str:
+        """The title of a report."""
+        return title_of(self)
 
     def __str__(self) -> str:
         return self.text()

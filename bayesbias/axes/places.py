@@ -372,10 +372,10 @@ class Axis(Result):
         sentences = [
             f"{many(len(table), 'word')} {'is' if len(table) == 1 else 'are'} placed between {low} and {high} by "
             f"{basis}, in {self.embedding['name']}. {' '.join(named)}",
-            f"The {percent(prob)} interval excludes 0 for {told:,} of {many(len(table), 'word')} "
-            f"({told / len(table):.0%}). On an axis without a meaning, whose "
-            f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, it does "
-            f"for {chance:.0%} of words.",
+            f"On an axis without a meaning, whose "
+            f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, the "
+            f"{percent(prob)} interval excludes 0 for {chance:.0%} of words"
+            f"{', and here for all' if told == len(table) else ''}.",
             f"{further} The standard deviation of places over the vocabulary is {signed(self.spread)}.",
         ]
         if self.paired and len(self.poles.pairs) > 1:
@@ -403,10 +403,12 @@ class Axis(Result):
             f"The direction of {many(apart, 'pair')} disagrees with that of the other pairs: {listed(shown[:apart])} "
             f"(in brackets the {others})."
         ]
-        rest = many(weak - apart, "further pair" if apart else "pair")
+        rest = many(weak - apart, "further pair")
+        verb = agreed(weak - apart, "agrees", "agree")
+        begins = f"{rest} {verb} in direction, but" if apart else f"All pairs agree in direction, {weak} of them"
         hardly = [
-            f"{rest} {agreed(weak - apart, 'agrees', 'agree')} with the others in direction no more than random pairs "
-            f"of words do: {listed(shown[apart:weak])} ({'' if apart else f'in brackets the {others}; '}{random})."
+            f"{begins} weakly, as random pairs of words may: {listed(shown[apart:weak])} "
+            f"({'' if apart else f'in brackets the {others}; '}{random})."
         ]
         ends = " to ".join(signed(value, digits=2) for value in values[[0, -1]])
         every = [f"All pairs agree in direction ({others}: {ends}; {random})."]
@@ -667,6 +669,8 @@ def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[st
     keys = dict(find_words(kv, names, case).keys)
     missing = [word for word in names if word not in keys]
     if not keys:
-        raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}")
+        other = [] if case == "fallback" else list(find_words(kv, names, "fallback").keys.values())
+        hint = f"; case='fallback' (--case fallback) finds {listed(other, 3)}" if other else ""
+        raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}{hint}")
     lost = [f"Words that are missing: {listed(missing)}."] if missing else []
     return keys, [*lost, *composed_sentences(composed_of(kv, keys))]

@@ -186,6 +186,9 @@ class Ranking(Result):
         kinds = ("metric", "query", "embedding")
         return tuple(Cited(f"{kind} {name}") for kind in kinds for name in self.by_query[kind].astype(str).unique())
 
+    def _question(self) -> str:
+        return "Which embedding is least biased?"
+
     def findings(self) -> list[str]:
         return list(self.sentences)
 
@@ -269,7 +272,7 @@ def rank(
     named, notes = named_queries(queries), dict[str, None]()
     embeddings = named_embeddings(kvs, every_word(named.values()), case)
     if len(embeddings) < 2:
-        raise InputError(f"a ranking needs two embeddings at least, given {len(embeddings)}: give a mapping of names")
+        raise InputError(f"a ranking needs two embeddings at least, given is {listed(list(embeddings))} alone")
     draws, replicates = whole_number(draws, "draws", least=0), whole_number(replicates, "replicates", least=0)
     seed = whole_number(seed, "seed", least=0, most=None)
     how = Lookup.checked("drop", max_missing, case, normalise, None, twins)

@@ -144,12 +144,15 @@ def criterion(
     value, se = reading.values_by_word(values)
     lists = reading.connections(contrast)
     stages = bb.checks.TwoStage(adjust=adjust, frequencies=reading.frequencies_of(frequencies))
+    if pairs is None and (source in bb.list_embeddings()["name"].tolist() or source.endswith(VECTORS)):
+        raise InputError(f"{source} is an embedding: give --pairs, a bundled axis or a TOML file of pairs, too")
     if pairs is None:
         post: Any = bb.load_fit(source)
     else:
         post = bb.axis(reading.vectors(source, trust_pickle), pairs, value.index.tolist(), case=case)
     relation = bb.criterion(post, value, se=se, contrast=lists, stages=stages, seed=seed)
-    show(relation.table(prob), "Relation", whole="quantity")
+    table = relation.table(prob)
+    show(table, table.attrs["subject"], whole="quantity")
     say(relation.text(prob))
     write_table(relation.words, out)
     write_picture(lambda: relation.figure(prob=prob), picture)

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from bayesbias.words import WordLists
 
 
+SE = "se"
+"""Name of a column of standard errors, or its end after the name of the values."""
+
+
 def connections(text: str | None) -> tuple[str, str] | None:
     """Two connections, first and second."""
     if text is None:
@@ -119,6 +123,8 @@ def values_by_word(path: Path) -> tuple[pd.Series, pd.Series | None]:
         raise InputError(
             f"{path} has {many(len(table.columns), 'column')}: give word, value and, where known, se{hint}"
         )
+    if table.empty:
+        raise InputError(f"{path} has no row below its header: give a word and its value in each")
     words = table.iloc[:, 0].map(str)
     if words.duplicated().any():
         raise InputError(f"the word {words[words.duplicated()].iloc[0]!r} has two values: give each word once")
@@ -131,6 +137,11 @@ def values_by_word(path: Path) -> tuple[pd.Series, pd.Series | None]:
                 "number; leave the cell empty where a value is not known"
             )
     value, *se = (table[name].set_axis(words) for name in table.columns[1:])
+    if se and str(se[0].name).lower() not in (SE, f"{value.name}_{SE}".lower()):
+        raise InputError(
+            f"{path}, column {str(se[0].name)!r}: a third column has the standard errors of {str(value.name)!r}; name "
+            f"it {SE!r} or {f'{value.name}_{SE}'!r} if it does, or leave it out"
+        )
     return value, se[0] if se else None
 
 

@@ -66,8 +66,13 @@ def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from bayesbias._support.phrases import QUANTITIES, decimals
+
     table = Table(title=escape(title), title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
-    cells = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
+    by_row = frame.attrs.get("rows") == QUANTITIES
+    digits = [decimals(row) for row in frame.to_dict("records")] if by_row else [3] * len(frame)
+    rows = zip(frame.itertuples(index=False), digits, strict=True)
+    cells = [[_cell(value, most) for value in row] for row, most in rows]
     heads = [str(column).replace("_", " ") for column in frame.columns]
     # a column as wide as its longest word breaks none
     texts = [" ".join(column).split() for column in zip(heads, *cells, strict=True)] if cells else [[] for _ in heads]
@@ -160,12 +165,12 @@ def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float
         say(f"{name}. {' '.join(sentences)}")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, digits: int) -> str:
     import pandas as pd
 
     if pd.isna(value):
         return ""
-    return f"{round(value, 3) + 0.0:.3f}" if isinstance(value, float) else str(value)
+    return f"{round(value, digits) + 0.0:.{digits}f}" if isinstance(value, float) else str(value)
 
 
 def write_table(table: pd.DataFrame, path: Path | None) -> None:

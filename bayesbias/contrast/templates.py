@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -48,6 +48,8 @@ class TemplateEffects(Result):
         Share of the variance of the whole list's interval that is due to the choice of templates, or of sentences.
     templates
         How many templates there are.
+    post
+        The fit.
     notes
         What limits the result.
     """
@@ -60,6 +62,7 @@ class TemplateEffects(Result):
     sd: FloatArray
     share: float
     templates: int
+    post: xr.DataTree
     notes: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
@@ -76,11 +79,24 @@ class TemplateEffects(Result):
         count = int(np.ceil(most * (1 - share) / (share * words))) if words > 0 else MOST + 1
         return max(count, 1) if count <= MOST else None
 
+    @property
+    def kind(self) -> str:
+        """What contrasts vary over: templates, or sentences of a corpus."""
+        return "templates" if len(self.sd) else "sentences"
+
+    def _question(self) -> str:
+        first, second = self.contrast
+        return f"Does the contrast {first}{MINUS}{second} depend on the {self.kind}?"
+
+    def sources(self) -> tuple[Any, ...]:
+        """Those of the fit."""
+        return (self.post,)
+
     def findings(self, prob: float = PROB) -> list[str]:
         first, second = self.contrast
         row = describe(self.whole[:, None], probability(prob, "prob"))
         interval = f"{percent(prob)} interval {signed(row['low'][0])} to {signed(row['high'][0])}"
-        what = "templates" if len(self.sd) else "sentences"
+        what = self.kind
         contrast = f"the contrast {first}{MINUS}{second} for {what} like these"
         told = {name: value[0] for name, value in row.items()}
         closer = "closer" if told["mean"] < 0 else "less close"
@@ -188,5 +204,6 @@ def template_effects(post: xr.DataTree, first: str = "associated", second: str |
         sd=sd,
         share=float(min(shift.var() / whole.var(), 1.0)),
         templates=templates,
+        post=post,
         notes=tuple(template_notes(result)),
     )

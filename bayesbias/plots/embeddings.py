@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +41,8 @@ from bayesbias.plots.style import (
     handles_of,
     label_rows,
     mark_line,
+    name_points,
     new_figure,
-    note,
     note_below,
     one_panel,
     part_rows,
@@ -58,6 +59,7 @@ from bayesbias.second_stage.trends import UNIT_OF_TIME
 from bayesbias.words import OWN, WHOLE, labelled
 
 LONGEST = 22
+UPRIGHT = 48  # letters of a line along the height of a figure
 SHORT = {IN_SDS: "sds of distances"}
 NEARNESS = "mean cosine distance (smaller is closer)"
 
@@ -331,7 +333,7 @@ def plot_pool(pool: Pool, prob: float = PROB, title: str | None = None, ax: Axes
 
 def _named(result: Pool | Trend | Criterion) -> str:
     """The contrast of a second stage."""
-    return f"{result.contrast[0]}{MINUS}{result.contrast[1]}"
+    return MINUS.join(result.ends if isinstance(result, Criterion) else result.contrast)
 
 
 def _unit(result: Pool | Trend | Criterion | Multiverse) -> str:
@@ -408,12 +410,14 @@ def plot_relation(
     x_reach = reach * x_se if x_se.any() else None
     axes.errorbar(x, y, yerr=reach * y_se, xerr=x_reach, fmt="none", ecolor=FAINT, elinewidth=0.7)
     axes.scatter(x, y, s=18, color=INK, zorder=3)
-    for row in np.argsort(residual)[::-1][:label]:
-        note(axes, str(names[row]), (x[row], y[row]), (4, 3), color=INK)
     mean, least, most = (signed(value, digits=2) for value in correlation)
     style_axes(axes, str(what), f"Correlation {mean} ({percent(prob)} interval {least} to {most})")
-    show_sign(axes, f"{_named(result)} ({_unit(result)})", f"{result.contrast[0]} closer", vertical=True)
-    note_below(figure, "The correlation is that of what lies behind both, errors taken out.", ax=ax)
+    ends = result.ends if isinstance(result, Criterion) else result.contrast
+    show_sign(axes, fill(f"{_named(result)} ({_unit(result)})", UPRIGHT), f"{ends[0]} closer", vertical=True)
+    similar = isinstance(result, Criterion) and result.by_vectors
+    allowed = "errors and what similar words share allowed for" if similar else "errors taken out"
+    note_below(figure, f"The correlation is that of what lies behind both, {allowed}.", ax=ax)
+    name_points(axes, names.tolist(), x, y, np.argsort(-residual, kind="stable")[:label], label, (), beside=True)
     return figure
 
 

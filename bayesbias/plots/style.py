@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
-from itertools import zip_longest
+from itertools import pairwise, product, zip_longest
 from textwrap import fill
 from typing import Any, NamedTuple, cast
 
@@ -21,6 +21,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import AutoLocator
 from numpy.typing import NDArray
 
@@ -204,11 +205,19 @@ def _title_panel(axes: Axes, title: str) -> None:
 
 
 def _small_ticks(axes: Axes) -> None:
-    """Smaller and fewer labels along the sides of a narrow panel."""
-    if axes.bbox.width / axes.figure.dpi < NARROW:
-        axes.tick_params(labelsize=NARROW_TITLE - 0.5)
-        if isinstance(locator := axes.xaxis.get_major_locator(), AutoLocator):
-            locator.set_params(nbins=3)
+    """Smaller labels along the sides of a narrow panel, and so few below it that they stand apart."""
+    axes.figure.figure.draw_without_rendering()  # the width of the panel is known from here on
+    if axes.bbox.width / axes.figure.dpi >= NARROW:
+        return
+    axes.tick_params(labelsize=NARROW_TITLE - 0.5)
+    if not isinstance(locator := axes.xaxis.get_major_locator(), AutoLocator):
+        return
+    for most in (3, 2, 1):
+        locator.set_params(nbins=most)
+        axes.figure.figure.draw_without_rendering()
+        boxes = [label.get_window_extent().padded(APART) for label in axes.get_xticklabels() if label.get_text()]
+        if not any(left.overlaps(right) for left, right in pairwise(boxes)):
+            return
 
 
 def _narrow_label(axes: Axes) -> None:
@@ -368,6 +377,7 @@ LINES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (5, 1.5, 1, 1.5)))
 BAND = "#DCE9F3"  # colour of intervals behind rows and points
 LETTERS = 17  # letters of a note on an inch
 TITLE_LETTERS = 95  # of a title of 1 point on an inch
+APART = 3.0  # dots around a label within which no other stands
 NARROW, NARROW_TITLE = 2.5, 8.0  # inches of a panel below which its title has so many points
 
 
@@ -392,6 +402,34 @@ def note(axes: Axes, text: str, place: tuple[float, float], offset: tuple[float,
     """Small letters, so many points across and up from a place."""
     look: dict[str, Any] = {"fontsize": 7.5, "color": FAINT} | how
     axes.annotate(text, place, offset, textcoords="offset points", **look)
+
+
+def name_points(
+    axes: Axes, names: Sequence[str], x: Any, y: FloatArray, order: Any, most: int, texts: Iterable[Any], beside: bool
+) -> None:
+    """Name up to ``most`` points in their order, where a name covers no other text nor, ``beside`` points, a point."""
+    axes.figure.figure.draw_without_rendering()  # places on the figure are known from here on
+    panel = axes.get_window_extent()
+    boxes: list[Any] = [text.get_window_extent() for text in texts]
+    points = axes.transData.transform(np.column_stack([x, y]))
+    count = 0
+    for row in order:
+        if count == most:
+            break
+        how: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7.5, "parse_math": False}
+        named = axes.annotate(str(names[row]), (x[row], y[row]), (0, 0), **how)
+        named.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
+        for up, side in product((3, -9), ("left", "right")):
+            named.set(position=(4 if side == "left" else -4, up), ha=side)
+            box = named.get_window_extent().padded(1.5)
+            inside = panel.x0 <= box.x0 and box.x1 <= panel.x1 and panel.y0 <= box.y0 and box.y1 <= panel.y1
+            hidden = beside and box.count_contains(np.delete(points, row, axis=0)) > 0
+            if inside and not hidden and not box.count_overlaps(boxes):
+                boxes.append(box)
+                count += 1
+                break
+        else:
+            named.remove()
 
 
 def notes_beside(axes: Axes, heights: Iterable[float], texts: Iterable[str], size: float = 7.5) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.ticker import NullLocator, PercentFormatter
 from scipy.cluster.hierarchy import leaves_list, linkage
@@ -36,6 +35,7 @@ from bayesbias.plots.style import (
     Look,
     NotebookFigure,
     label_rows,
+    name_points,
     new_figure,
     note,
     note_below,
@@ -46,9 +46,6 @@ from bayesbias.plots.style import (
     word_labels,
 )
 from bayesbias.words import words_given
-
-if TYPE_CHECKING:
-    from matplotlib.transforms import Bbox
 
 LABELLED = 150  # words up to which each has its label
 IN_TWO_LINES, MOST_LISTS = 20, 56  # lists up to which their labels have two lines, and up to which they have labels
@@ -525,7 +522,7 @@ def plot_quadrants(
         f"probability of {percent(quadrants.prob)} or more.",
         ax=ax,
     )
-    _name_points(axes, quadrants.axes[0].words, x, y, np.argsort(-sure, kind="stable"), most, corners, beside=True)
+    name_points(axes, quadrants.axes[0].words, x, y, np.argsort(-sure, kind="stable"), most, corners, beside=True)
     return figure
 
 
@@ -600,33 +597,5 @@ def plot_audit(
     )
     order = np.flatnonzero(called)
     order = order[np.argsort(-np.abs(mean[order]), kind="stable")]
-    _name_points(axes, table["word"].tolist(), across, mean, order, most, poles, beside=False)
+    name_points(axes, table["word"].tolist(), across, mean, order, most, poles, beside=False)
     return figure
-
-
-def _name_points(
-    axes: Axes, names: Sequence[str], x: Any, y: FloatArray, order: Any, most: int, texts: Iterable[Any], beside: bool
-) -> None:
-    """Name up to ``most`` points in their order, where a name covers no other text nor, ``beside`` points, a point."""
-    axes.figure.figure.draw_without_rendering()  # places on the figure are known from here on
-    panel = axes.get_window_extent()
-    boxes: list[Bbox] = [text.get_window_extent() for text in texts]
-    points = axes.transData.transform(np.column_stack([x, y]))
-    count = 0
-    for row in order:
-        if count == most:
-            break
-        how: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7.5, "parse_math": False}
-        named = axes.annotate(str(names[row]), (x[row], y[row]), (0, 0), **how)
-        named.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
-        for up, side in product((3, -9), ("left", "right")):
-            named.set(position=(4 if side == "left" else -4, up), ha=side)
-            box = named.get_window_extent().padded(1.5)
-            inside = panel.x0 <= box.x0 and box.x1 <= panel.x1 and panel.y0 <= box.y0 and box.y1 <= panel.y1
-            hidden = beside and box.count_contains(np.delete(points, row, axis=0)) > 0
-            if inside and not hidden and not box.count_overlaps(boxes):
-                boxes.append(box)
-                count += 1
-                break
-        else:
-            named.remove()

@@ -17,9 +17,9 @@ from bayesbias.axes import Axis
 from bayesbias.axes.audits import Audit
 from bayesbias.baselines.ranking import Ranking
 from bayesbias.checks.calibration.topics import LISTS, TopicNull
-from bayesbias.checks.summaries import PROB
+from bayesbias.checks.summaries import PROB, describe
 from bayesbias.comparison import Comparison
-from bayesbias.contrast import GIVEN, POPULATIONS, beside_associated, contrasts
+from bayesbias.contrast import GIVEN, POPULATIONS, TemplateEffects, beside_associated, contrasts
 from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
 from bayesbias.documents.findings import sides_of
 from bayesbias.documents.regression import CovariateContrast
@@ -57,8 +57,8 @@ def methods_text(
     ----------
     result
         A fit, the table of :func:`run_metrics`, or a result of :func:`compare`, :func:`pool`, :func:`trend`,
-        :func:`multiverse`, :func:`axis`, :func:`audit`, :func:`criterion`, :func:`covariates`, :func:`metric` or
-        :func:`rank`.
+        :func:`multiverse`, :func:`axis`, :func:`audit`, :func:`criterion`, :func:`covariates`, :func:`metric`,
+        :func:`rank` or :func:`template_effects`.
     prob
         Posterior mass of the intervals.
     topics, population
@@ -81,12 +81,13 @@ def methods_text(
         raise InputError(f"topics and population belong to a fit; given is {type(result).__name__}")
     for kind, sentences in KINDS.items():
         if isinstance(given, kind):
-            versions = Fit(given.tree).versions if isinstance(given, Comparison) else versions_of(EXACT)
+            fitted = given.tree if isinstance(given, Comparison) else getattr(given, "post", None)
+            versions = versions_of(EXACT) if fitted is None else Fit(fitted).versions
             return _text(given, sentences(given, prob), versions)
     name = title_of(given).lower() if isinstance(given, Result) else type(given).__name__
     raise InputError(
         f"there is no methods text for {name}: give a fit, the table of run_metrics, or a result of compare, pool, "
-        "trend, multiverse, axis, audit, criterion, covariates, metric or rank"
+        "trend, multiverse, axis, audit, criterion, covariates, metric, rank or template_effects"
     )
 
 
@@ -312,16 +313,17 @@ def _audit(result: Audit, _: float) -> Iterator[str]:
 
 
 def _criterion(result: Criterion, prob: float) -> Iterator[str]:
-    facts = {"contrast": list(result.contrast), "words": len(result.words), "variable": result.variable}
+    facts = {"contrast": list(result.ends), "words": len(result.words), "variable": result.kind}
     yield WORDS.criterion(errors=result.errors, **facts)
     if result.by_vectors:
         yield WORDS.criterion_by_vectors(share=RARE)
     else:
         yield WORDS.criterion_unrelated(width=criteria.WIDTH, errors=result.errors)
+    yield WORDS.criterion_line()
     if result.unadjusted is not None:
-        yield WORDS.values_adjusted(by=result.words.attrs["attribute"])
-    exact = "The values are taken as exact."
-    yield from _drawn(result.tree, prob, [note for note in result.notes if note != exact])
+        yield WORDS.values_adjusted(by=result.words.attrs["attribute"], source=result.words.attrs["source"])
+    said = "The values are taken as exact.", criteria.ADJUSTED
+    yield from _drawn(result.tree, prob, [note for note in result.notes if not note.startswith(said)])
 
 
 def _covariates(result: CovariateContrast, prob: float) -> Iterator[str]:
@@ -382,6 +384,20 @@ def _ranking(result: Ranking, prob: float) -> Iterator[str]:
     yield from result.notes
 
 
+def _templates(result: TemplateEffects, prob: float) -> Iterator[str]:
+    yield from _fit(FitReport(Fit.read(result.post), None), prob, GIVEN)
+    sd = describe(result.sd[:, None], prob) if len(result.sd) else None
+    row = sd and {name: value[0] for name, value in sd.items()}
+    yield WORDS.over_templates(
+        contrast=result.contrast,
+        kind=result.kind,
+        count=result.templates,
+        row=row,
+        share=result.share,
+        mass=percent(prob),
+    )
+
+
 KINDS: Mapping[type[Result], Callable[[Any, float], Iterator[str]]] = {
     Comparison: _comparison,
     Pool: _pool,
@@ -394,5 +410,6 @@ KINDS: Mapping[type[Result], Callable[[Any, float], Iterator[str]]] = {
     MetricTable: _metrics,
     MetricResult: _metric,
     Ranking: _ranking,
+    TemplateEffects: _templates,
 }
 """Kinds of results beside fits, and the function to the sentences of each."""

@@ -20,7 +20,7 @@ import xarray as xr
 from bayesbias._support.arguments import text, whole_number
 from bayesbias._support.files import check_target, read_text, write_text
 from bayesbias._support.paths import shipped
-from bayesbias._support.phrases import IN_SDS, difference, is_share_of_draws, p_value, percent
+from bayesbias._support.phrases import IN_SDS, QUANTITIES, decimals, difference, is_share_of_draws, p_value, percent
 from bayesbias._support.results import NAMED, NAMES, Cited, Result
 from bayesbias.axes import Axis
 from bayesbias.checks.summaries import ETI, HDI
@@ -52,6 +52,11 @@ class Reference(NamedTuple):
 
     entry: str
     fields: Mapping[str, str]
+
+    @property
+    def key(self) -> str:
+        """Its key in BibTeX."""
+        return self.entry.partition("{")[2].partition(",")[0]
 
     @property
     def short(self) -> str:
@@ -119,8 +124,8 @@ def cite(result: Any) -> Citations:
     Parameters
     ----------
     result
-        A distance table, a fit, a result of :func:`compare`, :func:`metric`, :func:`run_metrics`, :func:`audit`,
-        :func:`debias`, :func:`pool` or :func:`trend`; or word lists.
+        A distance table, a fit, word lists, or a result, such as of :func:`compare`, :func:`metric`,
+        :func:`run_metrics`, :func:`axis`, :func:`criterion`, :func:`rank`, :func:`pool` or :func:`template_effects`.
 
     Returns
     -------
@@ -140,8 +145,8 @@ def cite(result: Any) -> Citations:
     sources = [*_sources(result)]
     if not sources:
         raise InputError(
-            f"nothing is known of the sources of {type(result).__name__}: give a distance table, a fit, a comparison, "
-            "a result of metric, run_metrics, audit, debias, pool or trend, or word lists"
+            f"nothing is known of the sources of {type(result).__name__}: give a distance table, a fit, word lists, "
+            "or a result, such as of compare, metric, run_metrics, axis, criterion, rank, pool or template_effects"
         )
     start = [Cited("package bayesbias", f"bayesbias {version('bayesbias')} (CITATION.cff)", "")]
     if any(work.what.startswith(("word list", "model", "second stage")) for work in sources):
@@ -315,7 +320,8 @@ def to_latex(
         A DataFrame that a function of this package returns, such as those of :func:`contrasts`, :func:`summary`,
         :func:`decomposition`, :func:`coverage` and :func:`run_metrics`; a fit, for its contrasts; a result of
         :func:`compare`, for the changes of its headline contrast; or any other result with ``table()``. A text, such
-        as that of :func:`methods_text`, is escaped, so that it can be pasted.
+        as that of :func:`methods_text`, is escaped, so that it can be pasted, and has ``\cite`` with the keys of
+        :meth:`Citations.bibtex` after the works that the package knows.
     path
         File to write too, ``.tex``, whole or not at all.
     caption, label
@@ -349,7 +355,7 @@ def to_latex(
     target = None if path is None else check_target(path, (".tex",), "a LaTeX table")
     if isinstance(result, str) and not (caption is None is label):
         raise InputError("a text has no caption and no label: give these with a table")
-    lines = _escaped(result) if isinstance(result, str) else _table(result, caption, label, digits)
+    lines = _with_keys(_escaped(result)) if isinstance(result, str) else _table(result, caption, label, digits)
     if target is not None:
         write_text(target, f"{lines}\n")
     return lines
@@ -439,6 +445,8 @@ def _measured(result: object) -> list[str]:
 def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) -> str:
     names, sides, cells = [], "", []
     every = list(map(str, table.columns))
+    by_row = table.attrs.get("rows") == QUANTITIES
+    most = [decimals(row, digits) for row in table.to_dict("records")] if by_row else [digits] * len(table)
     for i, name in enumerate(every):
         values, of_words = list(table.iloc[:, i]), i == 0 and name == "protected_word"
         present = [value for value in values if not _missing(value)]
@@ -446,9 +454,10 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
         if other in every and other != name and name.endswith("high"):
             continue  # the cell of the low end has it
         if present or of_words:
-            written = [_cell(value, digits, name) for value in values]
+            written = [_cell(value, places, name) for value, places in zip(values, most, strict=True)]
             if other in every and other != name:
-                highs = [_cell(value, digits, other) for value in table.iloc[:, every.index(other)]]
+                ends = zip(table.iloc[:, every.index(other)], most, strict=True)
+                highs = [_cell(value, places, other) for value, places in ends]
                 written = [low and f"[{low}, {high}]" for low, high in zip(written, highs, strict=True)]
                 mass = f"{percent(table.attrs['prob'])} " if "prob" in table.attrs else ""
                 name = f"{mass}{name.removesuffix('low').replace('_', ' ')}interval"
@@ -505,6 +514,14 @@ def _cell(value: Any, digits: int, column: str) -> str:
     else:
         text = f"{round(float(value), digits) + 0.0:.{digits}f}"
     return f"${text}$" if text.startswith(("-", "\\")) else text
+
+
+def _with_keys(text: str) -> str:
+    """An escaped text with the key of each known work after its authors and year, in place of its DOI."""
+    for doi, work in references().items():
+        cited = rf"{_escaped(work.short)} \cite{{{work.key}}}"
+        text = text.replace(f"{_escaped(work.short)}, doi {_escaped(doi)}", cited)
+    return text
 
 
 def _escaped(text: str) -> str:

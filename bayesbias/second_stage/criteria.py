@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import MINUS, excludes_zero, negatives, percent, share, signed
+from bayesbias._support.phrases import MINUS, QUANTITIES, excludes_zero, percent, share, signed
 from bayesbias._support.results import Cited, Page, Picture, Section, table_of, unsaid, whole_table
 from bayesbias._support.runs import one_thread
 from bayesbias.axes import Axis
@@ -54,6 +54,8 @@ ADJUSTED_SHARE = 1e-2
 """Directions with less than this share of the largest variance are left as they are where distances are adjusted."""
 LARGEST = 1_000_000
 """Times the range of the values that a standard error is at most."""
+ADJUSTED = "Places and values are adjusted for"
+"""Beginning of the note on an attribute."""
 SAME = 1 - 1e-9
 """Correlation from which on two variables are one."""
 
@@ -69,7 +71,7 @@ class Criterion(Staged):
     words
         One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``,
         ``value_se``, ``fitted`` (on the line), ``residual``. Where the relation is adjusted for an attribute, estimates
-        and values are those at its mean, a column ``attribute`` holds it, and ``attrs`` its name.
+        and values are those at its mean, a column ``attribute`` holds it, and ``attrs`` its name and source.
     estimates
         The words' contrasts, as :class:`Estimates` by ``word`` and ``group``, with their joint covariance.
     population
@@ -111,69 +113,93 @@ class Criterion(Staged):
         -------
         DataFrame
             Rows ``correlation``, ``slope`` (cosine distance per unit of the value), ``intercept``, ``residual_sd``,
-            ``r2``; columns ``quantity``, ``mean``, ``sd``, ``low``, ``high`` (with the mass ``prob``), ``p_positive``.
+            ``r2``; columns ``quantity``, ``mean``, ``sd``, ``low``, ``high`` (with the mass ``prob``), ``p_positive``
+            (missing for the last two, which are above 0). The line is that of places on values.
         """
         names = ["correlation", "slope", "intercept", "residual_sd", "r2"]
         draws = np.column_stack([self.draws(name) for name in names])
         table = pd.DataFrame(
             {"quantity": pd.array(names, dtype="string"), **describe(draws, probability(prob, "prob"))}
         )
-        table["p_positive"] = (draws > 0).mean(axis=0)
+        # what is above 0 by definition has no sign to ask for
+        table["p_positive"] = np.append((draws[:, :3] > 0).mean(axis=0), [np.nan, np.nan])
+        table.attrs = {"subject": self._subject, "prob": prob, "rows": QUANTITIES}
         return table
 
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
         rows = self.table(prob).set_index("quantity").to_dict("index")
         rho, r2 = rows["correlation"], rows["r2"]
-        first, second = self.contrast
+        first, second = self.ends
         settled = excludes_zero(rho)
-        inside = f"{percent(prob)} interval {rho['low']:.2f} to {rho['high']:.2f}"
-        positive, positive_mass = rho["mean"] > 0, rho["p_positive"]
+        inside = f"{percent(prob)} interval {_ends_of(rho)}"
+        positive, positive_mass = rho["p_positive"] >= 0.5, rho["p_positive"]
         way, sign = ("larger", "positive") if positive else ("smaller", "negative")
         chance = f"probability that it is {sign} {share(positive_mass if positive else 1 - positive_mass)}"
         words = many(len(self.words), "word")
+        similar = "what similar words share" if self.by_vectors else ""
         sentences = [
-            f"Over {words} {self._values} {self._are} {way} for words nearer to {second} than to {first}: their "
-            f"correlation is {rho['mean']:.2f} ({inside}; {chance})."
+            f"Words nearer to {second} than to {first} have {way} {self.kind} ({words}): correlation "
+            f"{_two(rho['mean'])} ({inside}; {chance})."
             if settled
             else f"Over {words} no relation is found of {self._values} to the places of words between {first} and "
-            f"{second}: the correlation is {rho['mean']:.2f} ({inside}, which includes 0; above 0, {self._values} "
-            f"{self._are} larger for words nearer to {second}; {chance}).",
-            f"This allows for the errors of the places{' and of the values' if self.errors else ''}; the plain "
-            f"correlation of the estimates with the values is {self.plain:.2f}.",
+            f"{second}: the correlation is {_two(rho['mean'])} ({inside}, which includes 0; above 0, words nearer to "
+            f"{second} have larger values; {chance}).",
+            f"This is a posterior mean and allows for the errors of the places"
+            f"{' and of the values' if self.errors else ''}{f' and for {similar}' if similar else ''}; the plain "
+            f"correlation of the estimates with the values is {_two(self.plain)}.",
         ]
+        if abs(rho["mean"]) < abs(self.plain):
+            causes = f"{similar} and the uniform prior make" if similar else "the uniform prior makes"
+            sentences.append(f"Errors alone would make it stronger than the plain one; {causes} it weaker.")
         if settled:
             sentences.append(
-                f"The share of the variance that goes along with the places (R2) is {r2['mean']:.2f} "
-                f"({r2['low']:.2f} to {r2['high']:.2f})."
+                f"The share of the variance that goes along with the places (R2) is {_two(r2['mean'])} "
+                f"({_ends_of(r2)})."
             )
         off = self.words.reindex(self.words["residual"].abs().sort_values(ascending=False).index).head(3)
         sentences.append(
-            "The estimates furthest from the line are those of "
-            f"{listed([f'{word} ({signed(left)})' for word, left in zip(off['word'], off['residual'], strict=True)])}."
+            f"Places furthest from the line, which is that of places on {self._values}, are those of "
+            f"{listed([f'{word} ({signed(left)})' for word, left in zip(off['word'], off['residual'], strict=True)])}, "
+            "in cosine distance."
         )
         if self.unadjusted is not None:
             raw = self.unadjusted.table(prob).iloc[0]
-            sentences.append(
-                f"Without adjustment the correlation is {raw['mean']:.2f} ({raw['low']:.2f} to {raw['high']:.2f})."
-            )
+            sentences.append(f"Without adjustment the correlation is {_two(raw['mean'])} ({_ends_of(raw)}).")
             if excludes_zero(raw) and not settled:
                 sentences.append("The adjustment explains the relation that is found without it.")
-        return [negatives(sentence) for sentence in sentences]
+        return sentences
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What sentences call the two poles: a list of stereotypes by the group that it is associated with."""
+        groups = ", ".join(filter(None, dict.fromkeys(self.words["group"])))
+        own = f"the words associated with {groups}" if groups else "the associated words"
+        first, second = (own if end == OWN else end for end in self.contrast)
+        return first, second
 
     @property
     def _values(self) -> str:
         """The outside values within a sentence."""
-        return f"the {UNNAMED}" if self.variable == UNNAMED else self.variable
+        return f"the {UNNAMED}" if self.variable == UNNAMED else f"“{self.variable}”"
 
     @property
-    def _are(self) -> str:
-        """The verb that goes with the outside values."""
-        return "are" if self.variable == UNNAMED else "is"
+    def kind(self) -> str:
+        """What the outside values are, after an adjective or a verb."""
+        return UNNAMED if self.variable == UNNAMED else f"values of {self._values}"
+
+    @property
+    def _subject(self) -> str:
+        """What the table of the relation is on: its line is that of places, in cosine distance."""
+        return (
+            f"Relation of {self._values} to the places of {many(len(self.words), 'word')} between "
+            f"{' and '.join(self.ends)}; slope, intercept and residual standard deviation: the line of places (cosine "
+            f"distance) on {self._values}"
+        )
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
-        first, second = self.contrast
+        first, second = self.ends
         answer, *rest = self.findings(prob)
         lines = {
             "What is correlated?": f"The place of a word, its mean distance to {first} less that to {second}, with "
@@ -183,7 +209,7 @@ class Criterion(Staged):
             **unsaid("A correlation over words does not say which side is the cause."),
         }
         return Page(
-            title=f"{self._are.capitalize()} {self._values} larger for words nearer to {second} than to {first}?",
+            title=f"Do words nearer to {second} than to {first} have larger {self.kind}?",
             lead=f"{many(len(self.words), 'word')} with a place and an outside value ({self.variable}).",
             answer=answer,
             lines=lines,
@@ -206,8 +232,8 @@ class Criterion(Staged):
         }
         mass = percent(probability(prob, "prob"))
         return (
-            Section("Relation", [whole_table(f"The relation in numbers, {mass} intervals", self.table(prob))]),
-            Section("Words", [table_of(f"Places, {self.variable}, and the line", self.words, columns)]),
+            Section("Relation", [whole_table(f"{self._subject}; {mass} intervals", self.table(prob))]),
+            Section("Words", [table_of(f"Places, {self.variable}, and the line of places", self.words, columns)]),
         )
 
     def sources(self) -> tuple[Any, ...]:
@@ -312,7 +338,7 @@ def criterion(
     )
     if attribute is not None:
         words["attribute"] = attribute.of(shared)
-        words.attrs["attribute"] = attribute.name
+        words.attrs |= {"attribute": attribute.name, "source": attribute.source}
     unadjusted = replace(options, adjust=None, frequencies=None)
     return Criterion(
         contrast=side.contrast,
@@ -326,11 +352,22 @@ def criterion(
         unadjusted=None if attribute is None else criterion(post, values, se, pair, unadjusted, seed_used),
         cited=post.sources() if isinstance(post, Axis) else _sources_of_fit(Fit.read(post)),
         notes=(
-            *([] if attribute is None else [f"Places and values are adjusted for {attribute.name}."]),
+            *([] if attribute is None else [f"{ADJUSTED} {attribute.name} (source: {attribute.source})."]),
+            *_named_errors(values, se),
             *_notes(missing, isinstance(side, _AxisSide), bool(x_se.any()), side.notes),
         ),
         by_vectors=isinstance(side, _AxisSide),
     )
+
+
+def _two(value: float) -> str:
+    """A correlation, or a share."""
+    return signed(value, digits=2)
+
+
+def _ends_of(row: Any) -> str:
+    """The interval of a correlation, or of a share."""
+    return f"{_two(row['low'])} to {_two(row['high'])}"
 
 
 def _shared_words(
@@ -346,8 +383,8 @@ def _shared_words(
         missing[f"without a known {attribute.name}"] = tuple(word for word in every if word not in known)
     if len(shared) < FEWEST:
         raise InputError(
-            f"{len(shared)} words have a contrast and a value, and {FEWEST} are needed: the fit holds "
-            f"{listed(list(every))}, the values are for {listed(outside.index.tolist())}"
+            f"{len(shared)} words have a place and a value, and {FEWEST} are needed: places are those of "
+            f"{listed(list(every))}, values those of {listed(outside.index.tolist())}"
         )
     if len(shared) > MOST_WORDS:
         raise InputError(f"{len(shared):,} words have a value, more than {MOST_WORDS:,}: give a part of them")
@@ -607,6 +644,13 @@ def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
     if (errors > LARGEST * np.ptp(outside)).any():
         raise InputError(f"se holds {errors.max():g}, more than {LARGEST:,} times the range of the values: give less")
     return outside, errors
+
+
+def _named_errors(values: Any, se: Any) -> list[str]:
+    """A note on standard errors whose name does not say that they are such."""
+    name = getattr(se, "name", None)
+    usual = (None, "se", f"{getattr(values, 'name', '')}_se")
+    return [] if name in usual else [f"The standard errors of the values are those named “{name}”."]
 
 
 def _notes(

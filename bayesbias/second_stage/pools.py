@@ -221,11 +221,12 @@ class Pool(Staged):
         for row in self.relation(prob).to_dict("records"):
             known = "" if row["errors"] else ", whose values are taken as exact,"
             of_groups = row["of"] == "groups"
+            numbers = (row[name] for name in ("correlation", "correlation_low", "correlation_high", "plain"))
+            correlation, low, high, plain = (signed(number, digits=2) for number in numbers)
             sentences.append(
-                f"The correlation with {row['variable']}{known} is {row['correlation']:.2f} ({mass} interval "
-                f"{row['correlation_low']:.2f} to {row['correlation_high']:.2f}) "
+                f"The correlation with {row['variable']}{known} is {correlation} ({mass} interval {low} to {high}) "
                 f"{'over the means of' if of_groups else 'for'} {row['n']} {row['of']}; the "
-                f"correlation of the estimates, which takes no error into account, is {row['plain']:.2f}."
+                f"correlation of the estimates, which takes no error into account, is {plain}."
             )
             if of_groups:
                 sentences.append(

@@ -1,6 +1,7 @@
 """The correlation of a contrast with something outside would be too weak, too sure, or one of frequency alone."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.errors import InputError
+from bayesbias.numerics import offsets
+from bayesbias.second_stage.estimates import posterior_tree
 
 WOMEN = ["she", "her", "hers", "woman", "girl", "daughter", "mother", "female", "sister", "herself"]
 MEN = ["he", "his", "him", "man", "boy", "son", "father", "male", "brother", "himself"]
@@ -208,3 +211,83 @@ def test_false_positives_of_values_that_are_unrelated(occupations, shares, ratin
         row = bb.criterion(post, shuffled, contrast=poles, stages=stages, seed=seed).table().iloc[0]
         calls += row["low"] > 0 or row["high"] < 0
     assert calls / trials < 0.11 + 3 * np.sqrt(0.11 * 0.89 / trials)
+
+
+@pytest.fixture(scope="module")
+def on_axis(shares, slice_vectors):
+    """Women's shares on the axis of gender."""
+    return bb.criterion(bb.axis(slice_vectors, "gender_pairs", sorted(shares)), pd.Series(shares, name="women"), seed=0)
+
+
+def test_the_line_is_that_of_places_on_values(on_axis):
+    words, table = on_axis.words, on_axis.table().set_index("quantity")
+    slope, _ = np.polyfit(words["value"], words["estimate"], 1)
+    assert table.loc["slope", "mean"] == pytest.approx(slope, rel=0.25)
+    assert np.allclose(words["fitted"], table.loc["intercept", "mean"] + table.loc["slope", "mean"] * words["value"])
+    assert table["p_positive"].isna().tolist() == [False, False, False, True, True]
+    written = bb.to_latex(on_axis)
+    ends = re.search(r"^slope & .*\[(.*), (.*)\]", written, re.MULTILINE).groups()
+    assert [float(end) for end in ends] == pytest.approx(table.loc["slope", ["low", "high"]].tolist(), rel=0.02)
+    assert "the line of places (cosine distance) on “women”; 89\\% equal-tailed intervals." in written
+
+
+def test_similar_words_and_the_prior_make_the_correlation_weaker_than_the_plain_one(
+    on_axis, shares, slice_vectors, monkeypatch
+):
+    monkeypatch.setattr(offsets, "RARE", 1e-3)  # next to nothing shared
+    alone = bb.criterion(bb.axis(slice_vectors, "gender_pairs", sorted(shares)), shares, seed=0).table()["mean"][0]
+    assert on_axis.table()["mean"][0] < alone - 0.01
+    assert alone < on_axis.plain
+    assert (
+        "Errors alone would make it stronger than the plain one; what similar words share and the uniform prior make "
+        "it weaker." in on_axis.text()
+    )
+    assert "errors and what similar words share allowed for" in on_axis.figure().get_supxlabel()
+
+
+def test_a_correlation_of_nothing_has_no_sign_of_its_own(on_axis):
+    rng = np.random.default_rng(0)
+    rho = np.where(rng.random(4000) < 0.507, 1.0, -1.028) * rng.random(4000) * 0.3
+    draws = dict.fromkeys(("correlation", "slope", "intercept", "residual_sd", "r2"), (None, rho))
+    found = replace(on_axis, tree=posterior_tree(draws, 0), plain=-0.001)
+    said = found.findings()
+    assert abs(rho.mean()) < 0.005
+    assert "the correlation is 0.00 (89% interval " in said[0]
+    assert f"probability that it is positive {100 * (rho > 0).mean():.1f}%)" in said[0]
+    assert "with the values is 0.00." in said[1]
+
+
+def test_words_and_lists_are_the_subject(on_axis, occupations, shares):
+    assert on_axis.findings()[0].startswith(
+        "Words nearer to girl than to boy have larger values of “women” (25 words): "
+    )
+    found = bb.criterion(occupations("related"), shares, contrast=POLES)
+    assert found.ends == ("the words associated with occupations", "human")
+    assert found.findings()[0].startswith(
+        "Words nearer to human than to the words associated with occupations have smaller outside values (25 words): "
+    )
+    assert "the mean cosine distance to the words associated with occupations less that to" in bb.methods_text(found)
+
+
+def test_an_adjustment_is_named_once_with_its_source(occupations, shares):
+    stages = bb.checks.TwoStage(adjust="frequency")
+    found = bb.criterion(occupations("related"), shares, contrast=POLES, stages=stages)
+    assert " -" not in found.text()
+    assert "(-" not in found.text()
+    written = bb.methods_text(found)
+    assert written.count("adjusted for") == 1
+    assert re.search(r"the frequency of the words \(source: [^)]+(\([^)]*\))?\), which has", written)
+
+
+def test_errors_of_another_name_are_named(on_axis, shares, slice_vectors):
+    values = pd.Series(shares, name="women")
+    axis = bb.axis(slice_vectors, "gender_pairs", sorted(shares))
+    said = [bb.criterion(axis, values, (0 * values + 5).rename(name)).text() for name in ("men", "se", "women_se")]
+    named = "The standard errors of the values are those named “men”."
+    assert [named in text for text in said] == [True, False, False]
+
+
+def test_too_few_words_on_an_axis_are_no_words_of_a_fit(slice_vectors):
+    words = ["nurse", "lawyer", "teacher", "guard"]
+    with pytest.raises(InputError, match="4 words have a place and a value, and 5 are needed: places are those of "):
+        bb.criterion(bb.axis(slice_vectors, "gender", words), dict.fromkeys(words, 1.0))

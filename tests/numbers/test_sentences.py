@@ -143,7 +143,7 @@ class TestTemplates:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            (["no place"], "write {} once"),
+            (["no place"], "^the template 'no place' lacks its place: write {} once"),
             (["{} and {}"], "write {} once"),
             (["{a} {b}"], "the only places are {} and {a}"),
             (["{} and }"], "leave other braces out"),
@@ -534,6 +534,11 @@ class TestTemplatesAsRandomEffect:
         figure = bb.plots.plot_templates(post, "associated", "human")
         labels = {tick.get_text().strip() for tick in figure.axes[0].get_yticklabels()}
         assert labels == {f"f{at}" for at in range(8)}
+        assert found.front().title == "Does the contrast associated − human depend on the templates?"
+        assert bb.cite(found).table().equals(bb.cite(post).table())
+        written = bb.methods_text(found)
+        assert f"over 8 templates, whose choice causes {100 * found.share:.0f}% of the variance of its" in written
+        assert f"over templates like these is {found.sd.mean():.3f} (" in written
         planned = bb.plan(post, 0.05, first="associated", second="human")
         assert "List lengths are those for these templates" in planned.text()
 

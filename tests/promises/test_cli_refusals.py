@@ -62,7 +62,7 @@ REFUSALS = {
     "metrics google-news-slice --query weat7 --case upper": "case is 'upper'",
     "metrics google-news-slice --query weat6 --metric rnd --dist cos": "no option --dist of",
     "metrics google-news-slice --query weat6 --metric rnd --distance x": "norm, cos",
-    "rank google-news-slice --query weat7": "two embeddings at least",
+    "rank google-news-slice --query weat7": "two embeddings at least, given is google-news-slice alone",
     f"rank {TWO} --query weat7 --outside odd.csv": "WEB of google-news-slice is '0.5'",
     f"rank {TWO} --query weat7 --outside s.csv": "give embedding and a",
     f"rank {TWO} --query weat7 --aggregate sum": "aggregate is 'sum'",
@@ -118,7 +118,15 @@ REFUSALS = {
     f"{DOCUMENTS.replace('--targets labor', '')} --axis gender": "give --targets",
     f"{DOCUMENTS} --association gendre": "one of gender, race",
     f"{DOCUMENTS} --axis gender": "s.txt: there is no such file",
-    "criterion glove-50d-slice s.csv": "there is no file",
+    "criterion glove-50d-slice s.csv": "glove-50d-slice is an embedding: give --pairs, a bundled axis or a TOML file",
+    "criterion f.nc s.csv": "there is no file",
+    "criterion f.nc three.csv": (
+        "three.csv, column 'men': a third column has the standard errors of 'women'; name it 'se' or 'women_se' if"
+    ),
+    "criterion f.nc empty.csv": "empty.csv has no row below its header: give a word and its value in each",
+    "axis glove-50d-slice affluence --words NURSE,BANKER": (
+        "none of the words is in glove-50d-slice: NURSE, BANKER; case='fallback' (--case fallback) finds nurse, banker"
+    ),
 }
 
 
@@ -130,6 +138,8 @@ def folder(tmp_path_factory):
     (folder / "good.csv").write_text(head + "he,nurse,different,0.9\nhe,doctor,associated,0.8\n")
     (folder / "bad.csv").write_text(head + "he,nurse,different,0.9\nhe,doctor,associated,2.5\n")
     (folder / "odd.csv").write_text("embedding,WEB\ngoogle-news-slice,0.5\nglove-50d-slice,good\n")
+    (folder / "three.csv").write_text("word,women,men\nnurse,88,12\n")
+    (folder / "empty.csv").write_text("word,share\n")
     (folder / "s.csv").write_text("word,share\nnurse,1\n")
     (folder / "vectors.kv").write_bytes(b"\x80\x04N.")
     (folder / "truncated.bin").write_bytes(b"2 3\nhe \x00\x00\x80?")

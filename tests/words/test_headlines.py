@@ -153,11 +153,11 @@ def test_a_trend_says_why_line_and_difference_both_stand(steps):
 def test_a_criterion_is_named_like_its_values():
     values = pd.Series(range(len(JOBS)), JOBS, float)
     found = bb.criterion(bb.axis(SLICE, "gender", words=JOBS), values.rename("census 1990"))
-    assert found.front().title == "Is census 1990 larger for words nearer to man than to woman?"
+    assert found.front().title == "Do words nearer to man than to woman have larger values of “census 1990”?"
     assert found.figure().axes[0].get_xlabel() == "census 1990"
     assert "census 1990" in found.findings()[0]
     unnamed = bb.criterion(bb.axis(SLICE, "gender", words=JOBS), values)
-    assert unnamed.front().title == "Are the outside values larger for words nearer to man than to woman?"
+    assert unnamed.front().title == "Do words nearer to man than to woman have larger outside values?"
 
 
 def test_a_multiverse_answers_which_choice_and_says_what_embeddings_lack():

@@ -112,6 +112,14 @@ def test_a_text_is_escaped(tmp_path):
         bb.to_latex("89%", label="tab:a")
 
 
+def test_works_in_a_text_have_their_key():
+    text = bb.to_latex(
+        "approach, Dobrzeniecka and Urbaniak (2024), doi 10.1162/coli_a_00507; one, Unknown (1900), doi x"
+    )
+    key = r"\cite{dobrzeniecka2024bayesian}"
+    assert text == f"approach, Dobrzeniecka and Urbaniak (2024) {key}; one, Unknown (1900), doi x"
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

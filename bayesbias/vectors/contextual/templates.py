@@ -32,11 +32,11 @@ A = re.compile(r"(?:uni(?!n|m)|use|usu|eu|one|once|ufo|uk)", re.IGNORECASE)
 
 def _template_text(wording: str) -> str:
     if len(PLACE.findall(wording)) != 1:
-        raise ValueError(f"is {shown(wording)}: write {{}} once, where the word is to stand")
+        raise InputError(f"the template {shown(wording)} lacks its place: write {{}} once, where the word is to stand")
     if {"{", "}"} & set(PLACE.sub("", wording)):
-        raise ValueError(
-            f"is {shown(wording)}: the only places are {{}} and {{a}}, for the word with its article; leave other "
-            "braces out"
+        raise InputError(
+            f"the template {shown(wording)} has other braces: the only places are {{}} and {{a}}, for the word with "
+            "its article; leave other braces out"
         )
     return _composed(wording)
 
@@ -192,7 +192,7 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
     templates: list[Template] = []
     for part in parts:
         single = isinstance(part, str) and part not in _bundled() and not part.endswith(".toml")
-        templates += (Template(str(part), {ANY: str(part)}),) if single else _read(part).templates
+        templates += (Template(str(part), {ANY: _template_text(str(part))}),) if single else _read(part).templates
     return Templates(
         " and ".join(map(str, parts)) if len(parts) < 4 else f"{len(templates)} templates", tuple(templates)
     )
