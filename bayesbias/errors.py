@@ -84,10 +84,15 @@ def within(where: str) -> Iterator[None]:
         raise InputError(f"{where}: {error}") from error
 
 
-def listed(words: Sequence[str], most: int = 8) -> str:
+def listed(words: Sequence[str], most: int = 8, mark: str = ", ") -> str:
     """The first words of a list, and how many more there are, for a message."""
     more = f" and {len(words) - most} more" if len(words) > most else ""
-    return ", ".join(words[:most]) + more
+    return mark.join(words[:most]) + more
+
+
+def mark_between(names: Iterable[str]) -> str:
+    """The mark between names of a list: a semicolon where a name has a comma."""
+    return "; " if any("," in name for name in names) else ", "
 
 
 def many(count: int, noun: str) -> str:

@@ -114,13 +114,20 @@ def order_said(what: str, names: Sequence[str], draws: NDArray[np.float64], kind
     if known:
         missing = [f" Where it is {word} is not known." for word, _, chance in ends if chance < least]
         return f"The {what} is {' and '.join(known)}.{''.join(missing)}"
-    return order_unknown(what, names, mean, kind)
+    # these two are the farthest apart of all pairs, so that each pair counts
+    turned = (draws[:, mean.argmin()] >= draws[:, mean.argmax()]).mean() * len(names) * (len(names) - 1) / 2
+    return order_unknown(what, names, mean, kind, differ=bool(turned < 1 - least))
 
 
-def order_unknown(what: str, names: Sequence[str], values: NDArray[np.float64], kind: str) -> str:
+def order_unknown(what: str, names: Sequence[str], values: NDArray[np.float64], kind: str, differ: bool = False) -> str:
     """A sentence on several numbers of which it is not known which is the lowest or the highest."""
     low, high = int(values.argmin()), int(values.argmax())
+    begins, ends = (
+        (f"The {kind} differ", "; which is the lowest and which the highest is not known")
+        if differ
+        else (f"The order of the {kind} is not known", "")
+    )
     return (
-        f"The order of the {kind} is not known: the {what} is between {signed(float(values[low]))} ({names[low]}) and "
-        f"{signed(float(values[high]))} ({names[high]})."
+        f"{begins}: the {what} is between {signed(float(values[low]))} ({names[low]}) and "
+        f"{signed(float(values[high]))} ({names[high]}){ends}."
     )

@@ -19,7 +19,7 @@ from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result, Section, filled, whole_table
 from bayesbias.baselines.bootstrap import draw_all, linked_sets, units_of, without_value
 from bayesbias.checks.summaries import PROB
-from bayesbias.errors import InputError, agreed, listed, many
+from bayesbias.errors import InputError, agreed, listed, many, mark_between
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import (
     AnyMetric,
@@ -123,6 +123,12 @@ class Ranking(Result):
         return table.sort_values(["metric", "rank"], ignore_index=True)
 
     @property
+    def used(self) -> list[str]:
+        """Queries, and sub-queries, of which a metric has a value in every embedding."""
+        whole = self.by_query["value"].notna().groupby([self.by_query["query"], self.by_query["metric"]], sort=False)
+        return list(dict.fromkeys(str(query) for (query, _), every in whole.all().to_dict().items() if every))
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """For each metric its order, as far as it is credible (``a < b``: a is less biased); then how metrics agree."""
         return (*self._orders(), *self._agreed())
@@ -154,8 +160,27 @@ class Ranking(Result):
                 sentences.append(f"On random topics too these agree, where there is no bias: {listed(both)}.")
         return sentences
 
+    def _steps(self, metric: str) -> tuple[list[str], list[str]]:
+        """Pairs in the order of a metric: those that are credible, and the others with their probabilities."""
+        rows = self.probabilities[self.probabilities["metric"] == metric]
+        chances, place = rows.set_index(["less", "more"])["probability"], self.ranks[metric].dropna()
+        order = place.sort_values(kind="stable").index.tolist()
+        pairs = [(a, b, chances[a, b]) for a, b in combinations(order, 2) if len(rows) and place[a] < place[b]]
+        return [f"{a} < {b}" for a, b, p in pairs if p >= SURE], [f"{a} < {b} {p:.2f}" for a, b, p in pairs if p < SURE]
+
+    def _credible(self) -> list[str]:
+        """A sentence that names each metric with a credible order, and those without; none without draws."""
+        if self.probabilities.empty:
+            return []
+        mark, known = mark_between(self.ranks.index), {name: self._steps(name)[0] for name in map(str, self.scores)}
+        orders = [f"by {name} {listed(pairs, mark=mark)}" for name, pairs in known.items() if pairs]
+        none = listed([name for name, pairs in known.items() if not pairs])
+        if not orders:
+            return [f"By {none} no order is credible."]
+        return [f"Credible orders, less biased first: {'; '.join(orders)}{f'; by {none} none' if none else ''}."]
+
     def _orders(self) -> list[str]:
-        chances = self.probabilities.set_index(["metric", "less", "more"])["probability"]
+        mark, drawn = mark_between(self.ranks.index), set(self.probabilities["metric"])
         sentences = []
         for metric in map(str, self.scores):
             place = self.ranks[metric].dropna().sort_values(kind="stable")
@@ -165,32 +190,31 @@ class Ranking(Result):
                 sentences.append(f"{metric}: {why}, so there is no order.")
                 continue
             sequence = order[0] + "".join(f" {'<' if place[a] < place[b] else '='} {b}" for a, b in pairwise(order))
-            if metric not in chances.index.get_level_values("metric"):
+            if metric not in drawn:
                 sentences.append(f"{metric}: {sequence} in its values; without draws nothing says if that is credible.")
                 continue
-            pairs = [(a, b, chances[metric, a, b]) for a, b in combinations(order, 2) if place[a] < place[b]]
-            known = [f"{a} < {b}" for a, b, p in pairs if p >= SURE]
-            doubtful = [f"{a} < {b} {p:.2f}" for a, b, p in pairs if p < SURE]
+            known, doubtful = self._steps(metric)
             if not doubtful:
                 sentences.append(f"{metric}: {sequence}, each step with probability {SURE:.2f} or more.")
                 continue
-            only = f"only {listed(known)} {agreed(len(known), 'is', 'are')} credible"
+            only = f"only {listed(known, mark=mark)} {agreed(len(known), 'is', 'are')} credible"
             sentences.append(
                 f"{metric}: {only if known else 'no order is credible'}; probabilities below {SURE:.2f} are "
-                f"{listed(doubtful)}."
+                f"{listed(doubtful, mark=mark)}."
             )
         return sentences
 
     def sources(self) -> tuple[Any, ...]:
-        """The metrics, the queries and the embeddings."""
-        kinds = ("metric", "query", "embedding")
-        return tuple(Cited(f"{kind} {name}") for kind in kinds for name in self.by_query[kind].astype(str).unique())
+        """The metrics, the queries that were used, and the embeddings."""
+        named = {"metric": list(self.scores), "query": self.used, "embedding": self.scores.index.tolist()}
+        return tuple(Cited(f"{kind} {name}") for kind, names in named.items() for name in names)
 
     def _question(self) -> str:
         return "Which embedding is least biased?"
 
     def findings(self) -> list[str]:
-        return list(self.sentences)
+        """The credible orders of all metrics, then :attr:`sentences`."""
+        return [*self._credible(), *self.sentences]
 
     def text(self) -> str:
         return "\n".join([self.ranks.to_string(), *self.sentences, *self.notes])
@@ -276,10 +300,11 @@ def rank(
     draws, replicates = whole_number(draws, "draws", least=0), whole_number(replicates, "replicates", least=0)
     seed = whole_number(seed, "seed", least=0, most=None)
     how = Lookup.checked("drop", max_missing, case, normalise, None, twins)
-    how = replace(how, without=_only_in_some(named, embeddings, case, notes))
+    gone = _only_in_some(named, embeddings, case)
+    how = replace(how, without=frozenset(chain.from_iterable(gone.values())))
     if twins == "once":
         how = replace(how, alike=alike_in_some(every_word(named.values()), embeddings.values(), case))
-    tables, scores = [], {}
+    tables, scores, left = [], {}, defaultdict[tuple[str, str], list[str]](list)
     drawn: dict[str, FloatArray] = {}
     random: dict[str, FloatArray] = {}
     labelled = named_metrics(metrics)
@@ -297,7 +322,7 @@ def rank(
                 apart = abs(measured.value - entry.metric.optimum)
                 rows.append((embedding, label, query, measured.value, apart, measured.reason))
             table = pd.DataFrame(rows, columns=BY_QUERY)
-            usable = _usable(table, notes)
+            usable = _usable(table, left)
             tables.append(table)
             by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
             scores[label] = by_embedding.agg(aggregate).reindex(list(embeddings))
@@ -307,6 +332,7 @@ def rank(
                 random[label] = _on_topics(ready, usable, aggregate, replicates, seed, topics, notes)
             if lost := draws * bool(usable) - int(np.isfinite(drawn[label]).all(axis=1).sum()):
                 notes[f"{label}: {lost:,} of {many(draws, 'draw')} of words {without_value(lost)}."] = None
+    notes = {**dict.fromkeys([*_of_words(gone, tables), *_left_out(left, len(chosen))]), **notes}
     if any(map(len, drawn.values())):
         notes[CALIBRATION] = None
     notes |= dict.fromkeys(_dimensions_notes(embeddings, random))
@@ -480,16 +506,14 @@ def _dimensions_notes(embeddings: Mapping[str, KeyedVectors], random: Mapping[st
 
 
 def _only_in_some(
-    queries: Mapping[str, Query], embeddings: Mapping[str, KeyedVectors], case: Case, notes: dict[str, None]
-) -> frozenset[str]:
-    """Words that some of the embeddings hold and others do not."""
+    queries: Mapping[str, Query], embeddings: Mapping[str, KeyedVectors], case: Case
+) -> dict[str, list[str]]:
+    """Query to its words that some of the embeddings hold and others do not."""
     words = every_word(queries.values())
     known = [set(find_words(kv, words, case).keys) for kv in embeddings.values()]
     some = {word for word in words if 0 < sum(word in keys for keys in known) < len(known)}
-    for name, query in queries.items():
-        if gone := [word for word in dict.fromkeys(chain.from_iterable(query.sets.values())) if word in some]:
-            notes[f"{name}: left out, since only some embeddings hold them: {', '.join(gone)}."] = None
-    return frozenset(some)
+    every = {name: dict.fromkeys(chain.from_iterable(query.sets.values())) for name, query in queries.items()}
+    return {name: [word for word in own if word in some] for name, own in every.items()}
 
 
 Ready = dict[tuple[str, str], Prepared]
@@ -513,8 +537,8 @@ def _ready(
     return ready
 
 
-def _usable(table: pd.DataFrame, notes: dict[str, None]) -> list[str]:
-    """Queries of which every embedding has a value."""
+def _usable(table: pd.DataFrame, left: dict[tuple[str, str], list[str]]) -> list[str]:
+    """Queries of which every embedding has a value; ``left`` gets the metric for each other query and reason."""
     usable = []
     for query, rows in table.groupby("query", sort=False):
         odd = rows[rows["value"].isna()]
@@ -522,9 +546,28 @@ def _usable(table: pd.DataFrame, notes: dict[str, None]) -> list[str]:
             usable.append(str(query))
         else:
             first = odd.iloc[0]
-            why = f"no value in {first['embedding']}, because {first['reason']}"
-            notes[f"{first['metric']} of {query} was left out for all: {why}."] = None
+            where = "" if len(odd) == len(rows) else f"no value in {first['embedding']}, because "
+            left[str(query), f"{where}{first['reason']}"].append(str(first["metric"]))
     return usable
+
+
+def _left_out(left: Mapping[tuple[str, str], list[str]], metrics: int) -> list[str]:
+    """A note on each query that was left out, of some metrics or of all."""
+    return [
+        f"{query} was left out{'' if len(names) == metrics else f' for {listed(names)}'}: {why}."
+        for (query, why), names in left.items()
+    ]
+
+
+def _of_words(gone: Mapping[str, list[str]], tables: Sequence[pd.DataFrame]) -> list[str]:
+    """A note on the words that were left out of each query of which there are values."""
+    every = pd.concat(tables)
+    valued = every.loc[every["value"].notna(), "query"].unique().tolist()
+    return [
+        f"Words of {name} that only some embeddings hold were left out: {', '.join(words)}."
+        for name, words in gone.items()
+        if words and any(each == name or each.startswith(f"{name}: ") for each in valued)
+    ]
 
 
 def _drawn(

@@ -283,7 +283,7 @@ def rank(
     aggregate: Annotated[Aggregates, choice("aggregate", Aggregates, help="Of the distances over queries.")] = "mean",
     draws: Annotated[int, Option(min=0, help="Bootstrap draws of words; 0 for none.")] = 500,
     seed: options.Seed = 0,
-    replicates: Annotated[int, Option(min=0, help="Random topics; 0 for none.")] = 100,
+    replicates: Annotated[int, Option(min=0, help="Random topics, from whole embeddings; 0 for none.")] = 100,
     outside: Annotated[
         Path | None,
         Option(parser=options.path, help="A .csv of embedding and columns of benchmarks, larger is better."),
@@ -299,7 +299,7 @@ def rank(
     """Embeddings from least to most biased, and how sure that order is."""
     beside = None if outside is None else benchmarks(outside)
     queries, chosen = _queries(query, words), metric or RANKED
-    kvs = _embeddings_of(embeddings, queries, chosen, case, trust_pickle)
+    kvs = _embeddings_of(embeddings, queries, chosen, case, trust_pickle, topics=replicates > 0)
     ranking = bb.rank(
         kvs,
         queries,
@@ -457,13 +457,18 @@ def _chosen(names: list[str] | None, queries: Mapping[str, Query]) -> list[str]:
 
 
 def _embeddings_of(
-    arguments: list[str], queries: Mapping[str, Query], metrics: Collection[str], case: str, trust_pickle: bool
+    arguments: list[str],
+    queries: Mapping[str, Query],
+    metrics: Collection[str],
+    case: str,
+    trust_pickle: bool,
+    topics: bool = False,
 ) -> dict[str, KeyedVectors]:
-    """Name to embedding: of the words asked for, or whole where a metric looks at the whole vocabulary."""
+    """Name to embedding: of the words asked for, or whole where a metric or random topics need the vocabulary."""
     from bayesbias.metrics.catalogue import find_metric
     from bayesbias.vectors import spellings
 
-    whole = any(find_metric(name).space for name in metrics)
+    whole = topics or any(find_metric(name).space for name in metrics)
     words = [
         form
         for query in queries.values()

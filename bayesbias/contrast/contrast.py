@@ -241,7 +241,7 @@ def size_sentence(table: pd.DataFrame) -> str:
     else:
         sentence = f"Size: {signed(size, digits=1)} standard deviations of control words' mean distances."
     if effect is not None:
-        sentence += f" WEAT's effect size of the same words is {signed(effect, digits=2)}."
+        sentence += f" WEAT's effect size of the same words is {signed(effect, digits=2)} (positive: closer)."
     return sentence
 
 

@@ -197,9 +197,11 @@ def template_effects(post: xr.DataTree, first: str = "associated", second: str |
         every = np.column_stack([np.zeros(len(whole)), flat_draws(group["sd"].to_numpy())])
         # of two other connections: their errors are drawn together
         sd = every[:, [a, b]].max(axis=1) if 0 in (a, b) else np.full(len(whole), shift.std() * np.sqrt(templates))
+    by_template = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=TEMPLATE_COLUMNS)
+    by_template.attrs = {"first": first, "second": second, "measured": result.measured, "labels": result.labels}
     return TemplateEffects(
         contrast=(first, second),
-        by_template=pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=TEMPLATE_COLUMNS),
+        by_template=by_template,
         whole=whole,
         sd=sd,
         share=float(min(shift.var() / whole.var(), 1.0)),

@@ -166,13 +166,21 @@ class Coverage:
             )
         if table is None or not self.pairs or len(table) == self.pairs:
             return notes
+        pairs = self.pairs
+        if self.contexts and "template" not in table:
+            pairs, names = self.contexts.get("means", len(table)), self.contexts.get("templates")
+            where = many(len(names), "template") if names else "sentences of a corpus"
+            means = f"the model takes the mean of each of {many(pairs, 'pair')}"
+            notes.append(f"{many(self.pairs, 'distance')} were measured in {where}; {means}.")
+            if len(table) == pairs:
+                return notes
         measured = sum(entry["found"] for entry in self.lists if entry["kind"] == "protected")
         measured -= 0 if self.kept_twins else sum(entry["kind"] == "protected" for entry in self.twins)
         left = sum(len(self.forms.get(word, (word,))) for word in table["protected_word"].unique())
         return [
             *notes,
             f"The table was changed after it was measured: it holds {len(table):,} of "
-            f"{many(self.pairs, 'distance')} and {left} of {many(measured, 'protected word')}. The lists are those of "
+            f"{many(pairs, 'distance')} and {left} of {many(measured, 'protected word')}. The lists are those of "
             "the whole table.",
         ]
 

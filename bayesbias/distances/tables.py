@@ -537,6 +537,8 @@ def _with_templates(
     result = pd.concat([part for part in parts if len(part)], ignore_index=True)
     facts = {name: getattr(vectors, name) for name in TOLD} | {
         "pairing": "sentences" if vectors.nested else pairing,
+        "sentences": len(vectors.texts),
+        "means": len(table),
         "notes": [*vectors.notes, *([f"Distances are between {PAIRINGS[pairing]}."] if not vectors.nested else [])],
     }
     # mean cosines live in a space of their own; what is told is the encoder's

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Sets = tuple[FloatArray, ...]  # vectors of some sets, each (words, dimensions)
 OnMissing = Literal["drop", "error"]
+CAPITALS = "; it has capital letters: case='fallback' tries others"  # the end of a reason
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords],
         if lost > how.max_missing * count or lost == count:
             what = "missing or repeated" if how.compat == "wefe" else "missing"
             capital = how.case == "as-is" and any(word != word.lower() for word in query.sets[name])
-            hint = "; it has capital letters: case='fallback' tries others" if capital else ""
+            hint = CAPITALS if capital else ""
             reasons.append(f"{lost} of {count} words of the set {name!r} are {what}{_limit(how)}{hint}")
     return reasons
 

@@ -22,6 +22,7 @@ PRIOR = 0.25
 """Mean of the exponential prior of a template's standard deviation, in standard deviations of control distances."""
 NODES = 400
 REACH = (1e-3, 200.0)  # smallest and largest standard deviation that is looked at, in prior means
+EQUAL = 1e-7  # difference of contrasts below which they are equal but for rounding
 FEW = 5  # templates below which the size of their effect rests on the prior
 
 
@@ -311,9 +312,33 @@ def template_notes(result: Fit) -> list[str]:
     count = int(facts["templates"])
     if facts["nested"]:
         return ["Intervals hold the choice of each protected word's sentences."]
+    notes = _degenerate(result)
     if count < FEW:
         return [
+            *notes,
             f"With {count} template{'s' if count > 1 else ''} the size of their effect rests on its prior: take "
-            f"{FEW} or more."
+            f"{FEW} or more.",
         ]
-    return [f"Intervals are for templates like these {count}."]
+    return [*notes, f"Intervals are for templates like these {count}."]
+
+
+def _degenerate(result: Fit) -> list[str]:
+    """Notes on templates in which no contrast is other than 0, and on those with the contrasts of another."""
+    group = result.tree[TEMPLATES].to_dataset()
+    notes: list[str] = []
+    for label in (name for name in (TEMPLATE, ATTRIBUTE_TEMPLATE) if f"contrast_{name}" in group):
+        values, names = group[f"contrast_{label}"].to_numpy(), [repr(str(name)) for name in group[label].to_numpy()]
+        empty = (np.abs(values) < EQUAL).all(axis=1)
+        notes += [
+            f"In {names[i]} all words have one vector: the encoder does not see the word there. Leave it out."
+            for i in np.flatnonzero(empty)
+        ]
+        first = (np.abs(values[:, None] - values) < EQUAL).all(axis=2).argmax(axis=1)
+        same = [np.flatnonzero((first == i) & ~empty) for i in np.unique(first)]
+        notes += [
+            f"Contrasts are equal in {' and '.join(names[i] for i in places)}, whose vectors are then the same: they "
+            "count as independent templates, so keep one of them."
+            for places in same
+            if len(places) > 1
+        ]
+    return notes

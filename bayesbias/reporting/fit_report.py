@@ -44,13 +44,16 @@ from bayesbias.contrast import (
     plan,
     prior_sensitivity,
     size_sentence,
+    template_effects,
 )
+from bayesbias.contrast.templates import ENOUGH, TemplateEffects
 from bayesbias.distances.list_coverage import Coverage, lists_named
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
 from bayesbias.errors import InputError, listed
 from bayesbias.models import list_models
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import AUTO, fit, made_independently
+from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.own import ELSEWHERE
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import Fit, kept_open
@@ -131,6 +134,8 @@ class FitReport(Result):
     def answer(self, prob: float = PROB) -> str:
         """The result in a sentence that needs no statistics, or why there is none."""
         facts = self._given(prob)
+        if not facts.verdict.ok:
+            return WORDS.unread()
         return contrast_sentences(self.result, prob)[0] if facts.other is None else _answer(facts)
 
     def front(self, prob: float = PROB) -> Page:
@@ -193,7 +198,10 @@ class FitReport(Result):
                 headline = contrasts(result.tree, "associated", other, prob)
                 planned = cache(partial(_plan, result, headline.iloc[0], prob, other))
             known = (result, result.tree, result.data.coverage, result.labels, table, prob, percent(prob))
-            self._made[prob] = _PageFacts(*known, self.topics, diagnose(result.tree), other, headline, planned)
+            verdict, templates = diagnose(result.tree), None
+            if other is not None and TEMPLATES in result.tree.children:
+                templates = template_effects(result.tree, OWN, other)
+            self._made[prob] = _PageFacts(*known, self.topics, verdict, other, headline, planned, templates)
         return self._made[prob]
 
     @cached_property
@@ -216,6 +224,7 @@ class _PageFacts(NamedTuple):
     other: str | None  # the connection of the headline contrast, None where there is none
     headline: pd.DataFrame  # its table
     plan: Callable[[], Plan | None]  # the list length that would decide it, worked out once and where it is shown
+    templates: TemplateEffects | None  # what templates, or sentences, do to it; None for other tables
 
     @property
     def counts(self) -> dict[str, int]:
@@ -303,6 +312,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
             mass=facts.percent,
             size=size_sentence(table),
             topics="" if facts.topics is None else _chance(facts, facts.topics.sentence),
+            templates=_of_templates(facts, 0.0),
         ),
         WORDS.frequency_question(): " ".join(_of_frequency(facts)),
         WORDS.words_question(): WORDS.words_spoken_about(
@@ -310,9 +320,25 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
         ),
     }
     if not (excludes_zero(row) and (similar is None or excludes_zero(similar))):
-        lines[WORDS.decision_question()] = WORDS.decision(row=row, plan=facts.plan())
+        # the choice of templates has the same variance whichever words an interval is for
+        doubtful = similar if excludes_zero(row) else row
+        least = 0.5 * (doubtful["sd"] / row["sd"]) ** 2
+        templates = _of_templates(facts, least)
+        lines[WORDS.decision_question()] = WORDS.decision(
+            row=row, plan=None if templates else facts.plan(), templates=templates
+        )
     said = {question: line for question, line in lines.items() if line}
     return said | unsaid(WORDS.limit_of_rows(), about=SCORES if scores else TEXTS)
+
+
+def _of_templates(facts: _PageFacts, least: float) -> dict[str, str] | None:
+    """Templates, or sentences, where they are more than a share of the variance of the headline contrast."""
+    if (found := facts.templates) is None or found.share <= least:
+        return None
+    needed = found.needed() if len(found.sd) and not excludes_zero(whole(facts.headline)) else None
+    what = "templates" if len(found.sd) else "sentences"
+    said = {"what": what, "share": f"{found.share:.0%}", "least": f"{ENOUGH:.0%}"}
+    return said | {"needed": f"{needed:,} like these" if needed else ""}
 
 
 def _plan(result: Fit, row: pd.Series, prob: float, other: str) -> Plan:

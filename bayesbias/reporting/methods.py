@@ -23,11 +23,13 @@ from bayesbias.contrast import GIVEN, POPULATIONS, TemplateEffects, beside_assoc
 from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
 from bayesbias.documents.findings import sides_of
 from bayesbias.documents.regression import CovariateContrast
-from bayesbias.errors import InputError, many
+from bayesbias.errors import InputError, many, mark_between
 from bayesbias.metrics.batch import MetricResult
+from bayesbias.metrics.query_words import CAPITALS
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import engine_of, sampling_text
 from bayesbias.models.own import ELSEWHERE
+from bayesbias.models.template_variation import PRIOR
 from bayesbias.models.tree import EXACT, Fit, versions_of
 from bayesbias.numerics.clusters import SPREAD
 from bayesbias.numerics.offsets import RARE
@@ -132,7 +134,8 @@ def _words_of(records: Iterable[Coverage | None]) -> Iterator[str]:
             method, _, details = debiasing.removesuffix(".").partition(": ")
             yield WORDS.debiased(embedding=record.embedding["name"], method=method, details=details)
         if record.contexts:
-            yield WORDS.sentences(contexts=record.contexts)
+            words = record.embedding.get("vectors", 0)
+            yield WORDS.sentences(contexts=record.contexts, words=words, distances=record.pairs, prior=PRIOR)
 
 
 def _connections(present: Sequence[str], labels: Mapping[str, str]) -> str:
@@ -377,11 +380,11 @@ def _metric(result: MetricResult, _: float) -> Iterator[str]:
 
 
 def _ranking(result: Ranking, prob: float) -> Iterator[str]:
-    names = result.by_query["query"].astype(str).unique().tolist()
-    queries = [name for name in names if not _is_part(name, [{"what": other} for other in names])]
+    used = result.used
+    queries = [name for name in used if not _is_part(name, [{"what": other} for other in used])]
     facts = {"embeddings": list(result.scores.index), "metrics": list(result.scores.columns), "queries": queries}
-    yield WORDS.ranking(made=result.made, **facts)
-    yield from result.notes
+    yield WORDS.ranking(made=result.made, mark=mark_between(facts["embeddings"]), **facts)
+    yield from (note.replace(CAPITALS, "") for note in result.notes)  # what to try is not for a paper
 
 
 def _templates(result: TemplateEffects, prob: float) -> Iterator[str]:

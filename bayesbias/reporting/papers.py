@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.metadata import version
+from inspect import signature
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
@@ -20,9 +21,19 @@ import xarray as xr
 from bayesbias._support.arguments import text, whole_number
 from bayesbias._support.files import check_target, read_text, write_text
 from bayesbias._support.paths import shipped
-from bayesbias._support.phrases import IN_SDS, QUANTITIES, decimals, difference, is_share_of_draws, p_value, percent
-from bayesbias._support.results import NAMED, NAMES, Cited, Result
+from bayesbias._support.phrases import (
+    FINE,
+    IN_SDS,
+    QUANTITIES,
+    decimals,
+    difference,
+    is_share_of_draws,
+    p_value,
+    percent,
+)
+from bayesbias._support.results import NAMED, NAMES, Cited, Result, title_of
 from bayesbias.axes import Axis
+from bayesbias.baselines.ranking import Ranking
 from bayesbias.checks.summaries import ETI, HDI
 from bayesbias.contrast import POPULATIONS, contrasts
 from bayesbias.distances.dataframe import DistanceTable
@@ -36,6 +47,7 @@ from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models.layout import PAIRED
 from bayesbias.models.tree import Fit
+from bayesbias.second_stage.criteria import Criterion
 from bayesbias.second_stage.specifications import Multiverse
 from bayesbias.vectors import about, list_embeddings
 from bayesbias.vectors.debiasing.registry import METHODS
@@ -286,7 +298,17 @@ def _line(cited: Cited) -> str:
 
 
 LONGEST, WIDE = 40, 0.4  # characters of a column beyond which it has a width, and that, in widths of a line
+LETTER, GAP, LINE = 5.0, 6, 360  # width of a letter, half a gap between columns, and a line of 11 pt article, in points
 MOST_WORDS = 12  # of a list in a caption
+MEANINGS: Mapping[frozenset[str], str] = {
+    frozenset({"template", "contrast", "se"}): "in each template, with the standard error from single attribute words; "
+    "negative: closer",
+    frozenset({"estimate", "value", "fitted", "residual"}): "places of words and outside values with their standard "
+    "errors, places on the line, and what is left of them",
+    frozenset({"score", "rank"}): "rank 1: least biased",
+    frozenset({"score", "rank", "rank 1"}): "with the probability of each rank",
+}
+"""Columns to what a caption says of them."""
 SHOWN_SHARE = 0.001  # the least share of draws that a table tells from 0
 SPECIAL = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
@@ -329,7 +351,7 @@ def to_latex(
         embedding, the adjustment, the mass of the intervals and what the whole list speaks about, as far as the table
         knows them.
     digits
-        Decimals of numbers.
+        Decimals of numbers; a small one has two significant digits, and whole ones have none.
 
     Examples
     --------
@@ -363,7 +385,7 @@ def to_latex(
 
 def _table(result: object, caption: str | None, label: str | None, digits: int) -> str:
     table = contrasts(result) if isinstance(result, xr.DataTree) else result
-    table = table.brief() if isinstance(table, Result) else table
+    table = _brief(table) if isinstance(table, Result) else table
     if not isinstance(table, pd.DataFrame):
         raise InputError(
             f"to_latex takes a DataFrame, a fit, a result with table() or a text; given is {type(result).__name__}"
@@ -371,9 +393,19 @@ def _table(result: object, caption: str | None, label: str | None, digits: int) 
     if table.empty:
         raise InputError("the table has no row or no column: there is nothing to write")
     title = _caption(table, result) if caption is None else caption
+    if label is not None and not title:  # without a caption the label would be that of the section
+        title = title_of(result) if isinstance(result, Result) else listed([str(name) for name in table])
     if label is not None and not re.fullmatch(r"[\w:.-]+", label):
         raise InputError(f"label is {label!r}: give letters, digits and : . - _, such as 'tab:contrasts'")
     return _latex(table, title, label, digits)
+
+
+def _brief(result: Result) -> pd.DataFrame:
+    """The table of a result, which knows the mass of its intervals where the result has none of its own."""
+    table, mass = result.brief().copy(), signature(result.table).parameters.get("prob")
+    if mass is not None and {"low", "high"} <= set(map(str, table.columns)):
+        table.attrs = {"prob": mass.default, **table.attrs}
+    return table
 
 
 def _caption(table: pd.DataFrame, result: object) -> str:
@@ -385,7 +417,7 @@ def _caption(table: pd.DataFrame, result: object) -> str:
 def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
     """Subject of a table of contrasts, and the direction of its signs."""
     attrs, parts = table.attrs, []
-    if subject := _subject(attrs):
+    if subject := _subject(attrs, result):
         parts.append(f"change of {subject}, {attrs['change']}" if "change" in attrs else subject)
     if "prob" in attrs:
         kinds = {ETI: "equal-tailed", HDI: "highest-density"}
@@ -403,18 +435,31 @@ def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
         parts.append("negative: closer")
     if isinstance(result, Axis):
         parts.append(f"positive: nearer to {result.ends[1]}")
-    return parts
+    return [*parts, *(meaning for columns, meaning in MEANINGS.items() if columns <= set(map(str, table.columns)))]
 
 
-def _subject(attrs: Mapping[Any, Any]) -> str:
+def _subject(attrs: Mapping[Any, Any], result: object) -> str:
     """The contrast or other subject of a table, with its words and vectors; empty where it does not know."""
-    subject: str = attrs.get("subject", "")
+    subject: str = attrs.get("subject", "") or _subject_of(result)
     if "first" in attrs and "second" in attrs:
         subject = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
     measured = attrs.get("measured", {}) if subject else {}
     for word, name in (("of the word list", "word_list"), ("in", "embedding"), ("adjusted for", "adjusted")):
         subject += f" {word} {measured[name]}" if measured.get(name) else ""
     return subject
+
+
+def _subject_of(result: object) -> str:
+    """The subject of a result whose table does not know it; empty for others."""
+    if isinstance(result, Axis):
+        return f"places on the axis {result.name} from {' to '.join(result.ends)} in {result.embedding['name']}"
+    if isinstance(result, Criterion):
+        words = many(len(result.words), "word")
+        return f"relation of {result.variable} to places between {' and '.join(result.contrast)}, over {words}"
+    if isinstance(result, Ranking):
+        over = f"{result.made['aggregate']} over {listed(result.used)}"
+        return f"distances of metrics from their values without bias, {over}"
+    return ""
 
 
 def _measured(result: object) -> list[str]:
@@ -449,12 +494,16 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
     most = [decimals(row, digits) for row in table.to_dict("records")] if by_row else [digits] * len(table)
     for i, name in enumerate(every):
         values, of_words = list(table.iloc[:, i]), i == 0 and name == "protected_word"
-        present = [value for value in values if not _missing(value)]
+        present = [value for value in values if not _missing(value) and not (isinstance(value, str) and not value)]
+        whole = all(_is_number(value) and math.isfinite(value) and float(value).is_integer() for value in present)
         other = name.replace("low", "high") if name.endswith("low") else name.replace("high", "low")
         if other in every and other != name and name.endswith("high"):
             continue  # the cell of the low end has it
         if present or of_words:
-            written = [_cell(value, places, name) for value, places in zip(values, most, strict=True)]
+            written = [
+                _cell(value, 0 if whole and other == name else places, name)
+                for value, places in zip(values, most, strict=True)
+            ]
             if other in every and other != name:
                 ends = zip(table.iloc[:, every.index(other)], most, strict=True)
                 highs = [_cell(value, places, other) for value, places in ends]
@@ -470,11 +519,24 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
                 sides += "l" if max(map(_letters, written), default=0) <= LONGEST else rf"p{{{WIDE}\linewidth}}"
             # the row without a word is that of the whole list
             cells.append([text or _escaped(WHOLE) for text in written] if of_words else written)
+    letters = sum(max(map(_printed, [name, *column])) for name, column in zip(names, cells, strict=True))
     styler = pd.DataFrame(zip(*cells, strict=True), columns=names).style.hide(axis="index")
     written_table: str = styler.to_latex(
         column_format=sides, hrules=True, position_float="centering", caption=_escaped(caption) or None, label=label
     )
-    return written_table.rstrip("\n")
+    return written_table.rstrip("\n").replace(r"\begin{tabular}", f"{_size(letters, len(names))}\\begin{{tabular}}")
+
+
+def _size(letters: int, columns: int) -> str:
+    """A command, with a line end, for letters so small that a table fits a line; empty where the usual ones do."""
+    sizes = ((1.0, GAP, ""), (10 / 11, GAP, "\\small\n"), (9 / 11, 4, "\\footnotesize\\setlength{\\tabcolsep}{4pt}\n"))
+    fitting = [said for scale, gap, said in sizes if scale * LETTER * letters + 2 * gap * columns <= LINE]
+    return fitting[0] if fitting else sizes[-1][-1]
+
+
+def _printed(written: str) -> int:
+    """Letters that a cell is wide; those of a paragraph as many as it is wide."""
+    return min(_letters(written.replace("$", "")), LONGEST)
 
 
 def _letters(written: str) -> int:
@@ -511,6 +573,8 @@ def _cell(value: Any, digits: int, column: str) -> str:
         text = str(int(value))
     elif math.isinf(value):
         text = r"\infty" if value > 0 else r"-\infty"
+    elif digits and 10.0 ** -(digits + 3) <= abs(value) < min(FINE, 10.0 ** (1 - digits)):
+        text = np.format_float_positional(value, precision=2, fractional=False, unique=False)
     else:
         text = f"{round(float(value), digits) + 0.0:.{digits}f}"
     return f"${text}$" if text.startswith(("-", "\\")) else text

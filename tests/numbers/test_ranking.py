@@ -1,6 +1,7 @@
 """Embeddings would be ranked by their lengths, missing words or chance, and the bootstrap would not show it."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -143,7 +144,7 @@ def test_only_words_that_all_hold_are_compared(other, gone):
         with pytest.warns(UserWarning, match="zeros") if gone == "m3" else nullcontext():
             found = bb.rank({name: kvs[name] for name in names}, QUERY, ["weat", "ripa"], draws=5)
         assert found.scores.loc["whole"].tolist() == found.scores.loc["other"].tolist()
-        assert f"planted: left out, since only some embeddings hold them: {gone}." in found.notes
+        assert f"Words of planted that only some embeddings hold were left out: {gone}." in found.notes
 
 
 @pytest.mark.parametrize(
@@ -250,15 +251,45 @@ def test_a_query_without_a_value_in_one_embedding_is_left_out_for_all():
     assert chance["one", "two"] + chance["two", "one"] == pytest.approx(1)
     both = bb.rank(kvs, [pairs, whole], {"ripa": "ripa"}, draws=5)
     assert any(
-        "one pair was left out for all" in n and "the words of every pair have one vector" in n for n in both.notes
+        note.startswith("one pair was left out: ") and "the words of every pair have one vector" in note
+        for note in both.notes
     )
+    assert both.used == ["all pairs"]
     # the first pair of "all pairs" has one vector too, and is left out in every embedding
     rest = bb.Query({name: words[1:] for name, words in whole.targets.items()}, whole.attributes)
     expected = [abs(bb.metric("ripa", kv, rest, normalise=True).value) for kv in kvs.values()]
     assert both.scores["ripa"].tolist() == pytest.approx(expected)
     kept = bb.rank(kvs, [pairs, whole], {"ripa": "ripa"}, draws=5, twins="keep")
-    assert any("left out for all: no value in flat, because" in note for note in kept.notes)
+    assert any(note.startswith("one pair was left out: no value in flat, because") for note in kept.notes)
     assert kept.scores["ripa"].isna().all()
+
+
+def test_a_query_that_one_embedding_lacks_is_left_out_once_and_not_cited():
+    kvs = {"a, b": planted(1.5, seed=1), "c": planted(0.0, seed=2, drop=[f"f{at}" for at in range(9)])}
+    part = bb.Query({name: words[9:] for name, words in QUERY.targets.items()}, QUERY.attributes, name="part")
+    found = bb.rank(kvs, [QUERY, part], ["weat", "weat_effect_size"], draws=40, replicates=0)
+    why = "9 of 30 words of the set 'f' are missing (at most 20% may be)"
+    assert [note for note in found.notes if "planted" in note] == [f"planted was left out: {why}."]
+    assert [cited.what for cited in found.sources() if cited.what.startswith("query")] == ["query part"]
+    text = bb.methods_text(found)
+    assert text.startswith("We ranked 2 embeddings (a, b; c) by weat, weat_effect_size over 1 query (part).")
+    assert "planted was left out: " in text
+
+
+def test_the_headline_names_each_metric_with_a_credible_order(ranking):
+    chance = ranking.probabilities.set_index(["metric", "less", "more"])["probability"]
+    assert (
+        chance["weat", "none", "weak"] < 0.95 < min(chance["weat", "none", "strong"], chance["weat", "weak", "strong"])
+    )
+    headline = ranking.findings()[0]
+    assert headline.startswith("Credible orders, less biased first: by weat none < strong, weak < strong; by ")
+    uneven = bb.rank({"one": planted(1.5, seed=1), "two": planted(0.0, seed=2)}, QUERY, ["weat", "rnd"], draws=40)
+    noise = uneven.probabilities.assign(probability=[0.01, 0.99, 0.4, 0.6])
+    mixed = replace(uneven, probabilities=noise)
+    assert mixed.findings()[0].startswith("Credible orders, less biased first: by weat ")
+    assert mixed.findings()[0].endswith("; by rnd none.")
+    neither = replace(uneven, probabilities=noise.assign(probability=0.5))
+    assert neither.front().answer == "By weat, rnd no order is credible."
 
 
 def test_without_draws_nothing_is_said_of_how_sure_the_order_is():

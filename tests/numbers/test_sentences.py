@@ -15,6 +15,7 @@ from bayesbias import contextual, models
 from bayesbias.distances.columns import averaged
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
+from bayesbias.reporting.fit_report import FitReport
 from bayesbias.vectors.contextual import templates
 
 DIMS = 40
@@ -421,6 +422,40 @@ class TestTables:
         notes = " ".join(table.coverage.contexts["notes"])
         assert "3 of 64 words do not suit each of 16 templates" in notes
 
+    def test_a_template_in_which_no_word_is_seen_is_refused(self, lists):
+        class Blind(Letters):
+            def __call__(self, texts):
+                return super().__call__(["works here" if text.endswith("works here.") else text for text in texts])
+
+        found = bb.encode(Blind(), lists, [*TEMPLATES, "{} works here."], vocabulary=0)
+        assert found.unseen == ["{} works here."]
+        with pytest.raises(InputError, match=r"in '\{\} works here\.' all words have one vector: .*; leave it out"):
+            bb.distance_table(found, lists, relatedness=False)
+        assert len(bb.distance_table(found.of_templates(TEMPLATES), lists, relatedness=False))
+        with pytest.raises(InputError, match="the encoder does not see the word there; leave them out"):
+            bb.axis(
+                bb.encode(lambda texts: np.ones((len(texts), 3)), lists, TEMPLATES[:2]), [("babo", "bedu")], ["bilo"]
+            )
+
+    def test_methods_and_coverage_count_sentences_distances_and_means(self, vectors, lists):
+        table = bb.distance_table(vectors, lists)
+        post, pairs = bb.fit(table, seed=0), len(averaged(table))
+        assert len(table) == 6 * pairs
+        text = bb.methods_text(post)
+        assert f"in letters (words in sentences, 40 dimensions): {pairs:,} distances." in text
+        listed = "\N{RIGHT DOUBLE QUOTATION MARK}; \N{LEFT DOUBLE QUOTATION MARK}".join(TEMPLATES)
+        said = "The vectors are of 3,084 sentences by the encoder letters: 514 words in 6 templates ("
+        assert f"{said}\N{LEFT DOUBLE QUOTATION MARK}{listed}\N{RIGHT DOUBLE QUOTATION MARK})." in text
+        assert f"The distance of a pair is the mean over its templates, of {len(table):,} distances in all." in text
+        assert "an exponential prior with a mean of 0.25 standard deviations of the control distances" in text
+        said = (
+            f"{len(table):,} distances were measured in 6 templates; the model takes the mean of each of {pairs} pairs."
+        )
+        assert table.coverage.notes(averaged(table))[0] == said
+        assert not any("measured in" in note or "was changed" in note for note in table.coverage.notes(table))
+        few = averaged(table).head(50)
+        assert f"it holds 50 of {pairs} distances and" in table.coverage.notes(few)[1]
+
     def test_wrong_options_are_named(self, vectors, lists, slice_vectors):
         with pytest.raises(InputError, match="for words in sentences"):
             bb.distance_table(slice_vectors, "weat7", pairing="crossed")
@@ -597,6 +632,42 @@ class TestTemplatesAsRandomEffect:
         assert any("rests on its prior" in note for note in bb.diagnose(post).notes)
         with pytest.raises(InputError, match="knows no templates"):
             bb.template_effects(bb.fit(averaged(framed(np.random.default_rng(4), 0.02, 2)), "crossed", seed=0))
+
+    def test_the_report_says_how_much_templates_are_of_the_interval(self):
+        rng = np.random.default_rng(3)
+        for table, larger in ((framed(rng, 0.06, 8), True), (framed(rng, 0.001, 8, words=12, sd=0.1), False)):
+            post = bb.fit(table, "crossed", draws=1000, seed=0)
+            found, row = bb.template_effects(post), bb.contrasts(post).iloc[0]
+            lines = FitReport(models.tree.Fit.read(post)).front().lines
+            share = f"what other templates ({found.share:.0%} of the variance) and other lists of stereotypes"
+            assert share in lines["How sure?"]
+            assert (found.share > 0.5) == larger
+            assert row["low"] < 0 < row["high"]
+            needed = (
+                f"{found.needed():,} like these would bring it below 10%." if larger else "longer lists make it more"
+            )
+            assert needed in lines["What would decide it?"]
+            assert ("It would take more templates" in lines["What would decide it?"]) == larger
+
+    def test_templates_with_the_vectors_of_another_are_named(self, lists):
+        class Deaf(Letters):
+            def __call__(self, texts):
+                return super().__call__([text.replace("They see", "They like") for text in texts])
+
+        found = bb.encode(Deaf(), lists, [*TEMPLATES, "They see {}."], vocabulary=0)
+        post = bb.fit(bb.distance_table(found, lists, relatedness=False), seed=0)
+        said = "Contrasts are equal in 'They like {}.' and 'They see {}.', whose vectors are then the same: they count"
+        assert any(note.startswith(said) for note in bb.diagnose(post).notes)
+
+    def test_a_fit_says_which_of_its_templates_shows_no_word(self):
+        table = framed(np.random.default_rng(3), 0.06, 6)
+        name = table["template"].iloc[0]
+        table.loc[table["template"] == name, "distance"] = 0.4
+        notes = bb.diagnose(bb.fit(table, "crossed", seed=0)).notes
+        assert (
+            f"In {str(name)!r} all words have one vector: the encoder does not see the word there. Leave it out."
+            in notes
+        )
 
     def test_crossed_templates_have_two_effects(self, vectors, lists):
         post = bb.fit(bb.distance_table(vectors, lists, pairing="crossed"), seed=0)

@@ -113,9 +113,11 @@ def test_sentence_column_figures_and_report_agree(posts, name, tmp_path):
     chosen, count = named(table), len(table) - 1
     sentence = bb.checks.verdict_sentences(post)[0]
     whole = table.iloc[0]
-    said = "Which protected words are closer or farther is not known"
+    said = f"For none of the {count} protected words is the sign of the association clear."
     if whole["low"] <= 0 <= whole["high"]:
-        said += ": the interval of the whole list includes 0."
+        said = (
+            "Single words are not judged, whatever their own intervals: the interval of the whole list includes 0, and"
+        )
     if chosen:
         said = f"clear for {len(chosen)} of {count} protected words: {len(chosen)} closer ({chosen[0]}"
     assert said in sentence

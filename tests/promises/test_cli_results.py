@@ -301,6 +301,15 @@ def test_rank_gives_what_the_function_gives(prints, two_embeddings):
     assert Path("r.png").read_bytes().startswith(PNG)
 
 
+def test_rank_draws_random_topics_from_whole_embeddings(prints):
+    names = ["google-news-slice", "glove-50d-slice"]
+    out = prints(f"rank {' '.join(names)} --query weat7 --metric weat --draws 20 --replicates 10")
+    expected = bb.rank(dict(zip(names, names, strict=True)), "weat7", "weat", draws=20, replicates=10)
+    assert expected.same_order
+    assert all(" ".join(sentence.split()) in out for sentence in expected.sentences)
+    assert "too few for random topics" not in out
+
+
 def test_silhouette_gives_what_the_functions_give(prints, two_embeddings):
     out = prints(
         "silhouette plain.txt noisy.txt --query weat7 --metric weat --metric ect --runs 5 --step 3 "

@@ -142,6 +142,11 @@ def test_an_end_is_named_only_where_it_is_credibly_the_first_of_all():
     assert order_said("contrast", ["b", "c"], draws[:, 1:], "embeddings", 0.945).startswith(
         "The order of the embeddings is not known: the contrast is between 0.000 (b) and 0.010 (c)."
     )
+    level = np.array([-0.3, -0.299, 0.0, 0.001]) + 0.02 * rng.standard_normal((4000, 4))
+    assert order_said("contrast", ["a", "b", "c", "d"], level, "4 templates", 0.945) == (
+        "The 4 templates differ: the contrast is between \N{MINUS SIGN}0.300 (a) and 0.001 (d); which is the lowest "
+        "and which the highest is not known."
+    )
 
 
 def test_a_trend_says_why_line_and_difference_both_stand(steps):

@@ -101,7 +101,45 @@ def test_rows_have_names_for_readers():
 
 def test_places_on_an_axis_say_which_end_is_positive():
     axis = bb.axis("glove-50d-slice", "gender", words=["nurse", "colonel"])
-    assert r"\caption{Positive: nearer to man.}" in bb.to_latex(axis)
+    said = bb.to_latex(axis)
+    assert (
+        r"\caption{Places on the axis gender from woman to man in glove-50d-slice; 89\% equal-tailed intervals; "
+        "positive: nearer to man.}"
+    ) in said
+    assert r"& 89\% interval &" in said
+    assert "\\footnotesize\\setlength{\\tabcolsep}{4pt}\n\\begin{tabular}" in said  # seven columns
+
+
+def test_a_criterion_its_words_and_templates_have_captions():
+    values = dict(
+        zip(["nurse", "colonel", "teacher", "doctor", "lawyer", "singer"], [90, 10, 74, 41, 38, 60], strict=True)
+    )
+    axis = bb.axis("glove-50d-slice", "gender", words=list(values))
+    found = bb.criterion(axis, pd.Series(values, name="share of women"), seed=0)
+    said = "Relation of share of women to places between woman and man, over 6 words"
+    assert rf"\caption{{{said}; 89\% equal-tailed intervals.}}" in bb.to_latex(found)
+    words = bb.to_latex(found.words, label="tab:words")
+    assert r"\caption{Places of words and outside values with their standard errors, places on the line, and" in words
+    assert " & group & " not in words  # no word has one
+    assert " & 90 & 0 & " in words
+    table = pd.DataFrame({"template": ["{}."], "contrast": [-0.0104], "se": [0.000861]})
+    table.attrs = {"first": "associated", "second": "human", "measured": {"word_list": "l", "embedding": "e"}}
+    said = bb.to_latex(table, label="tab:t")
+    assert r"\caption{Associated $-$ human of the word list l in e; in each template, with the standard error" in said
+    assert r"\{\}. & $-0.010$ & 0.00086 \\" in said
+    assert r"\caption{a, b}" in bb.to_latex(pd.DataFrame({"a": [1], "b": [0.5]}), label="tab:plain")
+
+
+def test_a_ranking_has_whole_ranks_and_scores_of_two_digits(slice_vectors):
+    kvs = {"google": slice_vectors, "glove": "glove-50d-slice"}
+    found = bb.rank(kvs, "weat7", ["weat", "rnsb"], draws=20, replicates=0)
+    said = bb.to_latex(found, label="tab:rank")
+    assert (
+        r"\caption{Distances of metrics from their values without bias, mean over weat7; rank 1: least biased;" in said
+    )
+    score = found.scores.loc["google", "rnsb"]
+    assert 0.0001 < score < 0.01
+    assert f"google & rnsb & {score:.2g} & {found.ranks.loc['google', 'rnsb']:g} &" in said
 
 
 def test_a_text_is_escaped(tmp_path):

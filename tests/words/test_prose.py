@@ -104,6 +104,9 @@ def test_every_macro_of_a_fit_is_rendered(rendered):
     made = [(bb.fit(table, seed=0, **options), given) for table, options, given in fits()]
     means = made[2][0]["posterior"].to_dataset()[["word_mean"]]
     elsewhere = bb.from_draws(means, bb.distance_table("google-news-slice", "weat7"))
+    unread = made[0][0].copy()
+    unread.attrs = {**unread.attrs, "grid_mass_outside": 0.5}
+    FitReport(Fit.read(unread)).answer()
     for post, given in (*made, (elsewhere, {})):
         report = FitReport(Fit.read(post), **{"sensitivity": False, **given})
         report.front()

@@ -30,6 +30,8 @@ PAIRINGS = {SAME: "both words in the same template", CROSSED: "the two words in 
 CENTRES = ("none", "vocabulary", "controls")
 FORMAT = 1
 FACTS = ("words", "templates", "texts", "encoder", "representation", "source", "skipped", "centre", "all_but_top")
+# distance, beside the length, of two vectors of one text in batches of other texts, from which on they are two
+CLOSE = 1e-3
 MOST_WORDS = 6000  # words whose matrix of cosines is decomposed
 
 
@@ -134,8 +136,21 @@ class ContextVectors:
         values[self.word, self.template] = True
         return values
 
+    @property
+    def unseen(self) -> list[str]:
+        """Templates in which all words have one vector."""
+        units = unit_rows(self.vectors.astype(float))
+        parts = [units[self.template == i] for i in range(len(self.templates))]
+        same = [len(part) > 1 and np.linalg.norm(part - part[0], axis=1).max() < CLOSE for part in parts]
+        return [name for name, holds in zip(self.templates, same, strict=True) if holds]
+
     def whole(self) -> ContextVectors:
-        """The same without the words that do not suit all templates."""
+        """The same without the words that do not suit all templates; a template that shows no word is refused."""
+        if unseen := self.unseen:
+            raise InputError(
+                f"in {listed(list(map(repr, unseen)))} all words have one vector: the encoder does not see the word "
+                f"there; leave {agreed(len(unseen), 'it', 'them')} out, as with of_templates"
+            )
         places = np.flatnonzero(self.filled.all(axis=1)) if self.templates else np.arange(len(self.words))
         if len(places) == len(self.words):
             return self

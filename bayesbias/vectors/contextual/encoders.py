@@ -19,7 +19,7 @@ from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.files import file_at, home_folder, read_arrays, whole_file
 from bayesbias._support.progress import announce, progress
 from bayesbias.errors import InputError, install, listed, many, shown
-from bayesbias.vectors.contextual.context_vectors import POOLED, REPRESENTATIONS, WORD, ContextVectors
+from bayesbias.vectors.contextual.context_vectors import CLOSE, POOLED, REPRESENTATIONS, WORD, ContextVectors
 from bayesbias.vectors.contextual.templates import Templates, english_words, kinds_of, load_templates
 from bayesbias.vectors.readers import text_lines
 from bayesbias.words import WordLists, lists_and_words, subtag, written_words
@@ -27,8 +27,6 @@ from bayesbias.words import WordLists, lists_and_words, subtag, written_words
 LONGEST = 1000  # letters of a sentence of a corpus from which on it is passed over
 USUAL = 420  # words of the vocabulary beside English lists
 SHARD = 1024  # sentences whose vectors are written together
-# distance, beside the length, of two vectors of one text in batches of other texts, from which on they are two
-CLOSE = 1e-3
 TRIED = 4  # sentences that are encoded twice
 PROBE = "This is a table."  # the sentence whose vector a cache holds, to tell encoders of one name apart
 
