@@ -644,6 +644,12 @@ def _locate(name_or_path: str | Path, kind: str) -> Path:
     path = home_folder(name_or_path)
     if path.is_file():
         return path
+    if path.suffix == ".toml" or (len(path.parts) > 1 and path.parent.is_dir()):
+        beside = [each.name for each in path.parent.glob("*.toml")]
+        raise InputError(
+            f"there is no file {path}{near(path.name, beside)}: give the path of a TOML file or the name of a bundled "
+            "list, without .toml"
+        )
     # those in folders, of other languages, are all of one kind
     kinds = {name: "words" if "/" in name else read_toml(place)["kind"] for name, place in bundled.items()}
     named = [name for name, of in kinds.items() if (of == "words") == (kind == "words")]

@@ -19,6 +19,7 @@ from bayesbias.contrast.contrast import contrasts
 from bayesbias.distances import distance_table
 from bayesbias.errors import InputError, agreed, many
 from bayesbias.metrics.batch import AnyQuery, OneMetric, Prepared, prepared, untested
+from bayesbias.metrics.definition import NO_BIAS, of_optimum
 from bayesbias.metrics.queries import word_lists_of
 from bayesbias.models.fits import fit
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -92,6 +93,8 @@ class MetricUncertainty(Result):
         (cosine distance) and ``p_closer``; empty where the query has none.
     notes
         Sentences on the query, on draws without a value, on why there is no posterior, or that its fit cannot be read.
+    unbiased, null_mean
+        What sentences call the optimum; the mean over random attribute lists where that is not the optimum.
     """
 
     metric: str
@@ -102,6 +105,8 @@ class MetricUncertainty(Result):
     leave_one_out: pd.DataFrame
     posterior: pd.DataFrame
     notes: tuple[str, ...]
+    unbiased: str = NO_BIAS
+    null_mean: float | None = None
 
     @property
     def sd(self) -> float:
@@ -117,7 +122,7 @@ class MetricUncertainty(Result):
         low, high = self.interval
         parts = [
             f"{self.metric}: {signed(self.value)}, {percent(self.prob)} bootstrap interval {signed(low)} to "
-            f"{signed(high)} (sd {self.sd:.3f}; {self.optimum:g} is no bias)."
+            f"{signed(high)} (sd {self.sd:.3f}; {of_optimum(self.optimum, self.unbiased, self.null_mean)})."
         ]
         if len(self.leave_one_out) and self.leave_one_out["change"].iloc[0] != 0:
             most = self.leave_one_out.iloc[0]
@@ -211,6 +216,8 @@ def bootstrap_metric(
         leave_one_out=leave_one_out(ready, observed.value),
         posterior=table,
         notes=(*notes, *([reason] if reason else [])),
+        unbiased=ready.metric.unbiased,
+        null_mean=None if ready.metric.unbiased == NO_BIAS else ready.mean_of_random_lists(),
     )
 
 

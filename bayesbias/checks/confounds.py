@@ -25,7 +25,7 @@ from bayesbias.models.tree import Fit, read_distances
 from bayesbias.models.weights import association_rows, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.related import list_correlations
-from bayesbias.words import OWN, STEREOTYPES, counterparts
+from bayesbias.words import OTHER, OWN, STEREOTYPES, counterparts
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -277,12 +277,12 @@ class Balance(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """A sentence for each contrast, or difference between embeddings, that may be one of the attribute, and one on
-        single words of one embedding.
+        single words of one embedding, whose rows of associated - different are associations.
         """
         return tuple(f"{each} {self._advice()}" for each in self._warned())
 
     def _warned(self) -> list[str]:
-        return self._of_spreads() if self.embeddings else [*self._of_contrasts(), *self._of_rows()]
+        return self._of_spreads() if self.embeddings else [*self._of_contrasts(), *self._of_rows(raw=False)]
 
     def _advice(self) -> str:
         adjust = f"adjust={self.attribute!r}"
@@ -297,23 +297,45 @@ class Balance(Result):
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
         ]
 
-    def _of_rows(self) -> list[str]:
-        """Rows of single words that are called into question, where the whole contrast is not."""
+    def _of_rows(self, raw: bool) -> list[str]:
+        """Rows of single words that are called into question, where the whole contrast is not.
+
+        ``raw``: also the differences of words behind associations, from which much of what lists share cancels.
+        """
         called = set(self.contrasts.loc[self.contrasts["warning"], "contrast"])
+        moved = self.rows.groupby("contrast", sort=False)["warning"].mean()
+        stereotypes = self.lists.loc[self.lists["kind"] == "stereotype", "list"].tolist()
         parts = []
         for name, rows in self.rows.groupby("contrast", sort=False):
-            if name not in called and rows["warning"].mean() > MOST_ROWS:
-                named = "the associations" if name == ASSOCIATION else str(name).replace(" - ", MINUS)
-                ends = f"{signed(rows['expected'].min(), '+')} to {signed(rows['expected'].max(), '+')}"
-                parts.append(f"{ends} for {named} ({int(rows['warning'].sum())} of {many(len(rows), 'word')})")
+            behind = name == f"{OWN} - {OTHER}" and len(stereotypes) > 1
+            if name in called or moved[name] <= MOST_ROWS or (behind and not raw):
+                continue
+            named = "the associations" if name == ASSOCIATION else str(name).replace(" - ", MINUS)
+            kept = ""
+            if behind:
+                named = f"raw differences {named}"
+                unmoved = moved.get(ASSOCIATION, 1.0) <= MOST_ROWS
+                kept = "; whole list and associations are not affected" if unmoved else ""
+            ends = f"{signed(rows['expected'].min(), '+')} to {signed(rows['expected'].max(), '+')}"
+            control = str(name).removeprefix(f"{OWN} - ")
+            others = stereotypes if name == ASSOCIATION or control == OTHER else [control]
+            words = f"{int(rows['warning'].sum())} of {many(len(rows), 'word')}"
+            parts.append(f"{ends} for {named} ({words}{self._farthest(stereotypes, others)}{kept})")
         if not parts:
             return []
-        widest = self.pairs.iloc[int(self.pairs["difference"].abs().argmax())]
         return [
-            f"Rows of single words: the lists {widest['first']} and {widest['second']} differ by "
-            f"{abs(widest['difference']):.1f} {self.unit} in {self.attribute}. {self.attribute.capitalize()} alone "
-            f"predicts (in brackets: words for which that is more than half a standard error) {'; '.join(parts)}."
+            f"Rows of single words: {self.attribute} alone predicts (in brackets: words for which that is more than "
+            f"half a standard error, and the lists that differ most) {'; '.join(parts)}."
         ]
+
+    def _farthest(self, stereotypes: list[str], others: list[str]) -> str:
+        """The stereotype list and the other list that differ most; empty where that is not known."""
+        two, pairs = self.pairs[["first", "second"]], self.pairs.dropna(subset=["difference"])
+        pairs = pairs[(two.isin([*stereotypes, *others]).all(axis=1) & two.isin(others).any(axis=1)).loc[pairs.index]]
+        if pairs.empty:
+            return ""
+        row = pairs.loc[pairs["difference"].abs().idxmax()]
+        return f"; {row['first']} and {row['second']} differ by {abs(row['difference']):.2f} {self.unit}"
 
     def _of_spreads(self) -> list[str]:
         """Contrasts whose variation over embeddings may be that of the attribute."""
@@ -341,7 +363,7 @@ class Balance(Result):
                 f"{signed(row['slope'], '+')} in distance among {many(row['words'], 'word')} ({row['where']}), which "
                 f"explains {100 * row['r2']:.0f}% of its variance."
             )
-        warned = self._warned()
+        warned = self._of_spreads() if self.embeddings else [*self._of_contrasts(), *self._of_rows(raw=True)]
         return " ".join([start, *warned, self._advice() if warned else none])
 
     def findings(self) -> list[str]:

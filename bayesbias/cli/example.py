@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
 from bayesbias._support.files import home_folder
-from bayesbias._support.phrases import difference, ends_of, percent, signed
+from bayesbias._support.phrases import difference, ends_of, percent, share, signed
 from bayesbias.checks.calibration.topics import load_for_topics
 from bayesbias.checks.summaries import PROB
 from bayesbias.cli.options import Cases
@@ -17,7 +17,7 @@ from bayesbias.contrast import beside_associated
 from bayesbias.errors import InputError, agreed, many
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.reporting.fit_report import WORDS, FitReport
-from bayesbias.reporting.verdicts import beside_given, of_further_words
+from bayesbias.reporting.verdicts import beside_given, of_further_words, whole
 from bayesbias.words import OWN, PairList, WordLists, labelled
 
 if TYPE_CHECKING:
@@ -74,11 +74,12 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
     record, verdict, adjusted = result.data.coverage, bb.diagnose(result.tree), result.adjusted_for
     sentences = []
     if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
-        row, further = bb.contrasts(result.tree, OWN, other).iloc[0], of_further_words(result, other, PROB)
+        row, further = whole(bb.contrasts(result.tree, OWN, other)), of_further_words(result, other, PROB)
         name = labelled(f"{OWN} - {other}", result.labels)
         sentences.append(
             f"{difference(name).capitalize()} is {signed(row['mean'])} (negative: closer; {percent(PROB)} interval "
-            f"{ends_of(row)}{beside_given(row, further)})."
+            f"{ends_of(row)}, probability of {'closer' if row['mean'] < 0 else 'farther'} {share(row['probability'])}"
+            f"{beside_given(row, further)})."
         )
         sentences += [] if verdict.balance is None else _of_frequency(verdict.balance, f"{OWN} - {other}")
     if adjusted:

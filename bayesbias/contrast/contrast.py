@@ -241,7 +241,10 @@ def size_sentence(table: pd.DataFrame) -> str:
     else:
         sentence = f"Size: {signed(size, digits=1)} standard deviations of control words' mean distances."
     if effect is not None:
-        sentence += f" WEAT's effect size of the same words is {signed(effect, digits=2)} (positive: closer)."
+        sentence += (
+            f" WEAT's effect size of the same words, in which positive means closer to their own, is "
+            f"{signed(effect, digits=2)}."
+        )
     return sentence
 
 

@@ -73,6 +73,7 @@ class Coverage:
     language: str | None = None  # BCP 47 tag of the lists; None where they do not tell
     unused_rows: int = 0  # rows of scores of words that no list holds, or without a score
     measure: str = ""  # what the numbers are where they are scores; empty: cosine distances
+    case: str = "as-is"  # how words were looked up: as-is, or with other capitals as a fallback
     path: str = field(default="", compare=False)  # of the file of the word lists, as it was given
 
     @property

@@ -256,6 +256,7 @@ def _distances_of(
         forms={name: list(concepts[name]) for name in lists.forms if name in concepts},
         gender=_gender(lists, concepts),
         language=lists.language,
+        case=case,
         path=path,
     )
     if isinstance(related, Relatedness):

@@ -19,7 +19,18 @@ from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.errors import InputError, SetSizeWarning, warn
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.definition import NOTHING, RELATED, Linear, Measured, Metric, MetricFaultError, Space, no_value
+from bayesbias.metrics.definition import (
+    NO_BIAS,
+    NOTHING,
+    RELATED,
+    Linear,
+    Measured,
+    Metric,
+    MetricFaultError,
+    Space,
+    no_value,
+    of_optimum,
+)
 from bayesbias.metrics.queries import Query, every_word, load_query
 from bayesbias.metrics.query_words import FoundSets, Lookup, OnMissing, Sets, look_up
 from bayesbias.numerics.arrays import FloatArray, IntArray, nearest_rows, unit_rows, unit_single
@@ -64,6 +75,8 @@ class MetricResult(Result):
         Where the metric is defined.
     null_mean, null_sd
         Mean and sd of the metric over random attribute lists, as similar as these, for ``p_value="related"``.
+    unbiased
+        What sentences call the optimum.
     """
 
     metric: str
@@ -86,6 +99,7 @@ class MetricResult(Result):
     doi: str | None
     null_mean: float | None = None
     null_sd: float | None = None
+    unbiased: str = NO_BIAS
 
     def __float__(self) -> float:
         return self.value
@@ -111,14 +125,16 @@ class MetricResult(Result):
         where = f"{self.query.name} in {self.embedding}"
         if self.reason is not None:
             return f"{self.title} of {where}: no value, because {self.reason}."
-        test = f"{'all' if self.exact else 'random'} {self.partitions or 0:,} partitions"
+        partitions = f"{'all' if self.exact else 'random'} {self.partitions or 0:,} partitions"
+        test = f"{partitions} of these target words, attribute words as given"
         if self.null_mean is not None and self.null_sd is not None:
             moments = f"mean {self.null_mean:.4g}, sd {self.null_sd:.3g}"
             test = f"random lists as similar as these, covariance from the vectors: {moments}"
         elif self.partitions is None:
             test = "normal test of the combined effect"
         tested = "" if self.p_value is None else f", p = {p_value(self.p_value)} ({test})".replace("= <", "<")
-        return f"{self.title} of {where}: {self.value:.4g}{tested}; {self.optimum:g} is no bias."
+        optimum = of_optimum(self.optimum, self.unbiased, self.null_mean)
+        return f"{self.title} of {where}: {self.value:.4g}{tested}; {optimum}."
 
     def findings(self) -> list[str]:
         """The result in a sentence, without its notes."""
@@ -191,9 +207,7 @@ class Prepared:
         word of the vocabulary, its variance follows from the covariance of the distances; it is taken for normal.
         """
         related, weights = self._weighted_cosines(linear)
-        totals = weights.sum(axis=1)
-        totals[np.abs(totals) < NOTHING * np.abs(weights).max()] = 0
-        mean = linear.constant + float(related.protected.astype(float) @ related.centre @ totals)
+        mean = _null_mean(linear, related, weights)
         sd = float(np.sqrt(related.covariance(weights)))
         z = (measured.value - mean) / sd if sd > NOTHING else 0.0  # without spread no list gives another value
         tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}
@@ -203,6 +217,16 @@ class Prepared:
             note = f"{note}, fewer than {ENOUGH}, so that their sd is made {times}"
         p_value = float(tails[self.options["alternative"]])
         return replace(measured, p_value=p_value, null_mean=mean, null_sd=sd, notes=(*measured.notes, note))
+
+    def mean_of_random_lists(self) -> float | None:
+        """The mean of a weighted sum of cosines over random attribute lists; None where that is not known."""
+        if self.metric.linear is None:
+            return None
+        try:
+            related, weights = self._weighted_cosines(self.metric.linear)
+        except InputError:  # the embedding has too few other words
+            return None
+        return _null_mean(self.metric.linear, related, weights)
 
     def _weighted_cosines(self, linear: Linear) -> tuple[Relatedness, FloatArray]:
         """The relatedness of the words of the sets, and the weights (J, W) of their cosines in the metric.
@@ -284,6 +308,13 @@ class Prepared:
             extra["owners"] = self.owners
         own = {name: value for name, value in self.options.items() if name not in self.metric.of_test}
         return self.metric.measured(targets, attributes, **own, **extra)
+
+
+def _null_mean(linear: Linear, related: Relatedness, weights: FloatArray) -> float:
+    """The mean of a weighted sum of cosines over random attribute lists: its value for the mean word."""
+    totals = weights.sum(axis=1)
+    totals[np.abs(totals) < NOTHING * np.abs(weights).max()] = 0
+    return linear.constant + float(related.protected.astype(float) @ related.centre @ totals)
 
 
 def prepared(
@@ -504,6 +535,7 @@ def metric(
         doi=chosen.doi,
         null_mean=measured.null_mean,
         null_sd=measured.null_sd,
+        unbiased=chosen.unbiased,
     )
 
 

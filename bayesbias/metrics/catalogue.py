@@ -481,6 +481,7 @@ for bundled in (
         attributes=(1, None),
         words="targets",
         optimum=1.0,
+        unbiased="unrelated words",
         options=LISTS,
         linear=Linear(_mac_sides, constant=1.0),
     ),

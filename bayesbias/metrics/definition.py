@@ -108,6 +108,7 @@ class Measured:
         return (*self.notes, self.warning) if self.warning else self.notes
 
 
+NO_BIAS = "no bias"
 ANY = (1, None)  # number of sets of a metric that takes as many as there are
 GIVEN = ("compat", "space", "owners")  # parameters of ``measure`` that are no options
 
@@ -134,6 +135,8 @@ class Metric:
         The words that :attr:`Measured.by_word` is about: ``"attributes"`` or ``"targets"``.
     optimum
         The value of no bias.
+    unbiased
+        What sentences call the optimum.
     options
         Name of an option to its default and check. Other parameters of ``measure`` are options that are not checked.
     linear
@@ -160,6 +163,7 @@ class Metric:
     attributes: tuple[int, int | None] = (1, 1)
     words: str = "attributes"
     optimum: float = 0.0
+    unbiased: str = NO_BIAS
     options: Mapping[str, Option] = field(default_factory=dict)
     linear: Linear | None = None
     paired: bool = False
@@ -275,6 +279,14 @@ def options_of_test(permutation: bool = False, related: bool = False) -> dict[st
     alternative = Option("two-sided", lambda value, name: one_of(value, ALTERNATIVES, name))
     permutations = {"permutations": Option(10_000, whole_number)} if permutation else {}
     return {"p_value": Option(False, checked), "alternative": alternative, **permutations, "seed": SEED}
+
+
+def of_optimum(optimum: float, unbiased: str, null_mean: float | None = None) -> str:
+    """What the optimum of a metric is, and what random lists give where that may be another value."""
+    if unbiased == NO_BIAS:
+        return f"{optimum:g} is {NO_BIAS}"
+    lists = "may lie elsewhere: p_value='related'" if null_mean is None else f"have the mean {null_mean:.3f}"
+    return f"{optimum:g} is {unbiased}; random lists of the embedding {lists}"
 
 
 def count_of(sets: tuple[int, int | None]) -> str:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from bayesbias._support.arguments import WIDEST, by_name_or_none, flag, interval, one_of, probability
 from bayesbias._support.phrases import MINUS, difference, percent, share
-from bayesbias.checks.calibration.topics import LISTS, TopicNull, refuse_other
+from bayesbias.checks.calibration.topics import TopicNull, refuse_other
 from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
 from bayesbias.contrast import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
@@ -415,7 +415,7 @@ def plot_overview(
         head_beside(axes)
     by = result.adjusted_for
     same = f"the difference before adjustment for {by}" if by else "the same difference"
-    grey = f" Grey: {same} over {topics.replicates:,} {LISTS[topics.kind]}." if topics else ""
+    grey = f" Grey: {same} over {topics.replicates:,} {topics.called(next(iter(topics.observed)))}." if topics else ""
     note_below(figure, f"Thick bars: 50% intervals; thin: {percent(prob)}.{grey}", ax=ax)
     return figure
 

@@ -18,7 +18,7 @@ from bayesbias._support.phrases import MINUS, difference, percent, signed
 from bayesbias.baselines.ranking import Ranking
 from bayesbias.baselines.silhouettes import Silhouette, silhouette_accuracy
 from bayesbias.checks.calibration.null_models import NullWeat, as_far
-from bayesbias.checks.calibration.topics import LISTS, TopicNull
+from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.contrast.power import Plan
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray
@@ -384,6 +384,6 @@ def plot_topic_null(
         show_sign(axes, "difference of mean cosine distances", nearer)
     axes.set_yticks([])
     axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # the label of the observed value has room
-    lists = f"{len(values):,} {LISTS[null.kind]}, in place of those of {null.words}; {null.embedding}."
+    lists = f"{len(values):,} {null.called(name)}, in place of those of {null.words}; {null.embedding}."
     note_below(figure, lists, f"Orange: at least as far from {centre:g} as observed.", ax=ax)
     return figure

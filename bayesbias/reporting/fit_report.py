@@ -321,7 +321,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
     }
     if not (excludes_zero(row) and (similar is None or excludes_zero(similar))):
         # the choice of templates has the same variance whichever words an interval is for
-        doubtful = similar if excludes_zero(row) else row
+        doubtful = row if similar is None or not excludes_zero(row) else similar
         least = 0.5 * (doubtful["sd"] / row["sd"]) ** 2
         templates = _of_templates(facts, least)
         lines[WORDS.decision_question()] = WORDS.decision(
@@ -543,7 +543,10 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     options = f" --draws {sizes['chain'] * sizes['draw']}"
     options += "" if made_independently(facts.result) else f" --engine {facts.result.engine}"
     options += f" --adjust {adjusted}" * (adjusted in (FREQUENCY, LENGTH))
-    distances = f"bayesbias distances {quote(name)} {quote(words)} --out distances.parquet"
+    moved = facts.result.adjustment
+    options += " --frequencies wordfreq" * (moved is not None and moved.attribute.source.startswith("wordfreq"))
+    distances = f"bayesbias distances {quote(name)} {quote(words)}{_measured_with(record)} --out distances.parquet"
+    prob = "" if facts.prob == PROB else f" --prob {facts.prob:g}"
     own, drawn_here = facts.result.spec.own, facts.result.engine != ELSEWHERE
     sampler = {} if "sampler_options" not in attrs else facts.result.fact("sampler_options")
     if own:
@@ -558,11 +561,12 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
         yield Code(
             f"{distances}\n"
             f"bayesbias fit distances.parquet --model {quote(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
-            "bayesbias report fit.nc --out report.html"
+            f"bayesbias report fit.nc{prob} --out report.html"
         )
     own_numbers = adjusted and adjusted not in (FREQUENCY, LENGTH)
     beside = (
         (debiased, WORDS.debiased(method=debiased)),
+        (record is not None and record.contexts, WORDS.in_sentences()),
         (name == "EMBEDDING" or words == "WORDS.toml", WORDS.placeholders(embedding=name, words=words)),
         (model == "MODEL.toml" and not own, WORDS.own_model()),
         (adjusted == FREQUENCY, WORDS.own_frequencies()),
@@ -575,6 +579,19 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     yield Items([WORDS.versions(versions=facts.result.versions), hashes, *[seed] * drawn_here])
     if attrs["model_text"]:
         yield Code(attrs["model_text"])
+
+
+def _measured_with(record: Coverage | None) -> str:
+    """The options of the command that measures distances, where they are not the usual ones."""
+    if record is None:
+        return ""
+    options = {
+        f" --case {record.case}": record.case != "as-is",
+        " --keep-duplicates": record.kept_duplicates,
+        " --twins keep": record.kept_twins,
+        " --no-relatedness": bool(record.embedding) and not record.relatedness,
+    }
+    return "".join(option for option, given in options.items() if given)
 
 
 def _hash(table: pd.DataFrame) -> str:

@@ -16,7 +16,7 @@ from bayesbias._support.results import Result, Section, title_of
 from bayesbias.axes import Axis
 from bayesbias.axes.audits import Audit
 from bayesbias.baselines.ranking import Ranking
-from bayesbias.checks.calibration.topics import LISTS, TopicNull
+from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.comparison import Comparison
 from bayesbias.contrast import GIVEN, POPULATIONS, TemplateEffects, beside_associated, contrasts
@@ -129,6 +129,7 @@ def _words_of(records: Iterable[Coverage | None]) -> Iterator[str]:
         names = list(dict.fromkeys(record.embedding.get("name", "the embedding") for record in same))
         lists = [each for each in same[0].lists if each["missing"]]
         yield WORDS.missing(embeddings=names, lists=lists) if lists else WORDS.complete(embeddings=names)
+    yield from _read_otherwise(known)
     for record in known:
         if debiasing := record.embedding.get("debiasing"):
             method, _, details = debiasing.removesuffix(".").partition(": ")
@@ -136,6 +137,28 @@ def _words_of(records: Iterable[Coverage | None]) -> Iterator[str]:
         if record.contexts:
             words = record.embedding.get("vectors", 0)
             yield WORDS.sentences(contexts=record.contexts, words=words, distances=record.pairs, prior=PRIOR)
+
+
+def _read_otherwise(records: Sequence[Coverage]) -> Iterator[str]:
+    """Words that were read under another spelling, and those of several lists; once for embeddings with the same."""
+    spelled: dict[str, list[Coverage]] = {}
+    for record in records:
+        if record.substituted:
+            spelled.setdefault(repr(record.substituted), []).append(record)
+    for same in spelled.values():
+        names = list(dict.fromkeys(record.embedding.get("name", "the embedding") for record in same))
+        yield WORDS.respelled(embeddings=names, pairs=same[0].substituted)
+    said: dict[str, None] = {}
+    for record in records:
+        own = {entry["list"] for entry in record.lists if entry["kind"] == "stereotype"}
+        by_list = {word: own.intersection(lists) for word, lists in record.in_several_lists.items()}
+        mixed = [word for word, lists in by_list.items() if len(lists) == 1]
+        several = [word for word, lists in by_list.items() if len(lists) > 1]
+        for words in (mixed, several):
+            if words:
+                sentence = WORDS.in_several_lists(words=words, several=words is several, kept=record.kept_duplicates)
+                said[sentence] = None
+    yield from said
 
 
 def _connections(present: Sequence[str], labels: Mapping[str, str]) -> str:
@@ -177,7 +200,9 @@ def _fit(report: FitReport, prob: float, population: str) -> Iterator[str]:
         numbers |= {"replicates": topics.replicates, "seed": topics.seed}
         statistic = labelled(row["statistic"], result.labels)
         near = topics.kind == "topical" and row["statistic"] == f"{OWN} - {OTHER}"
-        yield WORDS.chance(lists=LISTS[topics.kind], statistic=statistic, by=result.adjusted_for, near=near, **numbers)
+        yield WORDS.chance(
+            lists=topics.called(row["statistic"]), statistic=statistic, by=result.adjusted_for, near=near, **numbers
+        )
 
 
 def _priors(result: Fit, further: bool = False) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from bayesbias._support.phrases import barely, ends_of, percent, signed
+from bayesbias._support.phrases import barely, ends_of, percent, share, signed
 from bayesbias._support.prose import Prose
 from bayesbias.checks.convergence import Verdict, diagnose
 from bayesbias.checks.summaries import PROB
@@ -122,7 +122,12 @@ def frequency_sentences(result: Fit, prob: float = PROB) -> list[str]:
 def whole(table: pd.DataFrame) -> dict[Any, Any]:
     """The whole list of a table of contrasts, with how probable the direction of its mean is."""
     row = table.iloc[0].to_dict()
-    return {**row, "probability": row["p_closer"] if row["mean"] < 0 else 1 - row["p_closer"]}
+    return {**row, "probability": _probability(row, row)}
+
+
+def _probability(row: Any, of: Any) -> float:
+    """How probable the direction of the mean of ``of`` is in a row."""
+    return float(row["p_closer"] if of["mean"] < 0 else 1 - row["p_closer"])
 
 
 def _headline(result: Fit, other: str, prob: float) -> str:
@@ -150,21 +155,24 @@ def shortness(result: Fit) -> str:
     return too_short(table["protected_word"].nunique(), {str(group): int(size) for group, size in sizes.items()})
 
 
-def of_further_words(result: Fit, other: str, prob: float) -> pd.Series | None:
+def of_further_words(result: Fit, other: str, prob: float) -> dict[Any, Any] | None:
     """The contrast for further protected words, where the fit knows of them."""
     if not result.knows_further:
         return None
-    return contrasts(result.tree, "associated", other, prob=prob, population=SIMILAR).iloc[0]
+    return whole(contrasts(result.tree, "associated", other, prob=prob, population=SIMILAR))
 
 
 def beside_given(row: Any, further: Any) -> str:
-    """The end of a sentence on a contrast of given words, for further ones: their mean only where it is another."""
+    """The end of a sentence on a contrast of given words, for further ones: their mean only where it is another.
+
+    The probability is that of the direction of the given words.
+    """
     if further is None:
         return ""
-    whom = "for further protected words like these"
+    whom, numbers = "for further protected words like these", f"{ends_of(further)}, {share(_probability(further, row))}"
     if signed(further["mean"]) == signed(row["mean"]):
-        return f", {ends_of(further)} {whom}"
-    return f"; {whom} {signed(further['mean'])}, {ends_of(further)}"
+        return f"; {numbers}, {whom}"
+    return f"; {whom} {signed(further['mean'])}, {numbers}"
 
 
 def words_sentence(table: pd.DataFrame) -> str:

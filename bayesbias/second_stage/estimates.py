@@ -26,7 +26,7 @@ from bayesbias.distances.dataframe import coverage_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed, stacked_tables
 from bayesbias.distances.list_coverage import ListEntry
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
@@ -576,13 +576,16 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
         languages.append(None if record is None else record.language)
         names.append(table.name if isinstance(table, Axis) else None if record is None else record.word_list)
     texts = {"language": languages, "word_list": names}
-    return pd.DataFrame(
+    held = pd.DataFrame(
         {
             "found": present,
             **{name: pd.array([each or pd.NA for each in part], dtype="string") for name, part in texts.items()},
         },
         index=list(tables),
     )
+    records = {name: coverage_of(table) for name, table in tables.items()}
+    held.attrs["respelled"] = {name: record.substituted for name, record in records.items() if record is not None}
+    return held
 
 
 def sources_of(tables: Tables) -> tuple[Any, ...]:
@@ -615,6 +618,13 @@ def holding_notes(coverage: pd.DataFrame) -> list[str]:
         if len(few := present.index[present < present.max() - FEWER].tolist()):
             shares = listed([f"{name} ({100 * present[name]:.0f}%)" for name in few])
             notes.append(f"Clearly fewer are in {shares}: contrasts there are those of other words.")
+    for name, pairs in coverage.attrs.get("respelled", {}).items():
+        if pairs:
+            asked, used = next(iter(pairs.items()))
+            notes.append(
+                f"In {name}, {many(len(pairs), 'word')} of the lists {agreed(len(pairs), 'was', 'were')} read under "
+                f"another spelling, such as {asked} as {used}."
+            )
     languages = coverage["language"].dropna().unique().tolist()
     if len(languages) > 1:
         notes.append(

@@ -529,8 +529,12 @@ def test_a_single_word_and_pair_in_each_list(tables, compared):
     assert found.changes()["sd"].min() > 0.05
     assert 0.05 < row["p_shrank"] < 0.95
     assert (
-        "It is not clear for any protected word whether the contrast became smaller or larger, since" in found.verdict
+        "No protected word is named whose contrast became smaller or larger in size, since the interval of the whole "
+        "list's change includes 0." in found.verdict
     )
+    change = phrases.figure(row["change"])
+    assert f"; whether it changed is not known (change {change}, 89% interval" in found.verdict
+    assert "former size" not in found.verdict
 
 
 def test_bias_that_grew(tables, compared):
@@ -568,7 +572,7 @@ def test_a_verdict_by_its_parts(result):
     for said in (
         f"Of 12 protected words the association became smaller for {counts['shrank']}",
         f"; for {counts['inconclusive']} it is not clear which. By the model, fewer than 2.5% of the words",
-        f"above 0 (away) for {away}.",
+        f"above 0 (away) for {away} of 12 words.",
         f"In the observed pairs the association is smaller for {nearer} of 12.",
     ):
         assert said in parts["For whom"][0]
@@ -604,7 +608,7 @@ def test_one_group_has_differences_and_no_associations(result, tables, compared)
     assert any("Word x group was left out" in note for note in single.notes)
     assert single.headline == ("associated", "different")
     assert single.changes().attrs["rows"] == "difference"
-    assert "It is not clear for any protected word whether the contrast became smaller or larger." in single.verdict
+    assert "whose contrast became smaller or larger in size, since for none this is certain enough" in single.verdict
     with pytest.raises(bb.InputError, match="an association needs the stereotype lists of two groups"):
         single.changes(rows="association")
     with pytest.raises(bb.InputError, match="a decomposition needs associations"):

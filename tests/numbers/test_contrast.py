@@ -263,4 +263,4 @@ def test_weat_of_the_same_words_stands_beside_the_contrast():
     expected = bb.metric("weat_effect_size", kv, query)
     table = bb.contrasts(bb.fit(bb.distance_table(kv, words), seed=0))
     assert table.attrs["weat_d"] == pytest.approx(float(expected), abs=1e-5)
-    assert f"WEAT's effect size of the same words is {float(expected):.2f} (positive: closer)." in size_sentence(table)
+    assert f"words, in which positive means closer to their own, is {float(expected):.2f}" in size_sentence(table)

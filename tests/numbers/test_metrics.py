@@ -481,13 +481,20 @@ def test_the_result_says_which_test_it_was(kv):
     found = bb.metric("mac", kv, query, p_value="related", seed=3)
     assert (found.partitions, found.exact, found.options["p_value"]) == (None, None, "related")
     assert f"p = {p_value(found.p_value)} (random lists as similar as these" in found.sentence
-    assert f"mean {found.null_mean:.4g}, sd {found.null_sd:.3g}); 1 is no bias." in found.sentence
+    assert f"mean {found.null_mean:.4g}, sd {found.null_sd:.3g}); 1 is unrelated words;" in found.sentence
+    assert found.sentence.endswith(f"random lists of the embedding have the mean {found.null_mean:.3f}.")
     assert "the random lists are described by 591 words sampled from all words." in str(found)
     permuted = bb.metric("weat", kv, query_for("weat"), p_value=True)
     assert (permuted.null_mean, permuted.null_sd) == (None, None)
-    assert "all 3 partitions" in permuted.sentence
+    assert "all 3 partitions of these target words" in permuted.sentence
     none = bb.metric("mac", kv, query)
     assert (none.p_value, none.null_mean, none.null_sd) == (None, None, None)
+    assert none.sentence.endswith(
+        "; 1 is unrelated words; random lists of the embedding may lie elsewhere: p_value='related'."
+    )
+    drawn = bb.checks.bootstrap_metric("mac", kv, query, draws=20, posterior=False)
+    assert drawn.null_mean == pytest.approx(found.null_mean, abs=0.02)
+    assert f"1 is unrelated words; random lists of the embedding have the mean {drawn.null_mean:.3f})" in str(drawn)
 
 
 def test_rows_of_many_metrics_are_those_of_single_ones(kv):

@@ -1,5 +1,6 @@
 """A contrast would look rarer, or less rare, among random lists as coherent as the given ones than it is."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -128,12 +129,26 @@ def test_the_table_counts_replicates_as_far_from_the_centre():
         assert (row["mean"], row["sd"]) == pytest.approx((values.mean(), values.std(ddof=1)))
         assert (row["low"], row["high"]) == pytest.approx(tuple(np.quantile(values, [0.055, 0.945])))
     first, second, third = ((row["count"], f"{row['observed']:.3f}".replace("-", "−")) for row in rows)
-    assert null.sentence.startswith("Of 99 random lists as coherent as these and as similar to each other, ")
+    assert null.sentence.startswith(f"Of 99 {null.called('associated - different')}, ")
     assert f"{first[0]} {'is' if first[0] == 1 else 'are'} at least as far from 0 " in null.sentence
     assert f"(associated − different: {first[1]})" in null.sentence
-    assert f"{second[0]} for associated − human ({second[1]})" in null.sentence
-    assert f"{third[0]} for associated − neutral ({third[1]})" in null.sentence
+    assert f"{second[0]} for associated − human ({second[1]}" in null.sentence
+    assert f"{third[0]} for associated − neutral ({third[1]}" in null.sentence
     assert str(null).startswith(null.sentence)
+
+
+@pytest.mark.parametrize("reached", [0.12, 0.09, 0.31])
+def test_random_lists_are_called_as_similar_up_to_a_difference_of_a_twentieth(reached):
+    """The given stereotype lists have a cosine of .16; what control lists have is no matter of theirs."""
+    null = bb.topic_null(random_vectors(), lists_of(), replicates=9)
+    pairs = null.similarity.assign(cosine_target=0.16, cosine_reached=0.9)
+    pairs.loc[~pairs["control"], "cosine_reached"] = reached
+    first, second = pairs.loc[~pairs["control"], ["first", "second"]].iloc[0]
+    said = replace(null, similarity=pairs).called("associated - different")
+    unlike = f"similar to each other (cosine of the means of {first} and {second} {reached:.2f}, given 0.16)"
+    expected = {0.12: "as similar to each other", 0.09: f"less {unlike}", 0.31: f"more {unlike}"}[reached]
+    assert said.endswith(expected)
+    assert replace(null, kind="random", similarity=pairs).called("associated - different").endswith("random words")
 
 
 def contrasts_of(kv, lists, statistic):

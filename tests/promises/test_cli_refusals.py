@@ -20,7 +20,7 @@ REFUSALS = {
     "new-words a -o a.txt": "a word list ends in .toml",
     "new-words a -o no/a.toml": "there is no folder no",
     f"new-words {'a' * 300}": "names have up to 240 bytes",
-    "check-words none.toml google-news-slice": "there is no word list 'none.toml'",
+    "check-words none.toml google-news-slice": "there is no file none.toml:",
     "check-words weat7 none.bin": "there is no embedding 'none.bin'",
     "distances google-news-slise gender -o t.csv": "google-news-slice",
     "distances google-news-slice gendre -o t.csv": "one of gender, race",

@@ -522,3 +522,26 @@ def test_documents_answers_for_the_groups_of_word_lists(prints):
     table = pd.read_csv("told/differences.csv")
     assert table["mean"].to_numpy() == pytest.approx(found.table()["mean"].to_numpy())
     assert Path("told/they.html").exists()
+
+
+WORDS = """
+name = "own"
+[protected]
+a = ["HE", "him", "man"]
+b = ["she", "HER", "woman"]
+[stereotypes]
+a = ["boss", "soldier", "captain"]
+b = ["nurse", "teacher", "librarian"]
+"""
+
+
+@pytest.mark.parametrize("options", ["--case fallback", "--no-relatedness --case fallback", "--twins keep"])
+def test_the_commands_of_a_report_measure_the_same_distances(here, options):
+    Path("own.toml").write_text(WORDS)
+    assert here("distances", "google-news-slice", "own.toml", "--out", "given.parquet", *options.split())[0] == 0
+    given = bb.read_distance_table("given.parquet")
+    page = bb.report(bb.fit(given, seed=0), "fit.md", sensitivity=False).read_text(encoding="utf-8")
+    command = next(line for line in page.splitlines() if line.startswith("bayesbias distances"))
+    assert set(options.split()) <= set(command.split())
+    assert here(*command.split()[1:])[0] == 0
+    pd.testing.assert_frame_equal(bb.read_distance_table("distances.parquet"), given)

@@ -55,6 +55,19 @@ def test_a_word_that_is_missing_is_named(plain, lists):
     assert more == gone.replace(start, f"{start} zzyzx (protected list math, 8 of 9 found);")
 
 
+def test_words_that_were_read_otherwise_are_named():
+    lists = bb.WordLists(
+        "names",
+        {"men": ("John", "Paul", "Mike"), "women": ("Amy", "Joan", "Lisa")},
+        {"men": ("executive", "management", "office"), "women": ("home", "parents", "children")},
+        {"things": ("home", "music", "science")},
+    )
+    said = sentences(bb.fit(bb.distance_table("glove-50d-slice", lists, case="fallback"), seed=0))
+    asked = "John, Paul, Mike, Amy, Joan, Lisa"
+    assert f"In glove-50d-slice, {asked} (6 words) were read as {asked.lower()}." in said
+    assert "The word home, in several lists, counts as a stereotype." in said
+
+
 def test_a_chance_check_is_one_sentence_more(weat7, plain):
     topics = bb.topic_null("google-news-slice", "weat7", replicates=99, seed=3)
     row = topics.table().set_index("statistic").loc["associated - different"]

@@ -48,14 +48,15 @@ LISTS = {
     "random": "lists of unrelated random words",
 }  # kinds of replicates, and what a sentence calls their lists
 QUESTION = (
-    "The check asks how often random lists of words that have nothing to do with the groups, as coherent as the given "
-    "lists and as similar to each other, give a value as large."
+    "The check asks how often random lists of words that have nothing to do with the groups, drawn to be as coherent "
+    "as the given lists and as similar to each other, give a value as large."
 )
 NEAR = "Random lists in place of stereotypes are as near to the protected words as the given ones."
 ANYWHERE = "In contrasts with control lists, random lists may lie anywhere in the vocabulary."
 MOST = 20_000  # words of the vocabulary among which topics are looked for
 SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
 SIMILARITIES = ("target", "reached", "cosine_target", "cosine_reached")
+APART = 0.05  # difference in the cosine of two lists' means up to which random lists are as similar to each other
 PLENTY = 5  # words of the vocabulary for each word of a replicate below which a note says that replicates are similar
 
 
@@ -160,12 +161,39 @@ class TopicNull(Result):
         first, *others = self.table().to_dict("records")
         are = "is" if first["count"] == 1 else "are"
         text = (
-            f"Of {self.replicates:,} {LISTS[self.kind]}, {first['count']:,} {are} at least as far from "
+            f"Of {self.replicates:,} {self.called(first['statistic'])}, {first['count']:,} {are} at least as far from "
             f"{first['centre']:g} ({first['statistic']}: {first['observed']:.3f})."
         )
-        rest = [f"{row['count']:,} for {row['statistic']} ({row['observed']:.3f})" for row in others]
+        rest = []
+        for row in others:
+            degree, means = self._unlike(row["statistic"])
+            unlike = f"; {degree} similar: {means}" if degree else ""
+            rest.append(f"{row['count']:,} for {row['statistic']} ({row['observed']:.3f}{unlike})")
         full = f"{text} The count is {' and '.join(rest)}." if rest else text
         return re.sub(r"(?<= )-(?= )|(?<=[ (])-(?=\d)", "\N{MINUS SIGN}", full)
+
+    def called(self, statistic: str) -> str:
+        """What sentences call the random lists of a statistic: as similar to each other only where they are."""
+        degree, means = self._unlike(statistic)
+        unlike = (
+            f"random lists as coherent as these, but {degree} similar to each other (cosine of the means of {means})"
+        )
+        return unlike if degree else LISTS[self.kind]
+
+    def _unlike(self, statistic: str) -> tuple[str, str]:
+        """How much similar random lists are, less or more, and for which two most; empty where they are as similar."""
+        pairs = self.similarity[~self.similarity["control"]]
+        if not _is_near(statistic):
+            ends = self.similarity[["first", "second"]]
+            controls = [name.removeprefix("associated - ") for name in self.observed if not _is_near(name)]
+            own = ends.isin([statistic.removeprefix("associated - ")]).any(axis=1)
+            pairs = self.similarity[own & (ends.isin(controls).sum(axis=1) == 1)]
+        apart = pairs["cosine_reached"] - pairs["cosine_target"]
+        if self.kind != "topical" or not (apart.abs() > APART).any():
+            return "", ""
+        row = pairs.iloc[int(apart.abs().to_numpy().argmax())]
+        means = f"{row['first']} and {row['second']} {row['cosine_reached']:.2f}, given {row['cosine_target']:.2f}"
+        return "less" if row["cosine_reached"] < row["cosine_target"] else "more", means
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
@@ -194,7 +222,7 @@ class TopicNull(Result):
     def sections(self) -> tuple[Section, ...]:
         """The parts of a report: the null distribution, and how similar the random lists are to the given ones."""
         tables = {
-            f"Observed values among those of {LISTS[self.kind]}": self.table(),
+            "Observed values among those of random lists": self.table(),
             "Mean cosine within each list, as given and of the random lists": self.coherence,
             "Cosine of the mean vectors of two lists, less the mean of the vocabulary": self.similarity,
         }
