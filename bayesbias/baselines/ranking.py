@@ -125,8 +125,10 @@ class Ranking(Result):
     @property
     def used(self) -> list[str]:
         """Queries, and sub-queries, of which a metric has a value in every embedding."""
-        whole = self.by_query["value"].notna().groupby([self.by_query["query"], self.by_query["metric"]], sort=False)
-        return list(dict.fromkeys(str(query) for (query, _), every in whole.all().to_dict().items() if every))
+        names = ["query", "metric"]
+        table = self.by_query[names].astype(str).assign(valued=self.by_query["value"].notna())
+        every = table.groupby(names, sort=False)["valued"].all().reset_index()
+        return [str(query) for query in every.loc[every["valued"], "query"].unique()]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -206,7 +208,8 @@ class Ranking(Result):
 
     def sources(self) -> tuple[Any, ...]:
         """The metrics, the queries that were used, and the embeddings."""
-        named = {"metric": list(self.scores), "query": self.used, "embedding": self.scores.index.tolist()}
+        embeddings = self.scores.index.tolist()
+        named: dict[str, list[Any]] = {"metric": list(self.scores), "query": self.used, "embedding": embeddings}
         return tuple(Cited(f"{kind} {name}") for kind, names in named.items() for name in names)
 
     def _question(self) -> str:

@@ -334,7 +334,7 @@ class Balance(Result):
         pairs = pairs[(two.isin([*stereotypes, *others]).all(axis=1) & two.isin(others).any(axis=1)).loc[pairs.index]]
         if pairs.empty:
             return ""
-        row = pairs.loc[pairs["difference"].abs().idxmax()]
+        row = pairs.iloc[pairs["difference"].abs().argmax()]
         return f"; {row['first']} and {row['second']} differ by {abs(row['difference']):.2f} {self.unit}"
 
     def _of_spreads(self) -> list[str]:

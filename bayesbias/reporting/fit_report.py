@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesbias._support.files import from_json
 from bayesbias._support.phrases import barely, difference, excludes_zero, percent
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import (
@@ -48,7 +49,7 @@ from bayesbias.contrast import (
 )
 from bayesbias.contrast.templates import ENOUGH, TemplateEffects
 from bayesbias.distances.list_coverage import Coverage, lists_named
-from bayesbias.distances.vocabularies import FREQUENCY, LENGTH
+from bayesbias.distances.vocabularies import FREQUENCY, LENGTH, WORDFREQ
 from bayesbias.errors import InputError, listed
 from bayesbias.models import list_models
 from bayesbias.models.families import family_of
@@ -543,8 +544,8 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     options = f" --draws {sizes['chain'] * sizes['draw']}"
     options += "" if made_independently(facts.result) else f" --engine {facts.result.engine}"
     options += f" --adjust {adjusted}" * (adjusted in (FREQUENCY, LENGTH))
-    moved = facts.result.adjustment
-    options += " --frequencies wordfreq" * (moved is not None and moved.attribute.source.startswith("wordfreq"))
+    if (moved := facts.result.adjustment) is not None:
+        options += f" --frequencies {WORDFREQ}" * from_json(moved.attrs["facts"])["source"].startswith(WORDFREQ)
     distances = f"bayesbias distances {quote(name)} {quote(words)}{_measured_with(record)} --out distances.parquet"
     prob = "" if facts.prob == PROB else f" --prob {facts.prob:g}"
     own, drawn_here = facts.result.spec.own, facts.result.engine != ELSEWHERE

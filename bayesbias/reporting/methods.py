@@ -421,7 +421,7 @@ def _templates(result: TemplateEffects, prob: float) -> Iterator[str]:
         kind=result.kind,
         count=result.templates,
         row=row,
-        share=result.share,
+        share=f"{result.share:.0%}",
         mass=percent(prob),
     )
 

@@ -89,7 +89,7 @@ def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, 
     assert shared_part["mean"] == pytest.approx(whole["mean"], abs=0.002)
     lead, parts, *_ = bb.checks.verdict_sentences(debiased_fit)
     assert lead.startswith("Inconclusive: whether these protected words are closer to their own stereotypes than")
-    assert lead.endswith("is not known: the interval of the whole list includes 0.")
+    assert "the interval of the whole list includes 0, and words share most of their errors." in lead
     assert bb.contrasts(debiased_fit).attrs["signs"] == {"closer": [], "farther": []}
     rows = bb.contrasts(debiased_fit).set_index("protected_word")["mean"]
     assert rows["he"] == pytest.approx(-rows["she"], abs=0.004)

@@ -212,6 +212,7 @@ WORD, NUMBER = re.compile(r"[^\W\d]\w*"), re.compile(r"[−-]?\d+(?:\.\d+)?(?:e-
 def parts_of(text, before):
     """The words of a text, by what labels were called, and its numbers, in no order."""
     text = text.split("Some words were read under another spelling")[0].replace(",", "")
+    text = re.sub(r"In \S+ \d+ words of the lists were read under another spelling such as \S+ as \S+", "", text)
     words = sorted(before.get(word, word) for word in WORD.findall(text))
     return words, sorted(float(number.replace("−", "-")) for number in NUMBER.findall(WORD.sub(" ", text)))
 

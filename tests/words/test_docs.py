@@ -293,7 +293,7 @@ def said(module):
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
             text = re.sub(r"``[^`]+``|^ +[a-z_]+(, [a-z_]+)*$", " ", node.value, flags=re.MULTILINE)
-            if not re.fullmatch(r"[a-z_= ]+", text):  # a command's list of options
+            if not re.fullmatch(r"[-a-z_= ]+", text):  # options of a command
                 yield text
 
 

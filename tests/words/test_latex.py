@@ -116,8 +116,9 @@ def test_a_criterion_its_words_and_templates_have_captions():
     )
     axis = bb.axis("glove-50d-slice", "gender", words=list(values))
     found = bb.criterion(axis, pd.Series(values, name="share of women"), seed=0)
-    said = "Relation of share of women to places between woman and man, over 6 words"
-    assert rf"\caption{{{said}; 89\% equal-tailed intervals.}}" in bb.to_latex(found)
+    said = "Relation of “share of women” to the places of 6 words between woman and man; slope, intercept and"
+    line = "residual standard deviation: the line of places (cosine distance) on “share of women”"
+    assert rf"\caption{{{said} {line}; 89\% equal-tailed intervals.}}" in bb.to_latex(found)
     words = bb.to_latex(found.words, label="tab:words")
     assert r"\caption{Places of words and outside values with their standard errors, places on the line, and" in words
     assert " & group & " not in words  # no word has one

@@ -157,6 +157,8 @@ def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encode
     debiased = bb.distance_table(bb.debias(slice_vectors, "project", definitional=[("he", "she")]), lists)
     complete = bb.distance_table(slice_vectors, replace(lists, controls={}))
     encoded = bb.distance_table(bb.encode(text_encoder, lists, ["{}", "a {}", "the {}"], vocabulary=450), lists)
+    controls = {"things": ("male", "Sky", "tree", "stone")}
+    otherwise = bb.distance_table("glove-50d-slice", replace(lists, controls=controls), case="fallback")
     post = bb.fit(complete, seed=0, draws=400)
     elsewhere = bb.from_draws(post["posterior"].to_dataset()[["word_mean"]], complete)
     plain = bb.fit(pd.DataFrame(complete), "crossed", seed=0, draws=400)
@@ -175,7 +177,8 @@ def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encode
     few_metrics = ["weat", "weat_effect_size"]
     decisions = {"words": ["weat7", "weat8"], "embedding": ["google-news-slice", "glove-50d-slice"]}
     for result in (
-        *(bb.fit(each, seed=0, draws=400, adjust="length") for each in (table, debiased, encoded)),
+        *(bb.fit(each, seed=0, draws=400, adjust="length") for each in (table, debiased, encoded, otherwise)),
+        bb.template_effects(bb.fit(encoded, seed=0, draws=400)),
         plain,
         elsewhere,
         bb.compare(before=table, after=debiased, seed=0, draws=400),
