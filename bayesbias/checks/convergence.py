@@ -381,7 +381,7 @@ def judged(
     if pareto_k is not None and pareto_k > MAX_PARETO_K:
         faults.append(f"Pareto k is {pareto_k:.2f}, above {MAX_PARETO_K}")
     if outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE:
-        faults.append(f"posterior mass of about {outside:.1g} lies outside the grid (engine='nuts' has none)")
+        faults.append(f"posterior mass of about {outside:.1g} lies outside the grid (the engine nuts has none)")
     return tuple(faults)
 
 

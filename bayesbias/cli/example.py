@@ -97,7 +97,7 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
     if verdict.caution in said:
         judged = judged.removesuffix(verdict.caution).rstrip()
     if verdict.ok and verdict.notes:
-        judged += " bayesbias diagnose names them."
+        judged = judged.replace(", with limits.", ", with limits: see bayesbias diagnose.")
     return [said, " ".join([*sentences, judged])]
 
 

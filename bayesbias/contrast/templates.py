@@ -81,7 +81,7 @@ class TemplateEffects(Result):
 
     @property
     def kind(self) -> str:
-        """What contrasts vary over: templates, or sentences of a corpus."""
+        """Name of that over which contrasts vary: templates, or sentences of a corpus."""
         return "templates" if len(self.sd) else "sentences"
 
     def _question(self) -> str:

@@ -282,7 +282,7 @@ def options_of_test(permutation: bool = False, related: bool = False) -> dict[st
 
 
 def of_optimum(optimum: float, unbiased: str, null_mean: float | None = None) -> str:
-    """What the optimum of a metric is, and what random lists give where that may be another value."""
+    """The meaning of the optimum of a metric, and the mean of random lists where that may be another value."""
     if unbiased == NO_BIAS:
         return f"{optimum:g} is {NO_BIAS}"
     lists = "may lie elsewhere: p_value='related'" if null_mean is None else f"have the mean {null_mean:.3f}"

@@ -126,7 +126,7 @@ def whole(table: pd.DataFrame) -> dict[Any, Any]:
 
 
 def _probability(row: Any, of: Any) -> float:
-    """How probable the direction of the mean of ``of`` is in a row."""
+    """The probability, in a row, of the direction of the mean of ``of``."""
     return float(row["p_closer"] if of["mean"] < 0 else 1 - row["p_closer"])
 
 

@@ -172,7 +172,7 @@ class Criterion(Staged):
 
     @property
     def ends(self) -> tuple[str, str]:
-        """What sentences call the two poles: a list of stereotypes by the group that it is associated with."""
+        """Names of the two poles in sentences: a list of stereotypes by the group that it is associated with."""
         groups = ", ".join(filter(None, dict.fromkeys(self.words["group"])))
         own = f"the words associated with {groups}" if groups else "the associated words"
         first, second = (own if end == OWN else end for end in self.contrast)
@@ -185,12 +185,12 @@ class Criterion(Staged):
 
     @property
     def kind(self) -> str:
-        """What the outside values are, after an adjective or a verb."""
+        """A name of the outside values that stands after an adjective or a verb."""
         return UNNAMED if self.variable == UNNAMED else f"values of {self._values}"
 
     @property
     def _subject(self) -> str:
-        """What the table of the relation is on: its line is that of places, in cosine distance."""
+        """The subject of the table of the relation: its line is that of places, in cosine distance."""
         return (
             f"Relation of {self._values} to the places of {many(len(self.words), 'word')} between "
             f"{' and '.join(self.ends)}; slope, intercept and residual standard deviation: the line of places (cosine "

@@ -462,7 +462,7 @@ def test_faults_are_those_of_weights_grids_and_chains():
     )
     assert faults(draws(values, attrs={"grid_mass_outside": 9e-4})) == ()
     assert faults(draws(values, attrs={"grid_mass_outside": 0.01})) == (
-        "posterior mass of about 0.01 lies outside the grid (engine='nuts' has none)",
+        "posterior mass of about 0.01 lies outside the grid (the engine nuts has none)",
     )
     assert faults(draws(values, {"diverging": np.zeros((4, 500))})) == ()
     stuck = {**values, "connection_mean": values["connection_mean"] + np.arange(4)[:, None, None]}

@@ -214,7 +214,7 @@ def test_importance_and_grid_faults_are_said(post):
     faults = " ".join(bb.diagnose(marked).faults)
     assert "Pareto k is 0.90" in faults
     assert "effective sample size is 399" in faults
-    assert "posterior mass of about 0.002 lies outside the grid (engine='nuts' has none)" in faults
+    assert "posterior mass of about 0.002 lies outside the grid (the engine nuts has none)" in faults
     said = FitReport(models.tree.Fit.read(marked)).answer()
     assert said == "No answer: this fit should not be read."
     little = post.copy()

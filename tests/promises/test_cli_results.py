@@ -56,7 +56,7 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     assert lines[0].startswith("Yes. In google-news-slice, words for math and arts are on average closer to")
     assert len(lines) <= 10
     verdict = bb.diagnose(post)
-    assert verdict.headline().removesuffix(verdict.caution) in flat
+    assert "This fit passes its checks, with limits: see bayesbias diagnose." in flat
     assert flat.count(verdict.caution) == 1
     assert "Coverage" not in said["fit"]
     checked = " ".join(said["diagnose"].split())

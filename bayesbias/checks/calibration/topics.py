@@ -173,15 +173,15 @@ class TopicNull(Result):
         return re.sub(r"(?<= )-(?= )|(?<=[ (])-(?=\d)", "\N{MINUS SIGN}", full)
 
     def called(self, statistic: str) -> str:
-        """What sentences call the random lists of a statistic: as similar to each other only where they are."""
-        degree, means = self._unlike(statistic)
+        """Name of the random lists of a statistic in sentences: as similar to each other only where they are."""
+        degree, means = self._unlike(one_of(statistic, list(self.observed), "statistic"))
         unlike = (
             f"random lists as coherent as these, but {degree} similar to each other (cosine of the means of {means})"
         )
         return unlike if degree else LISTS[self.kind]
 
     def _unlike(self, statistic: str) -> tuple[str, str]:
-        """How much similar random lists are, less or more, and for which two most; empty where they are as similar."""
+        """The degree to which random lists are similar, and for which two most; empty where as similar."""
         pairs = self.similarity[~self.similarity["control"]]
         if not _is_near(statistic):
             ends = self.similarity[["first", "second"]]
