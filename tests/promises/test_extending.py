@@ -143,7 +143,7 @@ def test_the_script_of_the_page_uses_its_metric_and_its_method(mine, outside, tm
         ["after", "rnd"],
         ["after", "centroid"],
     ]
-    assert any(line.startswith("centroid: no order is credible; ") for line in lines)
+    assert any(line == "By centroid no order is credible." for line in lines)
     assert lines[-1].startswith(f"2 fits in {tmp_path / 'sweep'}: 2 done, 0 failed.")
 
 
