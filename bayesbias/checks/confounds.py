@@ -279,10 +279,10 @@ class Balance(Result):
         """A sentence for each contrast, or difference between embeddings, that may be one of the attribute, and one on
         single words of one embedding, whose rows of associated - different are associations.
         """
-        return tuple(f"{each} {self._advice()}" for each in self._warned())
+        return tuple(f"{each} {self._advice()}" for each in self._warned(raw=False))
 
-    def _warned(self) -> list[str]:
-        return self._of_spreads() if self.embeddings else [*self._of_contrasts(), *self._of_rows(raw=False)]
+    def _warned(self, raw: bool) -> list[str]:
+        return self._of_spreads() if self.embeddings else [*self._of_contrasts(), *self._of_rows(raw)]
 
     def _advice(self) -> str:
         adjust = f"adjust={self.attribute!r}"
@@ -363,7 +363,7 @@ class Balance(Result):
                 f"{signed(row['slope'], '+')} in distance among {many(row['words'], 'word')} ({row['where']}), which "
                 f"explains {100 * row['r2']:.0f}% of its variance."
             )
-        warned = self._of_spreads() if self.embeddings else [*self._of_contrasts(), *self._of_rows(raw=True)]
+        warned = self._warned(raw=True)
         return " ".join([start, *warned, self._advice() if warned else none])
 
     def findings(self) -> list[str]:

@@ -337,8 +337,7 @@ def _of_templates(facts: _PageFacts, least: float) -> dict[str, str] | None:
     if (found := facts.templates) is None or found.share <= least:
         return None
     needed = found.needed() if len(found.sd) and not excludes_zero(whole(facts.headline)) else None
-    what = "templates" if len(found.sd) else "sentences"
-    said = {"what": what, "share": f"{found.share:.0%}", "least": f"{ENOUGH:.0%}"}
+    said = {"what": found.kind, "share": f"{found.share:.0%}", "least": f"{ENOUGH:.0%}"}
     return said | {"needed": f"{needed:,} like these" if needed else ""}
 
 

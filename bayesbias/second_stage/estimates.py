@@ -566,8 +566,8 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
     Control lists that the contrast does not take are not counted.
     """
     present, languages, names = [], [], []
-    for table in tables.values():
-        record = coverage_of(table)  # an axis has notes of its own
+    records = {name: coverage_of(table) for name, table in tables.items()}
+    for table, record in zip(tables.values(), records.values(), strict=True):  # an axis has notes of its own
         lists = [] if record is None else [entry for entry in record.lists if _counts(entry, contrast)]
         sizes = [entry["asked"] for entry in lists]
         known = bool(sizes) and all(count is not None for count in sizes)
@@ -583,7 +583,6 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
         },
         index=list(tables),
     )
-    records = {name: coverage_of(table) for name, table in tables.items()}
     held.attrs["respelled"] = {name: record.substituted for name, record in records.items() if record is not None}
     return held
 
