@@ -30,12 +30,15 @@ if TYPE_CHECKING:
 WORDS = Prose("change")
 SLIGHT = 0.005  # size of an observed difference below which its sign says nothing
 UNNAMED = ("before", "after")  # names of two tables that were given without names
-EQUALISED = "sets equalised"  # in the record of a debiasing method
+EQUAL_MEANS = ("leace",)  # debiasing methods after which the means of the groups given are nearly equal
 COLUMNS = ("from", "to", "before", "after", "mean", "change", "low", "high")  # of changes that are printed
 MOST_ROWS = 15  # of these
 LITTLE = 10  # percent of the size before, below which a change is little
 NARROWER = 0.9  # of the width without the pairing, up to which a sentence says that pairing made an interval narrower
-EXCLUDED = 0.22  # of hard_multiclass: docs/validation.md
+EXCLUDED = {"hard_multiclass": 0.22}
+"""Debiasing method to the share of random topics whose interval excludes 0, where that lies above 11% by more than two
+standard errors (docs/validation.md)."""
+SAME = 1e-4  # difference of control words' changes up to which two embeddings of other names are the same
 
 
 class _Change(NamedTuple):
@@ -127,6 +130,7 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
         population=POPULATIONS[result.population],
         part=_part(row),
         reversed=result.sides(first, second, change.number).after.excludes(0.0, change.prob)[0],
+        follows=_follows(result, change, row),
     )
     if row["outcome"] == "unchanged":
         return [sentence]
@@ -137,6 +141,17 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
     disagrees = scaled["outcome"] != row["outcome"]
     in_units = WORDS.contrast_in_units(change=change, row=scaled, unit=IN_SDS, units=units, disagrees=disagrees)
     return [sentence, in_units]
+
+
+def _follows(result: Comparison, change: _Change, row: Mapping[str, Any]) -> bool:
+    """True where a method made the means of the compared groups nearly equal, so that their difference is near 0."""
+    record = result.coverage.get(change.after, {}).get("embedding") or {}
+    equal = [{*words} for words in (record.get("groups") or {}).values()]
+    data = result.data
+    own = [{*data.protected_words[data.groups == name].tolist()} for name in dict.fromkeys(data.groups.tolist())]
+    small = abs(row["after"]) < LITTLE / 100 * abs(row["before"])
+    known = change.debiased in EQUAL_MEANS and result.headline == (OWN, OTHER)
+    return known and small and len(own) > 1 and all(words in equal for words in own)
 
 
 def _part(row: Mapping[str, Any]) -> int | None:
@@ -160,7 +175,6 @@ def _words(change: _Change, table: pd.DataFrame) -> str:
         whole=_whole(table),
         towards=int((part["high"] < 0).sum()),
         away=int((part["low"] > 0).sum()),
-        smaller=int((part["observed_after"].abs() < part["observed_before"].abs()).sum()),
     )
 
 
@@ -200,8 +214,7 @@ def _widths(result: Comparison, change: _Change, table: pd.DataFrame) -> str:
     together, apart = (row["high"] - row["low"] for row in map(_whole, (table, separate)))
     if together == 0:
         return WORDS.exact(change=change)
-    wrong = EXCLUDED if EQUALISED in result.debiasing(change.after) else None
-    narrower = together <= NARROWER * apart
+    narrower, wrong = together <= NARROWER * apart, EXCLUDED.get(change.debiased)
     return WORDS.widths(change=change, together=together, apart=apart, narrower=narrower, wrong=wrong)
 
 
@@ -213,8 +226,10 @@ def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Pa
     lines = {f"{name}?": sentences[0] for name, sentences in parts.items() if name != "Notes"}
     if effects is not None:
         clear = _controls(result, change, clear=True)
-        lines |= {name: " ".join([*effects.first, *clear]) for name in ("What broke?", "Controls?") if name in lines}
-        order = [name for name in ("What changed?", "What broke?", "Controls?") if name in lines]
+        broken = " ".join([*effects.broken[:1], *clear])
+        lines |= {name: broken for name in ("What broke?", "Controls?") if name in lines}
+        lines |= {name: effects.left[-1] for name in ("What is left?",) if name in lines}
+        order = [name for name in ("What changed?", "What is left?", "What broke?", "Controls?") if name in lines]
         lines = {name: lines[name] for name in dict.fromkeys([*order, *lines])}
     lines |= unsaid(WORDS.not_looked_at() if effects is None else WORDS.limit_of_means())
     drawn = partial(drawing, "plot_change", result, prob, change.before, change.after, words=False)
@@ -274,7 +289,39 @@ def _parts(result: Comparison, prob: float, effects: SideEffects | None) -> dict
         return result.parts(prob)
     if not isinstance(effects, Result) or not hasattr(effects, "added_to"):
         raise InputError(f"effects is {shown(effects)}: give what side_effects returns")
+    _refuse_other(result, effects)
     return effects.added_to(result.parts(prob))
+
+
+def _refuse_other(result: Comparison, effects: SideEffects) -> None:
+    """Refuse side effects of other embeddings than the compared ones, as far as both are recorded."""
+    compared = [[result.coverage.get(name, {}).get("embedding") or {} for name in pair] for pair in result.pairs]
+    if any(all(map(_may_be_same, effects.embeddings, pair)) for pair in compared):
+        return
+    controls = [name for name in effects.controls["connection"] if name in result.connections]
+    changed = effects.controls.set_index("connection")["mean"]
+    # the same vectors may have two names, as in memory and in a file
+    if controls and any(
+        all(abs(_whole(result.changes(name, change=number))["mean"] - changed[name]) < SAME for name in controls)
+        for number in range(len(compared))
+    ):
+        return
+    names, others = (
+        " and ".join(str(one.get("name", "an unnamed embedding")) for one in pair)
+        for pair in (effects.embeddings, compared[0])
+    )
+    how = ", debiased in another way" if names == others else ""
+    raise InputError(
+        f"effects is of {names}, and the comparison of {others}{how}: give side_effects(before, after, comparison) of "
+        "the embeddings compared"
+    )
+
+
+def _may_be_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """False where two records of embeddings have different names, or different records of debiasing."""
+    names, debiased = ([each.get(key) or "" for each in (one, other)] for key in ("name", "debiasing"))
+    named = all(name and not name.startswith("unnamed") for name in names)
+    return not (named and names[0] != names[1]) and not (all(debiased) and debiased[0] != debiased[1])
 
 
 def _moved(result: Comparison, prob: float) -> str:

@@ -289,15 +289,20 @@ class Comparison(Result):
             return self.table()
         changes = self.changes()
         first, second = self.headline
-        between = route(*self.pair(0)) if len(self.pairs) == 1 else "from one embedding to another"
-        changes.attrs |= {"first": first, "second": second, "population": self.population, "change": between}
+        changes.attrs |= {"first": first, "second": second, **self._recorded}
+        return changes
+
+    @property
+    def _recorded(self) -> dict[str, Any]:
+        """Facts of the change, the words and the vectors for the caption of a table."""
         records = list(self.coverage.values())
-        changes.attrs["measured"] = {
+        measured = {
             "word_list": records[0]["word_list"] if records else "",
             "embedding": " and ".join(dict.fromkeys(filter(None, (r["embedding"].get("name") for r in records)))),
             "adjusted": self.data.adjusted,
         }
-        return changes
+        between = route(*self.pair(0)) if len(self.pairs) == 1 else "from one embedding to another"
+        return {"population": self.population, "change": between, "measured": measured}
 
     def sources(self) -> tuple[Any, ...]:
         """The fit of the changes."""
@@ -438,7 +443,8 @@ class Comparison(Result):
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
             "meaning": MEANINGS[sides.kind],
-        }
+            **carried_labels(self.labels),
+        } | self._recorded
         return table
 
     def decomposition(

@@ -35,8 +35,8 @@ from bayesbias.numerics.arrays import (
 )
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike
 from bayesbias.numerics.resampling import ends, mean_interval, share_interval
-from bayesbias.vectors import Case, Embedding, find_words, opened, rows_of, with_composed
-from bayesbias.vectors.lookup import CASES
+from bayesbias.vectors import Case, Embedding, about, find_words, opened, rows_of, with_composed
+from bayesbias.vectors.lookup import CASES, About
 from bayesbias.words import STEREOTYPES, WordLists, controls_of
 
 if TYPE_CHECKING:
@@ -292,8 +292,11 @@ def _matched(predicted: IntArray, labels: IntArray) -> int:
     return int(table[linear_sum_assignment(-table)].sum())
 
 
+LEFT = "What is left"  # part of a verdict
 SLIGHT = 0.15  # how much better than chance a test must have been before, to say something afterwards
 TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
+SHORT = {"cluster": "k-means", "classify": "logistic regression"}
+SIDES = {"reference": "random topics"}
 KINDS = {"protected": "protected words", "attribute": "stereotype words", "control": "control words"}
 
 
@@ -323,6 +326,8 @@ class SideEffects(Result):
         Mass of all intervals.
     notes
         What was left out, and why.
+    embeddings
+        What is recorded of the embeddings before and after: ``name``, ``debiasing`` and more.
     """
 
     picture: ClassVar[str] = "plot_side_effects"
@@ -334,6 +339,7 @@ class SideEffects(Result):
     recovery: pd.DataFrame
     prob: float
     notes: tuple[str, ...]
+    embeddings: tuple[About, ...] = ()
 
     def table(self) -> pd.DataFrame:
         """All figures one below another: ``effect``, ``of``, ``value``, ``low``, ``high``."""
@@ -352,8 +358,14 @@ class SideEffects(Result):
         for row in self.recovery.to_dict("records"):
             for side in ("before", "after", "reference"):
                 ends = (row[f"{side}_low"], row[f"{side}_high"])
-                rows.append((f"old bias found by {TESTS[row['test']]}", side, row[side], *ends))
-        return pd.DataFrame(rows, columns=["effect", "of", "value", "low", "high"])
+                rows.append((f"old side found by {SHORT[row['test']]}", SIDES.get(side, side), row[side], *ends))
+        table = pd.DataFrame(rows, columns=["effect", "of", "value", "low", "high"])
+        table.attrs = {"prob": self.prob, "subject": self._subject()}
+        return table
+
+    def _subject(self) -> str:
+        names = [str(one["name"]) for one in self.embeddings]
+        return f"side effects of the change from {' to '.join(names)}" if names else "side effects"
 
     @property
     def sentences(self) -> list[str]:
@@ -361,24 +373,24 @@ class SideEffects(Result):
         return [*self.findings(), *self.notes]
 
     @property
-    def beside_controls(self) -> list[str]:
-        """Neighbours, similarities and the search for the old bias in words."""
-        return [*self._kept(), *self._agreement(), *self._recovered()]
+    def broken(self) -> list[str]:
+        """Neighbours and similarities in words, what to read first first."""
+        return [*self._kept(), *self._agreement()]
 
     @property
-    def first(self) -> list[str]:
-        """Sentences to read first: on neighbours, and on the old bias by the stronger of the tests."""
-        return [*self._kept()[:1], *self._recovered()[-1:]]
+    def left(self) -> list[str]:
+        """The search for the old bias in words, a sentence a test, the stronger one last."""
+        return [_recovered(row) for row in self.recovery.to_dict("records")]
 
     def added_to(self, parts: dict[str, list[str]]) -> dict[str, list[str]]:
-        """A comparison's verdict by parts, with what else broke; the distances of controls stand there already."""
+        """A comparison's verdict by parts, with what else broke and what is left; distances of controls stand there."""
         if not isinstance(parts, dict) or not all(isinstance(sentences, list) for sentences in parts.values()):
             raise InputError(f"parts is {type(parts).__name__}: give what the method parts of a comparison returns")
         known = parts.get("Notes", [])
         notes = [*known, *(note for note in self.notes if note not in known)]
         broke = "Controls" if "Controls" in parts else "What broke"
         both = {name: part for name, part in parts.items() if name != "Notes"}
-        both |= {broke: [*parts.get(broke, []), *self.beside_controls], "Notes": notes}
+        both |= {broke: [*parts.get(broke, []), *self.broken], LEFT: self.left, "Notes": notes}
         return {name: sentences for name, sentences in both.items() if sentences}
 
     def findings(self) -> list[str]:
@@ -386,7 +398,7 @@ class SideEffects(Result):
             f"The mean distance of {self._said(row['connection'])} changed by {signed(row['mean'])} ({ends_of(row)})."
             for row in self.controls.to_dict("records")
         ]
-        return [*moved, *self.beside_controls]
+        return [*moved, *self.broken, *self.left]
 
     def _kept(self) -> list[str]:
         sentences = []
@@ -412,36 +424,34 @@ class SideEffects(Result):
             f"{by_side['after']['spearman']:.3f}, on {change['found']} of {change['asked']} pairs."
         ]
 
-    def _recovered(self) -> list[str]:
-        return [_recovered(row) for row in self.recovery.to_dict("records")]
-
 
 def _recovered(row: dict[Any, Any]) -> str:
     """Sentence on the share of former sides that a test still tells, and its meaning."""
-    ends = f"{_percent(row['after_low'])} to {_percent(row['after_high'])}"
     sentence = (
-        f"Of the {row['words']:,} words most biased before, the group that a word leaned to can still be predicted for "
-        f"{_percent(row['after'])} ({ends}), by {TESTS[row['test']]} (before: {_percent(row['before'])}; by chance: "
-        f"{_percent(row['chance'])})."
+        f"The side that the {row['words']:,} words most biased before had can still be predicted for "
+        f"{_percent(row['after'])} of them by {TESTS[row['test']]} ({_range(row, 'after')}; by chance "
+        f"{_percent(row['chance'])}; before {_percent(row['before'])})"
     )
     if row["before"] - row["chance"] < SLIGHT:
-        return f"{sentence} The test has no power here: it did hardly better than chance before."
+        return f"{sentence}. The test has no power here: it did hardly better than chance before."
     if row["after_low"] <= row["chance"]:
-        return f"{sentence} Afterwards it does no better than chance."
+        return f"{sentence}, which is no better than chance."
+    sentence += ", so that it is hidden rather than removed."
     if np.isnan(row["reference"]):
         return f"{sentence} The vocabulary is too small for random topics to compare this with."
-    ends = f"{_percent(row['reference_low'])} to {_percent(row['reference_high'])}"
     sentence += (
-        f" Where the difference of random topics, as coherent and as similar as these groups, is removed in place of "
-        f"theirs, it can be predicted for {_percent(row['reference'])} ({ends})"
+        " Where the difference of random topics, as coherent and as similar as these groups, is removed in its place, "
+        f"the side on those topics can be predicted for {_percent(row['reference'])} ({_range(row, 'reference')}; "
+        f"for as many or more with {row['as_much']} of {REFERENCES}): what is left is "
     )
     if row["as_much"]:
-        count = f"{row['as_much']} of {REFERENCES}"
-        return f"{sentence}, and for as many or more with {count}: no evidence that more of the old bias is left."
-    return (
-        f"{sentence}, for fewer with each of {REFERENCES}: removing a difference without meaning hides it better than "
-        f"this hides the old bias (by chance in 1 of {REFERENCES + 1})."
-    )
+        sure = "no more" if 2 * row["as_much"] >= REFERENCES else "not clearly more"
+        return f"{sentence}{sure} than after the removal of any direction."
+    return f"{sentence}more than after the removal of a direction without meaning (by chance in 1 of {REFERENCES + 1})."
+
+
+def _range(row: Mapping[Any, Any], side: str) -> str:
+    return f"{_percent(row[f'{side}_low'])} to {_percent(row[f'{side}_high'])}"
 
 
 def _percent(value: float) -> str:
@@ -516,6 +526,7 @@ def side_effects(
             f"words is a comparison of {', '.join(words.embeddings)}: give that of the two embeddings, or word lists"
         )
     kvs = [opened(kv) for kv in (before, after)]
+    known = tuple(map(about, kvs))
     with progress("looking for side effects", 4) as done:
         if isinstance(words, Comparison):
             compared = words
@@ -551,6 +562,7 @@ def side_effects(
         recovery=recovered,
         prob=prob,
         notes=(*notes, *(f"{each}." for each in (reason, *why) if each)),
+        embeddings=known,
     )
 
 

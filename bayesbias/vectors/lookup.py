@@ -216,6 +216,7 @@ class About(TypedDict, total=False):
     vectors: int
     dimensions: int
     debiasing: str
+    groups: dict[str, list[str]]  # of a debiasing method that takes groups
     spread: _Spread
     source: str
     doi: str
@@ -229,7 +230,10 @@ def about(kv: KeyedVectors) -> About:
     known: About = {"name": name, "vectors": size, "dimensions": int(kv.vector_size)}
     known |= origin_of(kv)
     record = getattr(kv, "bayesbias_debiasing", None)
-    return known if record is None else {**known, "debiasing": str(record)}
+    if record is None:
+        return known
+    known["debiasing"] = str(record)
+    return {**known, "groups": {name: [*words] for name, words in record.groups.items()}} if record.groups else known
 
 
 def origin_of(kv: KeyedVectors) -> About:

@@ -385,8 +385,26 @@ def test_words_given_by_a_generator_are_not_used_up(kv, option):
 
 
 def test_pairs_to_equalise_that_share_a_word_are_named(kv):
-    after = bb.debias(kv, "hard", definitional=PAIRS, equalize=[("m1", "f0"), ("m2", "f0")])
-    assert any("f0" in note and "stand in several pairs" in note for note in after.bayesbias_debiasing.notes)
+    """They are equal to all neutral words, as many as the record says, and the others are not."""
+    sets = [("m1", "f0"), ("m3", "f3"), ("m2", "f0")]
+    for method, options in (("hard", {}), ("hard_multiclass", {"components": 1})):
+        after = bb.debias(kv, method, definitional=PAIRS, equalize=sets, **options)
+        neutral = np.stack([after[f"w{at}"] for at in range(300)])
+        apart = [np.abs(neutral @ (after[first] - after[second])).max() for first, second in sets]
+        assert [distance < 1e-5 for distance in apart] == [False, True, True]
+        assert str(after.bayesbias_debiasing).endswith(
+            "2 of 3 sets equalised; f0 stands in several, of which the last one counts."
+        )
+
+
+def test_a_record_names_groups_and_sets(kv, debiased):
+    named = "groups: m (m0, m1, m2, m3, m4, m5, m6, m7 and 4 more), f (f0, f1, f2, f3, f4, f5, f6, f7 and 4 more)."
+    assert str(debiased("leace").bayesbias_debiasing) == f"leace: 324 words changed; 1 direction; {named}"
+    assert str(debiased("null_space").bayesbias_debiasing).endswith(named)
+    assert debiased("leace").bayesbias_debiasing.groups == {name: tuple(words) for name, words in GROUPS.items()}
+    by_place = named.replace("m (", "first words (").replace("f (", "second words (")
+    assert str(bb.debias(kv, "leace", definitional=PAIRS).bayesbias_debiasing).endswith(by_place)
+    assert "300 words changed; 12 sets (m0 and f0, m1 and f1, " in str(debiased("half_sibling").bayesbias_debiasing)
 
 
 def test_a_word_of_which_nothing_is_left_is_named(kv, unit):

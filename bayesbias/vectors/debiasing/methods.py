@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesbias._support.arguments import finite_number, is_list, one_of, whole_number
 from bayesbias._support.results import Cited, Result
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.numerics.arrays import (
     FloatArray,
     IntArray,
@@ -206,7 +206,7 @@ class Debiasing(Result):
     neutralized
         How many words lost their part along the subspace.
     equalized
-        The sets that were made to differ along the subspace only.
+        The sets that were made to differ along the subspace only; of sets that share a word the last one does.
     trace
         A number a step: objective (``soft``) or cross-validated accuracy of finding the group (``null_space``).
     options
@@ -215,6 +215,8 @@ class Debiasing(Result):
         Sentences on sets that were dropped and words that were not found.
     source, doi
         Where the method is defined.
+    groups
+        Group to its words that the embedding holds, of the methods that take groups.
     """
 
     method: str
@@ -228,18 +230,33 @@ class Debiasing(Result):
     notes: tuple[str, ...] = ()
     source: str = ""
     doi: str = ""
+    groups: Mapping[str, Words] = field(default_factory=dict)
 
     def findings(self) -> list[str]:
         """The result in sentences, without its notes."""
         shares = ", ".join(f"{share:.0%}" for share in self.explained[: len(self.subspace)])
         parts = [f"{self.method}: {many(self.neutralized, 'word')} changed"]
+        named = listed([" and ".join(words) for words in self.sets])
+        sets = f"{many(len(self.sets), 'set')} ({named})"
         if len(self.subspace):
-            named = listed([" and ".join(words) for words in self.sets])
-            explaining = f", {shares} of the variance of {many(len(self.sets), 'set')} ({named})" if shares else ""
+            explaining = f", {shares} of the variance of {sets}" if shares else ""
             parts.append(f"{many(len(self.subspace), 'direction')}{explaining}")
-        if self.equalized:
-            parts.append(f"{len(self.equalized)} sets equalised")
-        return ["; ".join(parts) + "."]
+        elif self.sets and not self.groups:
+            parts.append(sets)
+        if self.groups:
+            parts.append("groups: " + ", ".join(f"{name} ({listed(words)})" for name, words in self.groups.items()))
+        return ["; ".join([*parts, *self._equalised()]) + "."]
+
+    def _equalised(self) -> list[str]:
+        """The number of sets that are equal in the end, and the words of several sets."""
+        last = {word: words for words in self.equalized for word in words}
+        equal = [words for words in self.equalized if all(last[word] == words for word in words)]
+        if len(equal) == len(self.equalized):
+            return [f"{many(len(equal), 'set')} equalised"] if equal else []
+        every = list(chain.from_iterable(self.equalized))
+        shared = [word for word in last if every.count(word) > 1]
+        stand = f"{listed(shared, mark=' and ')} {agreed(len(shared), 'stands', 'stand')} in several"
+        return [f"{len(equal)} of {len(self.equalized)} sets equalised", f"{stand}, of which the last one counts"]
 
     def text(self) -> str:
         """The result in sentences."""
@@ -315,11 +332,6 @@ def hard(
         pairs = tuple(kept.values())
         gone = [pair for pair, forms in whole.items() if not forms]
         notes += [f"equalize: {' / '.join(pair)} was left out, since the embedding lacks it" for pair in gone]
-        every = [word for pair in kept for word in pair]
-        if twice := [word for word in dict.fromkeys(every) if every.count(word) > 1]:
-            notes.append(
-                f"equalize: {', '.join(twice)} stand in several pairs; the last one counts, the others are not equal"
-            )
     changed = vocabulary.without(directions)
     _equalise(vocabulary, changed, pairs, directions, "simultaneous")
     return changed, Debiasing("hard", directions, shares, sets, vocabulary.count, pairs, notes=tuple(notes))
@@ -399,7 +411,8 @@ def null_space(
     a standard error, or after so many iterations.
     """
     most, seed = whole_number(iterations, "iterations"), whole_number(seed, "seed", least=0, most=None)
-    words, labels, notes = labelled(vocabulary, definitional)
+    groups, labels, notes = labelled(vocabulary, definitional)
+    words = list(chain.from_iterable(groups.values()))
     vectors = vocabulary.vectors(words)
     chance = np.bincount(labels).max() / len(labels)
     # one binomial standard error above the share of the largest group
@@ -421,9 +434,9 @@ def null_space(
             f"the groups could not be predicted to begin with ({trace[0]:.0%}, {chance:.0%} by chance): "
             "nothing was removed"
         )
-    sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(labels.max() + 1))
     done: dict[str, Any] = {
-        "sets": sets,
+        "sets": tuple(groups.values()),
+        "groups": groups,
         "neutralized": vocabulary.count if len(directions) else 0,
         "notes": tuple(notes),
     }
@@ -444,25 +457,30 @@ def _classifier() -> Any:
     return LogisticRegression(C=10.0, max_iter=1_000)
 
 
-def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[list[str], np.ndarray, list[str]]:
-    """Words of all groups that the embedding holds, their groups by number, and notes."""
+PLACES = ("first words", "second words")  # groups of pairs
+
+
+def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Words], np.ndarray, list[str]]:
+    """Groups with the words that the embedding holds, the groups of all words by number, and notes."""
     groups = definitional
     if not isinstance(groups, Mapping):
         # the first words of all pairs are one group, the second ones another
         sets = _as_sets(definitional, "definitional", 2)
         if len({len(words) for words in sets}) > 1:
             raise InputError("definitional holds sets of different sizes: give pairs, or a mapping of groups to words")
-        groups = {f"place {at}": words for at, words in enumerate(zip(*sets, strict=True), 1)}
+        names = PLACES if len(sets[0]) == len(PLACES) else [f"place {at}" for at in range(1, len(sets[0]) + 1)]
+        groups = dict(zip(names, zip(*sets, strict=True), strict=True))
     if len(groups) < 2:
         raise InputError(f"definitional is {groups!r}: give a mapping of two or more groups to their words, or pairs")
     words = dict[str, str]()  # key to the first word that stands for it
+    held = dict[str, Words]()
     labels: list[int] = []
     notes = []
     for number, (name, group) in enumerate(groups.items()):
         wanted = list(dict.fromkeys(as_words(group, f"the group {name!r}")))
         known = find_words(vocabulary.kv, wanted).keys
         if lost := [word for word in wanted if word not in known]:
-            notes.append(f"definitional: {name} lacks {listed(lost)}")
+            notes.append(f"definitional: the embedding lacks {listed(lost)} of {name}")
         present = dict[str, str]()
         for word, key in known.items():
             present.setdefault(key, word)
@@ -471,8 +489,9 @@ def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[list[str], n
         if both := [word for key, word in present.items() if key in words]:
             raise InputError(f"{both[0]!r} is in two groups: a word belongs to one")
         words |= present
+        held[str(name)] = tuple(present.values())
         labels += [number] * len(present)
-    return list(words.values()), np.array(labels), notes
+    return held, np.array(labels), notes
 
 
 GRADIENT = 1e-6  # norm of the gradient by T, the objective scaled by its value at first, at which it has converged
@@ -565,7 +584,8 @@ def leace(vocabulary: Vocabulary, definitional: Mapping[str, Sequence[str]] | Se
 
     Vectors are scaled to length 1 afterwards, which leaves the groups' means no more than nearly equal.
     """
-    words, labels, notes = labelled(vocabulary, definitional)
+    groups, labels, notes = labelled(vocabulary, definitional)
+    words = list(chain.from_iterable(groups.values()))
     count = len(vocabulary)
     mean = np.sum([unit.sum(axis=0, dtype=np.float64) for _, unit in vocabulary.blocks()], axis=0) / count
     covariance = vocabulary.gram(None) / count - np.outer(mean, mean)
@@ -577,10 +597,9 @@ def leace(vocabulary: Vocabulary, definitional: Mapping[str, Sequence[str]] | Se
     # the map is an oblique projection: it reads vectors along ``right``, which is recorded, and moves them along
     # ``left``
     _, _, directions = np.linalg.svd(right, full_matrices=False)
-    sets = tuple(tuple(np.array(words)[labels == number].tolist()) for number in range(labels.max() + 1))
     changed = vocabulary.mapped(np.eye(len(mean)) - right.T @ left, centre)
-    neutralized = vocabulary.count if len(right) else 0
-    return changed, Debiasing("leace", directions, sets=sets, neutralized=neutralized, notes=tuple(notes))
+    done: dict[str, Any] = {"sets": tuple(groups.values()), "groups": groups, "notes": tuple(notes)}
+    return changed, Debiasing("leace", directions, neutralized=vocabulary.count if len(right) else 0, **done)
 
 
 def erased(covariance: FloatArray, centre: FloatArray, means: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
