@@ -20,7 +20,7 @@ from bayesbias._support.phrases import negatives, percent, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, Table, table_of, unsaid
 from bayesbias._support.runs import one_thread
-from bayesbias.axes.places import Axis, above_zero, summary_of
+from bayesbias.axes.places import Axis, above_zero, agreement_of, agreement_said, random_agreement, summary_of
 from bayesbias.axes.poles import (
     LISTS,
     FoundPoles,
@@ -60,7 +60,11 @@ MOST_PRINTED = 20
 FEW = 6
 """Pairs below which an audit says that they are few."""
 LARGEST = 10
-"""Words that are named where none is called."""
+"""Words of either side that sentences name, and words that are named where none is called."""
+BY_LISTS = (
+    "The groups are lists, not pairs: what the words of a group have in common beside the opposition does not cancel, "
+    "so that they say less."
+)
 FEWEST = 100
 """Words beside the protected ones from which a distribution is described."""
 
@@ -93,6 +97,8 @@ class Audit(Result):
         ``word_list``, ``source`` and ``doi`` of the word lists that groups came from; empty where words were given.
     most_frequent
         How many of the first words of the file were looked at; None where all were.
+    agreement
+        Sentences on whether the pairs have one direction, as of the axis; none for groups of words.
     """
 
     picture: ClassVar[str] = "plot_audit"
@@ -109,13 +115,12 @@ class Audit(Result):
     notes: tuple[str, ...]
     lists: Mapping[str, str | None]
     most_frequent: int | None = None
+    agreement: tuple[str, ...] = ()
 
     def table(self, called: bool = True) -> pd.DataFrame:
-        """The words called, or all words: by group and, where it is known, by frequency band, frequent words first;
-        within these the largest places first.
-        """
+        """The words called, or all words: by group, the largest means of places first."""
         rows = self.words[self.words["called"]] if flag(called, "called") else self.words
-        order = np.lexsort((-rows["mean"].abs().to_numpy(), _known(rows), rows["group"].cat.codes.to_numpy()))
+        order = np.lexsort((-rows["mean"].abs().to_numpy(), rows["group"].cat.codes.to_numpy()))
         return rows.iloc[order].reset_index(drop=True)
 
     def findings(self) -> list[str]:
@@ -125,22 +130,23 @@ class Audit(Result):
         way = f"to {names[0]} or to {names[1]}" if len(names) == 2 else "to a group or away from it"
         size = f"{signed(self.ropes[names[0]])} (cosine distance)" if len(names) == 2 else "the region of no interest"
         count = called["word"].nunique()
+        errors = (
+            f"; at most {percent(self.level)} of these are expected to be errors."
+            if self.pairs
+            else f". {BY_LISTS} By the model at most {percent(self.level)} of these words are errors, which was not "
+            "measured for lists."
+        )
         sentences = (
-            [
-                f"Of {self._asked}, {count:,} lean{'s' * (count == 1)} {way} by more than {size}; at most "
-                f"{percent(self.level)} of these are expected to be errors."
-            ]
+            [f"Of {self._asked}, {count:,} lean{'s' * (count == 1)} {way} by more than {size}{errors}"]
             if count
             else self._uncalled(way, size)
         )
         for group, part in called.groupby("leans_to", observed=True, sort=False):
-            order = np.lexsort((-part["mean"].abs().to_numpy(), _known(part)))[:10]
             towards = f"To {group}" if group in self.groups else f"Away from {str(group).removeprefix('not ')}"
-            frequent = ", frequent words first," if (part["frequency_rank"] > 0).any() else ""
-            named = _sized(part.iloc[order])
-            largest = f"the largest means of places, shrunken towards 0{frequent or ','} are those of"
-            of = f"; {largest}" if len(part) > len(named) else ":"
-            sentences.append(f"{towards}: {many(len(part), 'word')}{of} {listed(named, 10)}.")
+            named = _sized(_largest(part))
+            largest = "; the largest means of places, shrunken towards 0, are those of"
+            of = largest if len(part) > len(named) else ":"
+            sentences.append(f"{towards}: {many(len(part), 'word')}{of} {listed(named, LARGEST)}.")
         for group, (mean, sd) in self.distribution.items():
             which = "" if len(self.groups) == 2 else f" of {group} and the others"
             sentences.append(
@@ -149,7 +155,7 @@ class Audit(Result):
                 f"is {signed(sd)}, and {signed(self.sizes[group])} once their errors are taken out. Places within "
                 f"{signed(self.ropes[group])} of 0 count as none."
             )
-        return [negatives(sentence) for sentence in sentences]
+        return [negatives(sentence) for sentence in [*sentences, *self.agreement]]
 
     @property
     def _asked(self) -> str:
@@ -166,7 +172,7 @@ class Audit(Result):
         # the error of a mean falls with the root of the number of its terms
         return [
             f"With {given}, none of {self._asked} is known to lean {way} by more than {size}. That is not evidence "
-            "that none of them leans.",
+            f"that none of them leans.{'' if self.pairs else f' {BY_LISTS}'}",
             f"The largest places of {self._asked} (means, shrunken towards 0), none of them credible, are those of "
             f"{listed(largest, LARGEST)}; table(called=False) has all words.",
             f"The choice of {more} moves the place of a word by {signed(float(self.words['se'].median()))} (standard "
@@ -175,7 +181,7 @@ class Audit(Result):
 
     def largest(self) -> pd.DataFrame:
         """The words with the largest places, called or not."""
-        return self.words.loc[self.words["mean"].abs().sort_values(ascending=False, kind="stable").index[:LARGEST]]
+        return _largest(self.words)
 
     def brief(self) -> pd.DataFrame:
         """The first words called on each side, in the columns that a paper prints."""
@@ -186,7 +192,7 @@ class Audit(Result):
         """The first screen of a report."""
         answer, *rest = self.findings()
         leaning = [sentence for sentence in rest if sentence.startswith(("To ", "Away from ", "The largest places"))]
-        others = [sentence for sentence in rest if sentence not in leaning]
+        others = [sentence for sentence in rest if sentence not in (*leaning, *self.agreement)]
         return Page(
             title=f"Which words lean to {(', and which to ' if len(self.groups) == 2 else ', ').join(self.groups)}?",
             lead=f"An audit of {self.words['word'].nunique():,} words of {self.embedding}, beside "
@@ -195,6 +201,7 @@ class Audit(Result):
             lines={
                 "Which words?": " ".join(leaning),
                 "How sure?": " ".join(others),
+                **({"Do the pairs agree?": " ".join(self.agreement)} if self.agreement else {}),
                 "What limits it?": " ".join(self.notes),
                 **unsaid("A word may lean to a group for what it means: not each is a stereotype."),
             },
@@ -348,6 +355,7 @@ def audit(
         notes=(*contrasts.notes, *_notes(vocabulary.ordered, contrasts.paired, len(offsets[0].offsets[0]))),
         lists=contrasts.lists,
         most_frequent=most_frequent,
+        agreement=_agreement(contrasts, offsets[0], field),
     )
 
 
@@ -554,15 +562,21 @@ def _table(vocabulary: _Vocabulary, places: _ContrastPlaces, names: list[str], i
     )
 
 
+def _agreement(contrasts: _Contrasts, offset: MeanOffset, field: Field) -> tuple[str, ...]:
+    """Sentences on whether the pairs have one direction; none without pairs."""
+    if contrasts.poles is None or not contrasts.paired:
+        return ()
+    return tuple(agreement_said(agreement_of(contrasts.poles, offset, field), random_agreement(field)))
+
+
+def _largest(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the largest places."""
+    return rows.loc[rows["mean"].abs().sort_values(ascending=False, kind="stable").index[:LARGEST]]
+
+
 def _sized(rows: pd.DataFrame) -> list[str]:
     """Words with the means of their places."""
     return [f"{word} ({signed(place)})" for word, place in zip(rows["word"], rows["mean"], strict=True)]
-
-
-def _known(rows: pd.DataFrame) -> NDArray[np.intp]:
-    """Frequency band of each row: words that most readers know come first."""
-    result: NDArray[np.intp] = np.maximum(rows["band"].cat.codes.to_numpy(dtype=np.intp) - 1, 0)
-    return result
 
 
 def _category(codes: NDArray[Any], names: list[str]) -> Any:
@@ -572,11 +586,6 @@ def _category(codes: NDArray[Any], names: list[str]) -> Any:
 
 def _notes(ordered: bool, paired: bool, count: int) -> tuple[str, ...]:
     notes = [] if ordered else ["The file is not ordered by frequency, so that frequency bands are not known."]
-    if not paired:
-        notes.append(
-            "The groups are lists, not pairs: what the words of a group have in common beside the opposition does not "
-            "cancel, so that they say less."
-        )
     if paired and count < FEW:
         notes.append(
             f"The axis has {count} pairs, and fewer than {FEW} hardly tell its size: in simulations with real axes, "

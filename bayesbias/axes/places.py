@@ -201,7 +201,7 @@ class Axis(Result):
         DataFrame
             ``word``, ``mean``, ``sd``, ``low``, ``high``, ``p_positive``, ``p_above_next`` (that the word lies beyond
             the next row, missing for the last), ``pairs_sd`` (of further pairs of this opposition; missing for one
-            pair), and ``frequency_rank`` (missing where it is not known).
+            pair), and ``frequency_rank`` (missing where it is not known). Its ``attrs`` hold what a caption says.
         """
         mass = probability(prob, "prob")
         unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
@@ -212,7 +212,7 @@ class Axis(Result):
         more, more_apart = (None, None) if scatter is None else (scatter.variances(), scatter.of_steps())
         errors = self._errors(coordinates**2 @ variances, more, population)
         errors_apart = self._errors(np.diff(coordinates, axis=0) ** 2 @ variances, more_apart, population)
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "word": pd.array([self.words[row] for row in rows], dtype="string"),
                 **summary_of(mean, *errors, mass, unit),
@@ -221,6 +221,10 @@ class Axis(Result):
                 "frequency_rank": pd.array([rank or None for rank in self.ranks[rows].tolist()], dtype="Int64"),
             }
         )
+        kind = "places on" if scale == "difference" else "cosines with"
+        subject = f"{kind} the axis {self.name} from {' to '.join(self.ends)} in {self.embedding['name']}"
+        table.attrs = {"subject": subject, "prob": mass, "sign": f"positive: nearer to {self.ends[1]}"}
+        return table
 
     def pairs(self) -> pd.DataFrame:
         """Agreement of each pair with the others.
@@ -235,25 +239,7 @@ class Axis(Result):
         """
         if not self.paired:
             raise InputError(f"the axis {self.name} is made of two lists: give pairs of words to see how each agrees")
-        offsets, squares = self.offset.offsets[0], self.field.variances**2
-        count = len(offsets)
-        rest = (self.offset.mean * count - offsets) / max(count - 1, 1)
-        inner = (offsets * rest) @ squares
-        lengths = np.sqrt((offsets**2 @ squares) * (rest**2 @ squares))
-        agreement = np.divide(inner, lengths, out=np.full(count, np.nan), where=(lengths > 0) & (count > 1))
-        change = np.sqrt((self.offset.mean - rest) ** 2 @ squares) / self.spread if count > 1 else np.nan
-        vectors, member = self.poles.strata.vectors, self.poles.strata.members[0]
-        table = pd.DataFrame(
-            {
-                "negative": pd.array([pair[0] for pair in self.poles.pairs], dtype="string"),
-                "positive": pd.array([pair[1] for pair in self.poles.pairs], dtype="string"),
-                "similarity": (vectors[member.argmin(axis=1)] * vectors[member.argmax(axis=1)]).sum(axis=1),
-                "agreement": agreement,
-                "influence": change,
-                "belongs": ~(agreement <= 0),
-            }
-        )
-        return table.sort_values("agreement", ignore_index=True)
+        return agreement_of(self.poles, self.offset, self.field)
 
     def contrast(
         self,
@@ -328,13 +314,8 @@ class Axis(Result):
 
     @property
     def random_agreement(self) -> float:
-        """Agreement that random pairs of words exceed with a probability of 5%.
-
-        Coordinates of their offsets have equal variances, so that the correlation of places by two of them is nearly
-        normal around 0.
-        """
-        squares = self.field.variances**2
-        return float(RANDOM * np.sqrt((squares**2).sum()) / squares.sum())
+        """Agreement that random pairs of words exceed with a probability of 5%."""
+        return random_agreement(self.field)
 
     @property
     def effective_pairs(self) -> float:
@@ -379,40 +360,8 @@ class Axis(Result):
             f"{further} The standard deviation of places over the vocabulary is {signed(self.spread)}.",
         ]
         if self.paired and len(self.poles.pairs) > 1:
-            sentences += self._agreement()
+            sentences += agreement_said(self.pairs(), self.random_agreement)
         return sentences
-
-    def _agreement(self) -> list[str]:
-        """Sentences on whether the pairs have one direction."""
-        pairs, usual = self.pairs(), signed(self.random_agreement, digits=2)
-        values = pairs["agreement"].to_numpy(float)
-        if len(pairs) == 2:
-            verb = "agree in direction" if values[0] > self.random_agreement else "hardly agree"
-            verb = "disagree in direction" if values[0] < -self.random_agreement else verb
-            as_random = ", as of random pairs of words" if verb == "hardly agree" else ""
-            return [
-                f"The 2 pairs {verb}: the correlation, over the vocabulary, of the places by one pair with those by "
-                f"the other is {signed(values[0], digits=2)}{as_random} (95% of random pairs have one below {usual})."
-            ]
-        others = "correlation, over the vocabulary, of the places by one pair with those by the others"
-        random = f"95% of random pairs of words have one below {usual}"
-        rows = zip(pairs["negative"], pairs["positive"], values.tolist(), strict=True)
-        shown = [f"{negative} and {positive} ({signed(value, digits=2)})" for negative, positive, value in rows]
-        apart, weak = int((values <= 0).sum()), int((values <= self.random_agreement).sum())
-        said = [
-            f"The direction of {many(apart, 'pair')} disagrees with that of the other pairs: {listed(shown[:apart])} "
-            f"(in brackets the {others})."
-        ]
-        rest = many(weak - apart, "further pair")
-        verb = agreed(weak - apart, "agrees", "agree")
-        begins = f"{rest} {verb} in direction, but" if apart else f"All pairs agree in direction, {weak} of them"
-        hardly = [
-            f"{begins} weakly, as random pairs of words may: {listed(shown[apart:weak])} "
-            f"({'' if apart else f'in brackets the {others}; '}{random})."
-        ]
-        ends = " to ".join(signed(value, digits=2) for value in values[[0, -1]])
-        every = [f"All pairs agree in direction ({others}: {ends}; {random})."]
-        return said * (apart > 0) + hardly * (weak > apart) + every * (weak == 0)
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
@@ -493,6 +442,74 @@ MOST_ROWS = 400
 """Words of an axis that a page shows."""
 MOST_PRINTED = 20
 """Words of either end that a paper shows."""
+
+
+def agreement_of(poles: FoundPoles, offset: MeanOffset, field: Field) -> pd.DataFrame:
+    """Agreement of each pair with the others, the least first; the columns are those of :meth:`Axis.pairs`."""
+    offsets, squares = offset.offsets[0], field.variances**2
+    count = len(offsets)
+    rest = (offset.mean * count - offsets) / max(count - 1, 1)
+    inner = (offsets * rest) @ squares
+    lengths = np.sqrt((offsets**2 @ squares) * (rest**2 @ squares))
+    agreement = np.divide(inner, lengths, out=np.full(count, np.nan), where=(lengths > 0) & (count > 1))
+    change = np.sqrt((offset.mean - rest) ** 2 @ squares) / field.spread(offset.mean**2) if count > 1 else np.nan
+    vectors, member = poles.strata.vectors, poles.strata.members[0]
+    table = pd.DataFrame(
+        {
+            "negative": pd.array([pair[0] for pair in poles.pairs], dtype="string"),
+            "positive": pd.array([pair[1] for pair in poles.pairs], dtype="string"),
+            "similarity": (vectors[member.argmin(axis=1)] * vectors[member.argmax(axis=1)]).sum(axis=1),
+            "agreement": agreement,
+            "influence": change,
+            "belongs": ~(agreement <= 0),
+        }
+    )
+    return table.sort_values("agreement", ignore_index=True)
+
+
+def random_agreement(field: Field) -> float:
+    """Agreement that random pairs of words exceed with a probability of 5%.
+
+    Coordinates of their offsets have equal variances, so that the correlation of places by two of them is nearly normal
+    around 0.
+    """
+    squares = field.variances**2
+    return float(RANDOM * np.sqrt((squares**2).sum()) / squares.sum())
+
+
+def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
+    """Sentences on whether two pairs or more have one direction; ``usual`` is the agreement of random pairs."""
+    values = pairs["agreement"].to_numpy(float)
+    random = f"95% of random pairs have a correlation below {signed(usual, digits=2)}"
+    if len(pairs) == 2:
+        verb = "agree in direction" if values[0] > usual else "hardly agree"
+        verb = "disagree in direction" if values[0] < -usual else verb
+        as_random = ", as of random pairs of words" if verb == "hardly agree" else ""
+        return [
+            f"The 2 pairs {verb}: the correlation, over the vocabulary, of the places by one pair with those by the "
+            f"other is {signed(values[0], digits=2)}{as_random} ({random})."
+        ]
+    others = "correlation, over the vocabulary, of the places by one pair with those by the others"
+    rows = zip(pairs["negative"], pairs["positive"], values.tolist(), strict=True)
+    shown = [f"{negative} and {positive} ({signed(value, digits=2)})" for negative, positive, value in rows]
+    apart, weak = int((values <= 0).sum()), int((values <= usual).sum())
+    along, hardly = len(pairs) - apart, weak - apart
+    said = [
+        f"The direction of {many(apart, 'pair')} disagrees with that of the other pairs: {listed(shown[:apart])} (in "
+        f"brackets the {others})."
+    ]
+    counted = (
+        f"{along} of {len(pairs)} pairs {agreed(along, 'agrees', 'agree')}" if apart else f"All {along} pairs agree"
+    )
+    each = "One" if hardly == 1 else "Each" if hardly == along else f"Each of {hardly}"
+    by_itself = [
+        f"{counted} in direction. {each} of these by itself agrees with the others no more than random pairs of words "
+        f"may: {listed(shown[apart:weak])} ({'' if apart else f'in brackets the {others}; '}{random}). The mean of all "
+        "pairs is known better than any of them."
+    ]
+    ends = " to ".join(signed(value, digits=2) for value in values[[0, -1]])
+    every = [f"All pairs agree in direction ({others}: {ends}; {random})."]
+    return said * (apart > 0) + by_itself * (hardly > 0) + every * (weak == 0)
 
 
 def _ends(table: pd.DataFrame, most: int) -> pd.DataFrame:

@@ -42,6 +42,15 @@ class HeldWords(NamedTuple):
         return f" and {self.controls_held:,} of {many(self.controls, 'control word')}" if self.controls else ""
 
 
+def held_words(lists: Sequence[ListEntry], controls: Container[str] | None = None) -> HeldWords:
+    """Numbers of words of lists that an embedding holds, with those of some control lists, or of all."""
+    parts = (
+        [entry for entry in lists if entry["kind"] != "control"],
+        [entry for entry in lists if entry["kind"] == "control" and (controls is None or entry["list"] in controls)],
+    )
+    return HeldWords(*(sum(entry[key] or 0 for entry in part) for part in parts for key in ("found", "asked")))
+
+
 @dataclass(frozen=True, repr=False)
 class Coverage:
     """The record of how word lists met an embedding, or a file of distances; ``print`` shows lists and notes."""
@@ -93,12 +102,7 @@ class Coverage:
     @property
     def held(self) -> HeldWords:
         """Numbers of words that are held; words that are not known to be asked for count as none."""
-        sums = (
-            sum(entry[key] or 0 for entry in self.lists if (entry["kind"] == "control") == controls)
-            for controls in (False, True)
-            for key in ("found", "asked")
-        )
-        return HeldWords(*sums)
+        return held_words(self.lists)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand on disk."""

@@ -27,7 +27,7 @@ from bayesbias.distances.adjustment import adjust
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import HeldWords
+from bayesbias.distances.list_coverage import HeldWords, held_words
 from bayesbias.distances.vocabularies import joint_relatedness
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import find_metric
@@ -254,9 +254,11 @@ def _lists_said(settings: Mapping[str, Any]) -> str:
 
 
 def _holding_notes(found: Sequence[tuple[str, str, HeldWords]]) -> list[str]:
-    """A note on embeddings, by name and name of the lists, that lack words: of the lists, or control words."""
+    """A note on embeddings, by name and name of the lists, that lack words of lists that contrasts use."""
     least: dict[tuple[str, str], HeldWords] = {}
-    for embedding, words, counts in sorted(found, key=lambda row: (row[2].share, row[2].controls_held)):
+    for embedding, words, counts in sorted(
+        found, key=lambda row: (row[2].share, row[2].controls_held - row[2].controls)
+    ):
         least.setdefault((embedding, words), counts)
     lists: dict[tuple[str, str, str], list[str]] = {}
     for (embedding, words), counts in least.items():
@@ -337,6 +339,7 @@ class _Sources:
             self._numbers[block] = len(self.blocks)
             self.blocks.append(Block(data.relatedness, data.distance_sd(str(settings["embedding"]))))
         origin = settings["words"] if axis == NONE else axis["axis"]
+        controls = settings["contrast"].split(" - ") if axis == NONE else ()
         return _Weights(
             value=float(weight @ distance[word, attribute]),
             block=self._numbers[block],
@@ -349,7 +352,7 @@ class _Sources:
                 word: label if label in CONTROLS else f"{label} in {origin}"
                 for word, label in zip(data.attribute_words[data.attribute].tolist(), labels.tolist(), strict=True)
             },
-            found=self._of(settings).found[_key(settings, OF_TABLES)],
+            found=held_words(self._of(settings).lists[_key(settings, OF_TABLES)], controls),
         )
 
     def _of(self, settings: Mapping[str, Any]) -> EmbeddingTables:

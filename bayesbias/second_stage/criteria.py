@@ -22,7 +22,7 @@ from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.vocabularies import PROTECTED, WordValues, numbers_by_word, word_values
+from bayesbias.distances.vocabularies import FREQUENCY, PROTECTED, WordValues, numbers_by_word, word_values
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
@@ -56,6 +56,15 @@ LARGEST = 1_000_000
 """Times the range of the values that a standard error is at most."""
 ADJUSTED = "Places and values are adjusted for"
 """Beginning of the note on an attribute."""
+FURTHER_PAIRS, FURTHER_WORDS = "further pairs", "further words of the two lists"
+"""What the errors of places are over."""
+LESS = {
+    None: "",
+    "vocabulary": ", less the mean of this over the vocabulary",
+    "words": ", less the mean of this over the words of the axis",
+    FREQUENCY: ", less what frequency predicts of this over the vocabulary",
+}
+"""What the places of an axis are taken less, by their centre or what they are adjusted for."""
 SAME = 1 - 1e-9
 """Correlation from which on two variables are one."""
 
@@ -87,8 +96,10 @@ class Criterion(Staged):
         Whether the values have standard errors.
     unadjusted
         The relation before adjustment for an attribute of the words, where it was asked for; else None.
-    by_vectors
-        Whether the vectors tell which words are similar, so that what is left of their values may be shared.
+    further
+        What the errors of places are over, such as ``"further pairs"``; empty where words are unrelated.
+    less
+        What places are taken less, beside the distance to the second pole; empty where that is nothing.
     """
 
     picture: ClassVar[str] = "plot_relation"
@@ -104,7 +115,8 @@ class Criterion(Staged):
     unadjusted: Criterion | None
     cited: tuple[Any, ...]
     notes: tuple[str, ...]
-    by_vectors: bool
+    further: str
+    less: str
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """The relation in numbers.
@@ -138,14 +150,14 @@ class Criterion(Staged):
         chance = f"probability that it is {sign} {share(positive_mass if positive else 1 - positive_mass)}"
         words = many(len(self.words), "word")
         similar = "what similar words share" if self.by_vectors else ""
+        places = f"places over {self.further}" if self.further else "places"
         sentences = [
             f"Words nearer to {second} than to {first} have {way} {self.kind} ({words}): correlation "
             f"{_two(rho['mean'])} ({inside}; {chance})."
             if settled
-            else f"Over {words} no relation is found of {self._values} to the places of words between {first} and "
-            f"{second}: the correlation is {_two(rho['mean'])} ({inside}, which includes 0; above 0, words nearer to "
-            f"{second} have larger values; {chance}).",
-            f"This is a posterior mean and allows for the errors of the places"
+            else f"Whether words nearer to {second} than to {first} have larger {self.kind} is not known ({words}): "
+            f"the correlation is {_two(rho['mean'])} ({inside}, which includes 0; {chance}).",
+            f"This is a posterior mean and allows for the errors of the {places}"
             f"{' and of the values' if self.errors else ''}{f' and for {similar}' if similar else ''}; the plain "
             f"correlation of the estimates with the values is {_two(self.plain)}.",
         ]
@@ -169,6 +181,11 @@ class Criterion(Staged):
             if excludes_zero(raw) and not settled:
                 sentences.append("The adjustment explains the relation that is found without it.")
         return sentences
+
+    @property
+    def by_vectors(self) -> bool:
+        """True if the vectors tell which words are similar, so that what is left of their values may be shared."""
+        return bool(self.further)
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -202,8 +219,8 @@ class Criterion(Staged):
         first, second = self.ends
         answer, *rest = self.findings(prob)
         lines = {
-            "What is correlated?": f"The place of a word, its mean distance to {first} less that to {second}, with "
-            f"{self._values}. Above 0: words nearer to {second} have larger values.",
+            "What is correlated?": f"The place of a word, its mean distance to {first} less that to "
+            f"{second}{self.less}, with {self._values}. Above 0: words nearer to {second} have larger values.",
             "In detail": " ".join(rest),
             "What limits it?": " ".join(self.notes),
             **unsaid("A correlation over words does not say which side is the cause."),
@@ -354,9 +371,10 @@ def criterion(
         notes=(
             *([] if attribute is None else [f"{ADJUSTED} {attribute.name} (source: {attribute.source})."]),
             *_named_errors(values, se),
-            *_notes(missing, isinstance(side, _AxisSide), bool(x_se.any()), side.notes),
+            *_notes(missing, bool(side.further), bool(x_se.any()), side.notes),
         ),
-        by_vectors=isinstance(side, _AxisSide),
+        further=side.further,
+        less=side.less,
     )
 
 
@@ -401,6 +419,8 @@ class _Side:
     y: FloatArray  # as they were measured
     relatedness: Relatedness | None = None  # what a fit knows of its words, as the language
     language: str | None = None
+    further: str = ""  # what the errors are over
+    less: str = ""  # what places are taken less
     notes: tuple[str, ...]
 
 
@@ -469,6 +489,7 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
     refuse_templates(given.templates, "a criterion")
     refuse_one_pair(given.offset, "a criterion", given.poles)
     placed = given.with_words(outside.index.tolist())
+    further = FURTHER_PAIRS if placed.paired else FURTHER_WORDS
     return _AxisSide(
         contrast=placed.ends,
         words=placed.words,
@@ -476,7 +497,14 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
         coordinates=placed.coordinates,
         behind=signal(placed.offset),
         y=placed.places,
-        notes=(*_pole_notes(placed), *(note for note in placed.notes if "are missing" not in note)),
+        further=further,
+        less=LESS[placed.adjusted or placed.centre],
+        notes=(
+            f"The standard errors of places are those over {further} (pairs_sd in the table of the axis), not those "
+            "behind the intervals of the axis, which are over axes without a meaning.",
+            *_pole_notes(placed),
+            *(note for note in placed.notes if "are missing" not in note),
+        ),
     )
 
 
@@ -553,6 +581,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
         y=y[full],
         relatedness=related,
         language=data.language,
+        further=FURTHER_WORDS,
         notes=tuple(notes),
     )
 
@@ -628,6 +657,11 @@ def _without(side: FloatArray, covariate: FloatArray) -> FloatArray:
 
 def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
     """Values by word and their standard errors."""
+    if isinstance(values, pd.DataFrame) and len(values.columns):
+        column = [*values.select_dtypes("number"), *values][0]
+        raise InputError(
+            f"values is a DataFrame: give one column, such as frame[{column!r}]; standard errors go to se="
+        )
     if not isinstance(values, Mapping | pd.Series) or not len(values):
         raise InputError(f"values is {shown(values)}: give a mapping of protected words to numbers")
     outside = pd.Series(numbers_by_word(values, "values"))

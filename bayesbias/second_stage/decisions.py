@@ -31,7 +31,7 @@ from bayesbias.axes import list_axes
 from bayesbias.axes.poles import find_poles, poles_of
 from bayesbias.distances import Coverage, distance_table
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
-from bayesbias.distances.list_coverage import HeldWords
+from bayesbias.distances.list_coverage import ListEntry
 from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, measured_relatedness
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.catalogue import METRICS, find_metric
@@ -366,7 +366,7 @@ def _content_of(kv: KeyedVectors, options: Mapping[str, Any], sample: Mapping[st
             continue
         record, buffer = table.coverage or Coverage(lists.name, []), io.BytesIO()
         table.to_parquet(buffer, index=False)
-        arrays[f"found {place}"], arrays[f"pairs {place}"] = np.array(record.held), np.array(pairs, dtype=str)
+        arrays[f"lists {place}"], arrays[f"pairs {place}"] = np.array(to_json(record.lists)), np.array(pairs, dtype=str)
         arrays[f"table {place}"] = np.frombuffer(buffer.getvalue(), dtype=np.uint8)
         every.append(lists)
     if not every:
@@ -403,7 +403,7 @@ class EmbeddingTables(NamedTuple):
     """Results of one embedding, by the settings of its tables."""
 
     tables: Mapping[str, pd.DataFrame | str]  # a distance table, or why there is none
-    found: Mapping[str, HeldWords]
+    lists: Mapping[str, list[ListEntry]]  # how many of their words it holds
     pairs: Mapping[str, tuple[tuple[str, str], ...]]  # pairs of an axis whose two words it holds
     relatedness: Relatedness | None  # of all words; None where the embedding could not be measured
     failed: str  # why it could not
@@ -419,14 +419,14 @@ def read_measured(folder: Path, task: Task) -> EmbeddingTables:
     with file_of(folder, task).open("rb") as content:
         arrays = read_arrays(content, str(folder / VARIANTS))
     tables: dict[str, pd.DataFrame | str] = {}
-    measured: dict[str, HeldWords] = {}
+    lists: dict[str, list[ListEntry]] = {}
     pairs: dict[str, tuple[tuple[str, str], ...]] = {}
     for place, values in enumerate(product(*(task.options[name] for name in OF_TABLES))):
         key = plain_json(dict(zip(OF_TABLES, values, strict=True)))
         if f"table {place}" in arrays:
             tables[key] = pd.read_parquet(io.BytesIO(arrays[f"table {place}"].tobytes()))
-            measured[key] = HeldWords(*arrays[f"found {place}"].ravel().tolist())
+            lists[key] = from_json(str(arrays[f"lists {place}"]))
             pairs[key] = tuple((first, second) for first, second in arrays[f"pairs {place}"].tolist())
         else:
             tables[key] = str(arrays[f"reason {place}"])
-    return EmbeddingTables(tables, measured, pairs, relatedness_from(arrays[KEY].tobytes(), str(folder / VARIANTS)), "")
+    return EmbeddingTables(tables, lists, pairs, relatedness_from(arrays[KEY].tobytes(), str(folder / VARIANTS)), "")

@@ -18,7 +18,7 @@ from bayesbias._support.phrases import IN_SDS, MINUS, ends_of, excludes_zero, ne
 from bayesbias._support.results import Block, Cited, Page, Picture, Section, filled, front_page, whole_table
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -122,7 +122,7 @@ class Pool(Staged):
             One row a setting (an embedding where there are no replicates): ``name``, ``estimate``, ``se``,
             ``estimate_low``, ``estimate_high`` (its own interval with the mass ``prob``), ``mean``, ``sd``, ``low``,
             ``high`` (partially pooled), ``rank`` (1: the smallest contrast), ``rank_low``, ``rank_high``,
-            ``p_closer``.
+            ``p_closer``. Its ``attrs`` hold what a caption says.
         """
         prob = probability(prob, "prob")
         names, draws = self.settings, self.draws("theta")
@@ -132,7 +132,7 @@ class Pool(Staged):
         ranks = draws.argsort(axis=1).argsort(axis=1) + 1
         reach = float(ndtri((1 + prob) / 2))
         ends = np.quantile(ranks, [(1 - prob) / 2, (1 + prob) / 2], axis=0, method="inverted_cdf")
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "name": pd.array(names, dtype="string"),
                 "estimate": raw,
@@ -146,6 +146,15 @@ class Pool(Staged):
                 "p_closer": (draws < 0).mean(axis=0),
             }
         )
+        contrast, (first, second) = MINUS.join(self.contrast), self.contrast
+        of = self.subject.removeprefix("the stereotypes").removeprefix(contrast)
+        subject = f"{contrast}{of} in {many(len(self.estimates), 'embedding')}, in {self.unit}"
+        table.attrs = {"subject": subject, "prob": prob, "sign": f"negative: closer to {first} than to {second} words"}
+        return table
+
+    def brief(self) -> pd.DataFrame:
+        """The table without what would not fit a page: the intervals of the estimates, which have standard errors."""
+        return self.table().drop(columns=["estimate_low", "estimate_high", "sd"])
 
     def relation(self, prob: float = PROB) -> pd.DataFrame:
         """The relation of the latent contrasts to each outside variable, errors of both sides taken out.
@@ -190,29 +199,29 @@ class Pool(Staged):
             for name in ("mean", "population_mean", *scales)
         )
         spread, *parts = [  # the mean of a scale is mostly that of its few largest draws
-            f"{signed(float(np.median(self.draws(name))))} ({mass} interval {ends_of(each)})"
+            f"{signed(float(np.median(self.draws(name))))} (posterior median; {mass} interval {ends_of(each)})"
             for name, each in zip(scales, spreads, strict=True)
         ]
-        many = "settings" if self.training_share is not None else "embeddings"
+        kinds = "settings" if self.training_share is not None else "embeddings"
         grouped = self.weights == "equal" and "group_mean" in self.tree["posterior"]
         weighed = ", where groups weigh the same" if grouped else ""
         settled = "excludes" if excludes_zero(whole) else "includes"
         unit = "" if self.unit == COSINE else f"{self.unit} "
         by_group = f"; between groups it is {parts[0]}, within groups {parts[1]}" if parts else ""
         sentences = [
-            f"Over {len(self.settings)} {many} the contrast {first}{MINUS}{second} is "
+            f"Over {len(self.settings)} {kinds} the contrast {first}{MINUS}{second} is "
             f"{signed(whole['mean'])} {unit}on average{weighed} ({mass} interval {ends_of(whole)}, "
             f"which {settled} 0; negative: closer to {first} than to {second} words).",
-            f"That is the mean over these {many}. The {mass} interval of the mean over further {many} like these is "
+            f"That is the mean over these {kinds}. The {mass} interval of the mean over further {kinds} like these is "
             f"{ends_of(further)}.",
-            f"The standard deviation between {many} is {spread}{by_group}.",
+            f"The standard deviation between {kinds} is {spread}{by_group}.",
         ]
         if len(self.settings) < FEW:
             sentences.append(
-                f"With {len(self.settings)} {many} this and the interval of the mean over further {many} rest largely "
-                "on the prior of the standard deviation."
+                f"With {len(self.settings)} {kinds} this and the interval of the mean over further {kinds} rest "
+                "largely on the prior of the standard deviation."
             )
-        sentences.append(order_said("contrast", self.settings, self.draws("theta"), many, (1 + prob) / 2))
+        sentences.append(order_said("contrast", self.settings, self.draws("theta"), kinds, (1 + prob) / 2))
         if self.training_share is not None:
             sentences.append(
                 f"Noise of training is {100 * self.training_share.mean():.0f}% of the variance of a setting's "

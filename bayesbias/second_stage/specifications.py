@@ -89,12 +89,14 @@ class Multiverse(Staged):
         Returns
         -------
         DataFrame
-            The decisions, ``status``, ``reason``, ``same_as``, ``estimate``, ``se``, ``low`` and ``high`` (its own
-            interval), ``p_closer``, and ``mean``, ``sd`` of what lies behind the estimate by the model of all.
+            ``number`` (that of a row of :attr:`specifications`, to which ``same_as`` refers), the decisions,
+            ``status``, ``reason``, ``same_as``, ``estimate``, ``se``, ``low`` and ``high`` (its own interval),
+            ``p_closer``, and ``mean``, ``sd`` of what lies behind the estimate by the model of all.
             Impossible and failed specifications come last.
         """
         reach = float(ndtri((1 + probability(prob, "prob")) / 2))
         table = self.specifications.copy()
+        table.insert(0, "number", table.index)
         table["low"], table["high"] = (table["estimate"] + sign * reach * table["se"] for sign in (-1, 1))
         z = table["estimate"] / table["se"].where(table["se"] > 0)
         table["p_closer"] = ndtr(-z)
@@ -246,7 +248,7 @@ class Multiverse(Staged):
         mean = self._means_said(prob)
         topics = [
             "Lists on random topics, run through all specifications, give a median as far from 0 in "
-            f"{row['as_extreme'] / row['replicates']:.0%} of {row['replicates']:,} draws (p = {row['p_value']:.2g})."
+            f"{row['as_extreme'] or 'none'} of {row['replicates']:,} draws (p = {row['p_value']:.2g})."
             for row in self.against_topics().head(1).to_dict("records")
         ]
         sentences = [" ".join([mean, *topics])]

@@ -189,10 +189,10 @@ class Trend(Staged):
             f"{figure(whole['low'])} to {figure(whole['high'])}): {first} words became {moved}. From {names[0]} to "
             f"{names[-1]} the trend changed by {signed(row['mean'])} ({ends_of(row)})."
             if settled
-            else f"No trend of the contrast {what} is found: from {names[0]} to {names[-1]} it changed by "
-            f"{signed(row['mean'])}{unit} ({inside} {ends_of(row)}, which includes 0; negative: {first} words became "
+            else f"Whether the contrast {what} rose or fell is not known: from {names[0]} to {names[-1]} the trend "
+            f"changed by {signed(row['mean'])}{unit} ({inside} {ends_of(row)}; negative: {first} words became "
             f"closer), which is {figure(whole['mean'])} per {self.per} ({figure(whole['low'])} to "
-            f"{figure(whole['high'])}).",
+            f"{figure(whole['high'])}, which includes 0).",
             f"The estimates of these two embeddings differ by {signed(row['estimate'])} "
             f"({signed(row['estimate_low'])} to {signed(row['estimate_high'])}), whatever the shape of the change. The "
             "two numbers answer two questions: the trend asks if the embeddings move in one direction, and counts the "

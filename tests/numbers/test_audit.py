@@ -9,6 +9,7 @@ from scipy.stats import t
 
 import bayesbias as bb
 from bayesbias import numerics
+from bayesbias._support.phrases import signed
 from bayesbias.errors import InputError
 
 GROUPS = {"men": ["he", "man", "his", "male", "boy"], "women": ["she", "woman", "her", "female", "girl"]}
@@ -108,8 +109,31 @@ class TestAudit:
         assert np.allclose(grouped.words["contrast"], slice_audit.words["contrast"], atol=1e-9)
         assert (grouped.words["se"] > slice_audit.words["se"]).all()
         assert grouped.words["called"].sum() < slice_audit.words["called"].sum()
-        assert sum("no pairs" in note or "not pairs" in note for note in grouped.notes) == 1
-        assert not any("pairs: a call says less" in note for note in slice_audit.notes)
+        answers = [found.findings()[0] for found in (grouped, slice_audit)]
+        assert ["not pairs" in answer for answer in answers] == [True, False]
+        assert not any("not pairs" in note for note in grouped.notes)
+        assert grouped.agreement == ()
+
+    def test_the_largest_places_come_first_in_sentences_and_tables(self, slice_audit):
+        table, text = slice_audit.table(), slice_audit.text()
+        assert (table["mean"].abs().diff().dropna() <= 0).all()
+        for end, part in table.groupby("leans_to", observed=True):
+            first = ", ".join(
+                f"{word} ({signed(mean)})" for word, mean in zip(part["word"][:10], part["mean"], strict=False)
+            )
+            assert (
+                f"To {end}: {len(part):,} words; the largest means of places, shrunken towards 0, are those of {first}."
+                in text
+            )
+
+    def test_errors_among_the_calls_of_lists_are_those_of_the_model(self):
+        lists = bb.load_words("weat1").protected
+        found = bb.audit("glove-50d-slice", lists)
+        assert found.words["called"].any()
+        answer = found.findings()[0]
+        assert "By the model at most 5% of these words are errors, which was not measured for lists." in answer
+        assert "expected to be errors" not in answer
+        assert "by the model, which was not measured for lists" in bb.methods_text(found)
 
     def test_signs_are_confirmed_by_other_pairs(self):
         kv = bb.load_embedding("glove-50d-slice")

@@ -286,7 +286,19 @@ class TestPlaces:
         assert said in text
         random = ", as of random pairs of words" if "hardly" in said else ""
         bound = signed(found.random_agreement, digits=2)
-        assert f"by the other is {value}{random} (95% of random pairs have one below {bound})." in text
+        assert f"by the other is {value}{random} (95% of random pairs have a correlation below {bound})." in text
+
+    def test_pairs_that_agree_no_more_than_random_ones_are_judged_each_by_itself(self, glove):
+        pairs = [("safe", "dangerous"), ("harmless", "deadly"), ("gentle", "fierce"), ("tame", "wild")]
+        pairs += [("calm", "violent"), ("secure", "risky"), ("peaceful", "aggressive")]
+        found = bb.axis(glove, pairs, WORDS)
+        values, text = found.pairs()["agreement"], found.text()
+        apart, weak = int((values <= 0).sum()), int(((values > 0) & (values <= found.random_agreement)).sum())
+        assert 0 < apart < weak
+        each = "Each" if weak == 7 - apart else f"Each of {weak}"
+        assert f"{7 - apart} of 7 pairs agree in direction. {each} of these by itself agrees with the others no" in text
+        assert f"(95% of random pairs have a correlation below {signed(found.random_agreement, digits=2)})" in text
+        assert bb.audit(glove, pairs).front().lines["Do the pairs agree?"] == found.front().lines["Do the pairs agree?"]
 
     @pytest.mark.parametrize(
         ("pairs", "options", "message"),

@@ -88,6 +88,13 @@ def test_a_relation_of_frequency_alone_goes_away(occupations, shares):
         ({"astronaut": 1.0}, {}, "5 are needed"),
         ({}, {}, "mapping of protected words"),
         ([1, 2], {}, "mapping of protected words"),
+        (np.ones(3), {}, r"values is array\(\[1., 1., 1.\]\): give a mapping of protected words"),
+        (np.ones((3, 2)), {}, "values is an ndarray: give a mapping of protected words"),
+        (
+            pd.DataFrame({"word": ["nurse"], "danger": [1.0]}),
+            {},
+            r"values is a DataFrame: give one column, such as frame\['danger'\]; standard errors go to se=",
+        ),
         ("same", {}, "the same"),
         ("real", {"se": -1.0}, "negative"),
         ("real", {"se": {"nurse": 1.0}}, "se lacks"),
@@ -252,7 +259,10 @@ def test_a_correlation_of_nothing_has_no_sign_of_its_own(on_axis):
     found = replace(on_axis, tree=posterior_tree(draws, 0), plain=-0.001)
     said = found.findings()
     assert abs(rho.mean()) < 0.005
-    assert "the correlation is 0.00 (89% interval " in said[0]
+    assert said[0].startswith(
+        "Whether words nearer to girl than to boy have larger values of “women” is not known (25 words): the "
+        "correlation is 0.00 (89% interval "
+    )
     assert f"probability that it is positive {100 * (rho > 0).mean():.1f}%)" in said[0]
     assert "with the values is 0.00." in said[1]
 
@@ -267,6 +277,25 @@ def test_words_and_lists_are_the_subject(on_axis, occupations, shares):
         "Words nearer to human than to the words associated with occupations have smaller outside values (25 words): "
     )
     assert "the mean cosine distance to the words associated with occupations less that to" in bb.methods_text(found)
+    assert "errors of the places over further words of the two lists" in found.text()
+
+
+@pytest.mark.parametrize("centre", ["vocabulary", "words", None])
+def test_places_are_less_the_mean_that_is_said(slice_vectors, shares, centre):
+    axis = bb.axis(slice_vectors, "gender_pairs", sorted(shares), centre=centre)
+    found, units = bb.criterion(axis, shares), slice_vectors.get_normed_vectors()
+    rows = [[slice_vectors.key_to_index[pair[at]] for pair in axis.poles.pairs] for at in (0, 1)]
+    offset = units[rows[1]].mean(axis=0) - units[rows[0]].mean(axis=0)
+    plain = units[[slice_vectors.key_to_index[word] for word in found.words["word"]]] @ offset
+    over = {"vocabulary": " over the vocabulary,", "words": " over the words of the axis,", None: ""}[centre]
+    taken = {"vocabulary": (units @ offset).mean(), "words": plain.mean(), None: 0.0}[centre]
+    np.testing.assert_allclose(found.words["estimate"], plain - taken, atol=1e-5)
+    said = found.front().lines["What is correlated?"]
+    assert (f"less the mean of this{over}" in said) == (centre is not None)
+    table = axis.table().set_index("word").loc[found.words["word"].tolist()]
+    np.testing.assert_allclose(found.words["se"], table["pairs_sd"], rtol=1e-6)
+    assert (table["sd"].to_numpy() > 1.2 * found.words["se"].to_numpy()).any()
+    assert "places are those over further pairs (pairs_sd in the table of the axis)" in bb.methods_text(found)
 
 
 def test_an_adjustment_is_named_once_with_its_source(occupations, shares):

@@ -11,10 +11,10 @@ import pytest
 
 import bayesbias as bb
 from bayesbias._support.phrases import figure as figure_of
+from bayesbias.distances.list_coverage import HeldWords
 from bayesbias.errors import InputError
 from bayesbias.numerics.second_stage import Decisions
 from bayesbias.second_stage.combinations import _holding_notes
-from bayesbias.second_stage.decisions import HeldWords
 from bayesbias.second_stage.specifications import DRAWS, STANDARD_WIDTH, multiverse_of
 
 SLICE = "google-news-slice"
@@ -105,6 +105,14 @@ def test_words_of_the_lists_are_counted_apart_from_control_words():
         "news holds 90% of the words of b and 8 of 8 control words, news holds all words of a and 5 of 8 control words."
     ]
     assert _holding_notes(found[2:]) == []
+
+
+def test_control_words_are_those_of_the_contrast():
+    assert not any("control word" in note for note in multiverse(PLAN).notes)
+    # of several contrasts the one that lacks most is named
+    assert (
+        f"{SLICE} holds all words of weat7 and 64 of 85 control words." in multiverse({**PLAN, "contrast": BOTH}).notes
+    )
 
 
 class TestDuplicates:
@@ -253,6 +261,8 @@ class TestAxes:
         (tmp_path / "plan.toml").write_text("\n".join(lines), encoding="utf-8")
         own, again = (bb.multiverse(tmp_path / "plan.toml", tmp_path / "out") for _ in range(2))
         assert own.specifications["same_as"].tolist() == [pd.NA, 0]
+        table = own.table().set_index("number")
+        assert table.loc[table.loc[1, "same_as"], "estimate"] == pytest.approx(table.loc[1, "estimate"], abs=1e-12)
         assert own.specifications["contrast"][1] == "own.toml: math - arts"
         pd.testing.assert_frame_equal(again.table(), own.table())
 
