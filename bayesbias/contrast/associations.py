@@ -83,17 +83,22 @@ class Rows:
     kind: str  # one of ROWS
     of_given: Estimates  # the whole list of these protected words, whichever population ``whole`` speaks about
     notes: tuple[str, ...] = ()  # on what the rows could not be
+    alone: Estimates | None = None  # the rows from the words' own distances, where those shown are pooled
 
     def clear_signs(self, prob: float) -> IntArray:
         """-1 for words that are closer, 1 for words that are farther, 0 for words whose sign is not clear.
 
         Rows share most of their errors, so that no sign is clear where the interval of the whole list includes 0.
-        Where it does not, the words with the lowest false sign rates are named together.
+        Where it does not, the words with the lowest false sign rates are named together, of those whose intervals
+        exclude 0.
         """
+        signs = np.zeros(len(self.pooled), dtype=np.intp)
         if not self.of_given.excludes(0.0, prob)[0]:
-            return np.zeros(len(self.pooled), dtype=np.intp)
-        below = self.pooled.below(0.0)
-        return np.where(named_together(below), np.where(below > 0.5, -1, 1), 0)
+            return signs
+        outside = np.flatnonzero((self.words if self.kind == DIFFERENCE else self.pooled).excludes(0.0, prob))
+        below = self.pooled.below(0.0)[outside]
+        signs[outside] = np.where(named_together(below), np.where(below > 0.5, -1, 1), 0)
+        return signs
 
 
 def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows: str | None = None) -> Rows:
@@ -115,7 +120,9 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
     lacking = why_no_association(data, cells, first, second)
     if lacking and second == OTHER:
         notes = (f"There are no associations: {lacking}.",)
-    return Rows(headline, pooled if kind == POOLED else words, pooled, kind, whole if len(words) else headline, notes)
+    shown, of_given = pooled if kind == POOLED else words, whole if len(words) else headline
+    alone = words if kind == POOLED and pooled is not words else None
+    return Rows(headline, shown, pooled, kind, of_given, notes, alone)
 
 
 def _of_connections(result: Fit, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:

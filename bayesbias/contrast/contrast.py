@@ -98,7 +98,8 @@ def contrasts(
 
         ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``measured`` (word list, embedding and
         adjustment), ``left_out`` (words without a row), ``signs`` (the words that are clearly ``closer`` or
-        ``farther``, see below),
+        ``farther``, see below), ``alone`` (number of words whose intervals by their own distances alone exclude 0,
+        where rows are pooled; else None),
         ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
         of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
         (posterior sd over its standard error), ``notes``.
@@ -107,8 +108,9 @@ def contrasts(
     -----
     The words of ``signs`` are told from partially pooled rows, whatever ``rows`` are shown. There are none where the
     ``prob`` interval of the whole list of these words includes 0. Otherwise they are those with the lowest false sign
-    rates, as many as the expected share of wrong signs among them allows, which is below .025 (s-values, Stephens
-    2017); how often they are wrong in simulations is in docs/validation.md.
+    rates among the words whose own ``prob`` intervals exclude 0, as many as the expected share of wrong signs among
+    them allows, which is below .025 (s-values, Stephens 2017); how often they are wrong in simulations is in
+    docs/validation.md.
 
     References
     ----------
@@ -167,6 +169,7 @@ def contrasts(
         named = drawn.words.index["protected_word"].to_numpy(dtype=str)
         attrs |= {
             "signs": {side: named[signs == sign].tolist() for side, sign in (("closer", -1), ("farther", 1))},
+            "alone": None if drawn.alone is None else int(drawn.alone.excludes(0.0, prob).sum()),
             "standardised": None if spread is None else float(table["mean"].iloc[0]) / spread,
             "weat_d": weat_effect_size(data) if (first, second) == (OWN, OTHER) else None,
         }

@@ -584,14 +584,11 @@ def plot_audit(
         axes.text(0.01, y, f"{arrow} {name}", transform=axes.transAxes, va=side, fontweight="bold", color=INK, zorder=4)
         for y, side, arrow, name in ((0.01, "bottom", "↓", ends[0]), (0.99, "top", "↑", ends[1]))
     ]
+    errors = f", of which at most {percent(found.level)} are expected to be errors" if found.pairs else ""
     note_below(
         figure,
         "Shrunken places. "
-        + (
-            f"Blue: words called, of which at most {percent(found.level)} are expected to be errors. "
-            if called.any()
-            else "No word is known to lean. "
-        )
+        + (f"Blue: words called{errors}. " if called.any() else "No word is known to lean. ")
         + "Grey band: the region of no interest.",
         ax=ax,
     )

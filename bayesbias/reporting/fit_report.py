@@ -72,6 +72,7 @@ from bayesbias.reporting.verdicts import (
     contrast_sentences,
     effective_sentences,
     frequency_sentences,
+    nearness_of_lists,
     of_further_words,
     reservations,
     shortness,
@@ -317,7 +318,10 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
         ),
         WORDS.frequency_question(): " ".join(_of_frequency(facts)),
         WORDS.words_question(): WORDS.words_spoken_about(
-            words=len(table) - 1, similar=similar, told="" if shortness(facts.result) else words_sentence(table)
+            words=len(table) - 1,
+            similar=similar,
+            nearness=None if similar is None else nearness_of_lists(facts.result, facts.other),
+            told="" if shortness(facts.result) else words_sentence(table),
         ),
     }
     if not (excludes_zero(row) and (similar is None or excludes_zero(similar))):
@@ -380,7 +384,7 @@ def _words(facts: _PageFacts) -> Iterator[Block]:
             means = part.groupby("attribute_word", observed=True)["distance"].mean().nsmallest(6)
             rows.append((str(group), ", ".join(f"{word} ({value:.3f})" for word, value in means.items())))
         nearest = pd.DataFrame(rows, columns=["group", "nearest"])
-        yield WORDS.table("nearest", nearest, unit=facts.result.data.unit)
+        yield WORDS.table("nearest", nearest, unit=facts.result.data.unit, adjusted=facts.result.adjusted_for)
     if facts.other is None:
         return
     if facts.headline.attrs["rows"] != DIFFERENCE:
@@ -547,6 +551,7 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
         options += f" --frequencies {WORDFREQ}" * from_json(moved.attrs["facts"])["source"].startswith(WORDFREQ)
     distances = f"bayesbias distances {quote(name)} {quote(words)}{_measured_with(record)} --out distances.parquet"
     prob = "" if facts.prob == PROB else f" --prob {facts.prob:g}"
+    chance = _chance_command(facts.topics, record, name, words)
     own, drawn_here = facts.result.spec.own, facts.result.engine != ELSEWHERE
     sampler = {} if "sampler_options" not in attrs else facts.result.fact("sampler_options")
     if own:
@@ -555,17 +560,18 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
             number = f"draws={sizes['chain'] * sizes['draw']}, chains={sizes['chain']}"
             made = f"post = bb.fit(table, builder, seed={attrs['seed']}, {number})  # the function below"
         read = 'import bayesbias as bb\n\ntable = bb.read_distance_table("distances.parquet")'
-        yield Code(distances)
+        yield Code(f"{distances}{chance}")
         yield Code(f'{read}\n{made}\nbb.report(post, "report.html")')
     else:
         yield Code(
             f"{distances}\n"
             f"bayesbias fit distances.parquet --model {quote(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
-            f"bayesbias report fit.nc{prob} --out report.html"
+            f"bayesbias report fit.nc{prob} --out report.html{chance}"
         )
     own_numbers = adjusted and adjusted not in (FREQUENCY, LENGTH)
     beside = (
         (debiased, WORDS.debiased(method=debiased)),
+        (facts.topics is not None, _chance_call(facts.topics, record, name, words)),
         (record is not None and record.contexts, WORDS.in_sentences()),
         (name == "EMBEDDING" or words == "WORDS.toml", WORDS.placeholders(embedding=name, words=words)),
         (model == "MODEL.toml" and not own, WORDS.own_model()),
@@ -579,6 +585,26 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     yield Items([WORDS.versions(versions=facts.result.versions), hashes, *[seed] * drawn_here])
     if attrs["model_text"]:
         yield Code(attrs["model_text"])
+
+
+def _chance_command(topics: TopicNull | None, record: Coverage | None, embedding: str, words: str) -> str:
+    """The line of the command of a chance check; empty where there is none, or it has no option that is needed."""
+    if topics is None or (record is not None and record.case != "as-is"):
+        return ""
+    kind = "" if topics.kind == "topical" else f" --kind {topics.kind}"
+    options = f"--replicates {topics.replicates} --seed {topics.seed}{kind}"
+    return f"\nbayesbias topics {quote(embedding)} {quote(words)} {options}"
+
+
+def _chance_call(topics: TopicNull | None, record: Coverage | None, embedding: str, words: str) -> str:
+    """The call that gives a page its chance check; empty where there is none."""
+    if topics is None:
+        return ""
+    options: dict[str, object] = {"replicates": topics.replicates, "seed": topics.seed}
+    options |= {} if topics.kind == "topical" else {"kind": topics.kind}
+    options |= {} if record is None or record.case == "as-is" else {"case": record.case}
+    given = ", ".join([repr(embedding), repr(words), *(f"{name}={value!r}" for name, value in options.items())])
+    return WORDS.chance_check(given=given)
 
 
 def _measured_with(record: Coverage | None) -> str:

@@ -23,12 +23,12 @@ from bayesbias.contrast import (
     decomposition,
     decomposition_sentence,
 )
-from bayesbias.contrast.associations import SIGN_RATE
+from bayesbias.contrast.associations import SIGN_RATE, decomposition_parts
 from bayesbias.distances.list_coverage import too_short
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of
 from bayesbias.models.tree import Fit
-from bayesbias.models.weights import DIFFERENCE
+from bayesbias.models.weights import DIFFERENCE, PARTS_OF_WORD
 from bayesbias.words import OTHER, OWN, PHRASES, labelled
 
 WORDS = Prose("fit")
@@ -162,6 +162,16 @@ def of_further_words(result: Fit, other: str, prob: float) -> dict[Any, Any] | N
     return whole(contrasts(result.tree, "associated", other, prob=prob, population=SIMILAR))
 
 
+def nearness_of_lists(result: Fit, other: str) -> float | None:
+    """The largest nearness of the lists of a decomposition, where it varies over words more than associations do."""
+    if other != OTHER or not (controls := decomposable_controls(result)):
+        return None
+    parts = decomposition_parts(result, controls[0])[1]
+    means = pd.Series(parts.mean, index=parts.index["contrast"])
+    own, near = (means[means.index == name] for name in PARTS_OF_WORD[:2])
+    return float(near.abs().max()) if len(near) > 1 and near.std() > own.std() else None
+
+
 def beside_given(row: Any, further: Any) -> str:
     """The end of a sentence on a contrast of given words, for further ones: their mean only where it is another.
 
@@ -187,6 +197,7 @@ def words_sentence(table: pd.DataFrame) -> str:
         clear=clear,
         unclear=words - clear,
         wrong=SIGN_RATE,
+        alone=table.attrs["alone"],
         hold_nearness=differ and second == OTHER,
         edge=barely(table.iloc[0]),
     )

@@ -1,6 +1,7 @@
 """Differences that are frequency would be told as bias, and the adjustment would take out something else."""
 
 import json
+import re
 from collections import namedtuple
 from contextlib import nullcontext
 
@@ -11,6 +12,7 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias import distances, models
+from bayesbias._support.phrases import signed
 from bayesbias.checks import confounds
 
 WORDFREQ = "needs the extra frequencies: uv sync --extra frequencies"
@@ -109,6 +111,16 @@ class TestBalance:
         assert rows["expected"].mean() == pytest.approx(row["expected"])
         assert rows["warning"].all()
         assert "adjust='frequency'" in found.sentence
+        # a reader's product is the prediction: the slopes are those that predict, not those of control words
+        slope, words = by_where.loc["vocabulary", ["slope", "words"]]
+        assert (
+            f"a difference of 1 zipf goes with {signed(slope)} in distance among {words:,.0f} words (vocabulary)"
+            in (found.sentence)
+        )
+        said = re.search(r"differ by (\S+) zipf .* difference of (\S+) in distance \((\S+) a zipf", found.sentence)
+        difference, expected, each = (float(number.replace("−", "-")) for number in said.groups())
+        assert expected == pytest.approx(row["expected"], abs=5e-4)
+        assert difference * each == pytest.approx(expected, abs=0.002)
         assert found.sentence in found._repr_html_().replace("&#x27;", "'")
 
     def test_the_order_of_the_file_is_known_to_the_table(self, frequent, raw):
@@ -145,8 +157,12 @@ class TestBalance:
         )
         # rows of fits are associations, which are not affected: no limit of a fit
         assert not any("associated − different" in said or "associations" in said for said in found.warnings)
-        cause = f"g and h differ by {pair['difference']:.2f} zipf; whole list and associations are not affected"
-        assert f"for raw differences associated − different (4 of 4 words; {cause})" in found.sentence
+        low, high = (signed(rows["expected"].agg(end), "+") for end in ("min", "max"))
+        assert (
+            "For 4 of 4 words (p0, p1, p2 and 1 more) frequency alone would move the raw difference associated − "
+            f"different by more than half a standard error (between {low} and {high} over all words), since the lists "
+            f"of g and h differ by {pair['difference']:.2f} zipf; the whole list and associations are not affected."
+        ) in found.sentence
         # frequency moves whole lists, which the associations do not see
         association = found.rows[found.rows["contrast"] == "association"]
         assert association["expected"].abs().max() < 0.02

@@ -1,6 +1,7 @@
 """Single words would be named as biased too often, and not the same words in every table and picture."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate
 
@@ -12,6 +13,7 @@ from bayesbias.models.related import prior_scale
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import whole_weights
 from bayesbias.numerics import mixtures
+from bayesbias.numerics.mixtures import Normals
 
 associations = contrast.associations
 NONE = {"closer": [], "farther": []}
@@ -85,7 +87,11 @@ def test_words_are_named_by_the_rule(posts):
         rates = np.minimum(rows["p_closer"], 1 - rows["p_closer"]).sort_values()
         chosen = named(table)
         assert rates[chosen].sum() <= 0.025 * len(chosen)
-        assert len(chosen) == len(rates) or rates.iloc[: len(chosen) + 1].mean() >= 0.025
+        # one word more has an interval that includes 0, or too many wrong signs with it
+        following = rates.iloc[: len(chosen) + 1]
+        assert len(chosen) == len(rates) or following.iloc[-1] >= 0.055 or following.mean() >= 0.025
+        outside = (rows["low"] > 0) | (rows["high"] < 0)
+        assert outside[chosen].all()
         assert (rows.loc[table.attrs["signs"]["closer"], "mean"] < 0).all()
 
 
@@ -119,6 +125,10 @@ def test_sentence_column_figures_and_report_agree(posts, name, tmp_path):
             "Single words are not judged, whatever their own intervals: the interval of the whole list includes 0, and"
         )
     if chosen:
+        raw = bb.contrasts(post, rows="association").iloc[1:]
+        outside = int(((raw["low"] > 0) | (raw["high"] < 0)).sum())
+        assert table.attrs["alone"] == outside
+        assert f"by their own distances alone, {outside} of {count} intervals exclude" in sentence
         said = f"clear for {len(chosen)} of {count} protected words: {len(chosen)} closer ({chosen[0]}"
     assert said in sentence
     page = bb.report(post, tmp_path / "report.md", sensitivity=False).read_text(encoding="utf-8")
@@ -133,6 +143,17 @@ def test_sentence_column_figures_and_report_agree(posts, name, tmp_path):
         if words:
             assert any(len(each) == len(words) and np.allclose(each, np.sort(rows[words])) for each in places)
     assert len(bb.plots.plot_association(post).axes[0].patches) == 2 * len(chosen)  # a frame has two outlines
+
+
+def test_a_sign_is_clear_only_where_the_interval_excludes_0():
+    """Many certain words leave room for an uncertain one, whose interval includes 0."""
+    means = np.array([-3.0] * 15 + [-1.5])  # standard deviations of 1: the last has 6.7% on the other side
+    index = pd.DataFrame({"protected_word": [f"w{at}" for at in range(16)]})
+    words = Estimates.of(Normals.with_root(means, np.eye(16)), 16, index)
+    whole = words.combine(np.full((1, 16), 1 / 16), index.iloc[:1])
+    assert associations.named_together(words.below(0.0)).all()
+    signs = associations.Rows(whole, words, words, "pooled", whole).clear_signs(0.89)
+    assert signs.tolist() == [-1] * 15 + [0]
 
 
 def test_groups_are_means_of_the_rows(posts):

@@ -244,6 +244,29 @@ def test_the_commands_make_the_same_fit(tmp_path, slice_vectors, hard_debiased):
         assert all(sentence in page for sentence in sentences)
 
 
+@pytest.mark.usefixtures("without_pictures")
+def test_a_chance_check_is_reproduced_by_the_commands_of_the_page(tmp_path, prints, slice_vectors):
+    post = bb.fit(bb.distance_table(slice_vectors, "weat7"), seed=0)
+    topics = bb.topic_null(slice_vectors, "weat7", replicates=19, seed=3)
+    page = bb.report(post, tmp_path / "page.md", topics=topics, sensitivity=False).read_text(encoding="utf-8")
+    (line,) = [each for each in page.splitlines() if each.startswith("bayesbias topics ")]
+    assert line == "bayesbias topics google-news-slice weat7 --replicates 19 --seed 3"
+    assert topics.sentence in prints(line.removeprefix("bayesbias "))
+    call = "bb.topic_null('google-news-slice', 'weat7', replicates=19, seed=3)"
+    assert f'bb.report(post, "report.html", topics={call})' in page.replace("\\", "")
+    again = bb.topic_null("google-news-slice", "weat7", replicates=19, seed=3)
+    assert again.sentence == topics.sentence
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_distances_of_an_adjusted_fit_are_called_adjusted(tmp_path, slice_vectors):
+    table = bb.distance_table(slice_vectors, "weat7")
+    for options, unit in (({}, "cosine distance"), ({"adjust": "length"}, "cosine distance, adjusted for length")):
+        post = bb.fit(table, seed=0, **options)
+        page = bb.report(post, tmp_path / "page.md", sensitivity=False).read_text(encoding="utf-8")
+        assert f"nearest to the words of each group, with their means ({unit})" in page
+
+
 @pytest.mark.parametrize("sought", [True, False], ids=["layout", "no layout"])
 def test_pictures_are_written_as_savefig_writes_them(religion, sought):
     def written(write, buffer):

@@ -33,7 +33,15 @@ def test_coverage_duplicates_and_words_of_two_lists():
     assert found.repeated == {"boss": ("stereotype a", "control neutral")}
     said = found.text()
     assert said.startswith("Of the list mine, the mapping holds 7 of 8 words.\nMissing words: control neutral: lost.")
-    assert "he and him (one vector)" in said
+    # words of two groups are the comparison itself
+    assert found.duplicates.set_index(["first", "second"])["same_list"].to_dict() == {
+        ("he", "him"): True,
+        ("he", "she"): False,
+        ("him", "she"): False,
+    }
+    above = "with a cosine similarity above 0.9"
+    assert f"Near duplicates within a list, {above}: he and him (one vector). Keep one of each." in said
+    assert f"Similar words of different lists, {above}: he and she (1.00), him and she (1.00)." in said
     assert "In more than one list: boss (stereotype a, control neutral)." in said
 
 
