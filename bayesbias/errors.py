@@ -121,5 +121,9 @@ def near(value: object, valid: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as an error shows it, cut where it is long."""
-    return reprlib.repr(value)
+    """A value as an error shows it, cut where it is long; of tables and matrices their kind alone."""
+    kind = type(value).__name__
+    sides = len(getattr(value, "shape", ()))
+    if not sides or (sides == 1 and kind == "ndarray"):
+        return " ".join(reprlib.repr(value).split())
+    return f"{'an' if kind[0] in 'aeiou' or kind == 'ndarray' else 'a'} {kind}"

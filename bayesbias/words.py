@@ -548,6 +548,8 @@ def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
         more = ", ..." if words.count(",") >= FIRST else ""
         argument = f"{name}=" if name.isidentifier() else ""
         raise InputError(f"{name} is one string, {shown(words)}: give {argument}[{', '.join(first)}{more}]")
+    if isinstance(words, str):
+        _locate(words, "list", f"; if {words!r} is a word, give [{words!r}], or in a command {f'{words},'!r}")
     loaded: object = load_list(words) if isinstance(words, str | Path) else words
     entries = list(loaded) if is_list(loaded) and not isinstance(loaded, PairList) else []
     if not entries or not all(isinstance(word, str) for word in entries):
@@ -633,7 +635,7 @@ def _bundled() -> dict[str, Path]:
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
 
 
-def _locate(name_or_path: str | Path, kind: str) -> Path:
+def _locate(name_or_path: str | Path, kind: str, hint: str = "") -> Path:
     if not isinstance(name_or_path, str | Path):
         raise InputError(
             f"a word list is given by its name or path, not as {type(name_or_path).__name__}: an embedding comes first"
@@ -656,7 +658,7 @@ def _locate(name_or_path: str | Path, kind: str) -> Path:
     others = ["weathub/<language>/<test> (such as weathub/de/weat7)"] if kind == "words" else []
     raise InputError(
         f"there is no word list {str(name_or_path)!r}{near(name_or_path, named)}: give the path of a TOML file or "
-        f"one of {', '.join([*(name for name in named if '/' not in name), *others])}"
+        f"one of {', '.join([*(name for name in named if '/' not in name), *others])}{hint}"
     )
 
 

@@ -120,7 +120,10 @@ class Ranking(Result):
         if len(self.rank_distribution):
             shares = self.rank_distribution.pivot_table("probability", ["embedding", "metric"], "rank")
             table = table.join(shares.add_prefix("rank "), on=["embedding", "metric"])
-        return table.sort_values(["metric", "rank"], ignore_index=True)
+        ranked = table.sort_values(["metric", "rank"], ignore_index=True)
+        over = f"{self.made['aggregate']} over {listed(self.used)}"
+        ranked.attrs["subject"] = f"distances of metrics from their values without bias, {over}"
+        return ranked
 
     @property
     def used(self) -> list[str]:

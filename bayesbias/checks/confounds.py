@@ -20,7 +20,7 @@ from bayesbias.distances.adjustment import FEWEST, control_slope, vocabulary_cur
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
-from bayesbias.errors import InputError, agreed, many, within
+from bayesbias.errors import InputError, agreed, listed, many, within
 from bayesbias.models.tree import Fit, read_distances
 from bayesbias.models.weights import association_rows, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -43,6 +43,7 @@ MOST_SHARE = 0.5
 """A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
 standard errors) and predicts a difference of more than the latter of the contrast's cluster standard error."""
 MOST_ROWS = 0.1  # share of a contrast's rows that are called into question beyond which that is said
+MOST_NAMED = 3  # words that are named of those which are called into question
 FEWEST_EMBEDDINGS = 2
 BIN = 0.5  # width of the bins in which distributions are compared, in standard deviations of the values
 FAMILY = 0.5
@@ -290,12 +291,18 @@ class Balance(Result):
 
     def _of_contrasts(self) -> list[str]:
         """Contrasts whose lists differ in an attribute that matters."""
+        along = f"a {self.unit}, along a curve over the vocabulary" if self._by_vocabulary else ""
         return [
-            f"{_said(row['contrast'])}: the lists differ by {abs(row['difference']):.1f} "
+            f"{_said(row['contrast'])}: the lists differ by {signed(row['difference'], '+', 2)} "
             f"{self.unit} in {self.attribute}, which alone predicts a difference of {signed(row['expected'], '+')} in "
-            "distance."
+            f"distance{f' ({signed(row["expected"] / row["difference"], "+")} {along})' if along else ''}."
             for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
         ]
+
+    @property
+    def _by_vocabulary(self) -> bool:
+        """True where distances are predicted by curves over the vocabulary, not by the slope of control words."""
+        return "vocabulary" in self.slopes["where"].tolist()
 
     def _of_rows(self, raw: bool) -> list[str]:
         """Rows of single words that are called into question, where the whole contrast is not.
@@ -310,32 +317,32 @@ class Balance(Result):
             behind = name == f"{OWN} - {OTHER}" and len(stereotypes) > 1
             if name in called or moved[name] <= MOST_ROWS or (behind and not raw):
                 continue
-            named = "the associations" if name == ASSOCIATION else str(name).replace(" - ", MINUS)
+            row = "the association" if name == ASSOCIATION else str(name).replace(" - ", MINUS)
             kept = ""
             if behind:
-                named = f"raw differences {named}"
+                row = f"the raw difference {row}"
                 unmoved = moved.get(ASSOCIATION, 1.0) <= MOST_ROWS
-                kept = "; whole list and associations are not affected" if unmoved else ""
-            ends = f"{signed(rows['expected'].min(), '+')} to {signed(rows['expected'].max(), '+')}"
+                kept = "; the whole list and associations are not affected" if unmoved else ""
+            ends = f"{signed(rows['expected'].min(), '+')} and {signed(rows['expected'].max(), '+')}"
             control = str(name).removeprefix(f"{OWN} - ")
             others = stereotypes if name == ASSOCIATION or control == OTHER else [control]
-            words = f"{int(rows['warning'].sum())} of {many(len(rows), 'word')}"
-            parts.append(f"{ends} for {named} ({words}{self._farthest(stereotypes, others)}{kept})")
-        if not parts:
-            return []
-        return [
-            f"Rows of single words: {self.attribute} alone predicts (in brackets: words for which that is more than "
-            f"half a standard error, and the lists that differ most) {'; '.join(parts)}."
-        ]
+            words = rows.loc[rows["warning"], "protected_word"].tolist()
+            parts.append(
+                f"For {len(words)} of {many(len(rows), 'word')} ({listed(words, MOST_NAMED)}) {self.attribute} alone "
+                f"would move {row} by more than half a standard error (between {ends} over all words)"
+                f"{self._farthest(stereotypes, others)}{kept}."
+            )
+        return [" ".join(parts)] if parts else []
 
     def _farthest(self, stereotypes: list[str], others: list[str]) -> str:
-        """The stereotype list and the other list that differ most; empty where that is not known."""
+        """The stereotype list and the other list that differ most, as the cause; empty where that is not known."""
         two, pairs = self.pairs[["first", "second"]], self.pairs.dropna(subset=["difference"])
         pairs = pairs[(two.isin([*stereotypes, *others]).all(axis=1) & two.isin(others).any(axis=1)).loc[pairs.index]]
         if pairs.empty:
             return ""
         row = pairs.iloc[pairs["difference"].abs().argmax()]
-        return f"; {row['first']} and {row['second']} differ by {abs(row['difference']):.2f} {self.unit}"
+        lists = f"{row['first']} and {row['second']}"
+        return f", since the lists of {lists} differ by {abs(row['difference']):.2f} {self.unit}"
 
     def _of_spreads(self) -> list[str]:
         """Contrasts whose variation over embeddings may be that of the attribute."""
@@ -357,7 +364,7 @@ class Balance(Result):
         elif self.slopes.empty:
             start = f"How distances depend on {self.attribute} is not known: there are no control words and no vectors."
         else:
-            row = self.slopes.iloc[0]
+            row = self.slopes.iloc[-1]  # the vocabulary's where it is known, as predictions are
             start = (
                 f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with "
                 f"{signed(row['slope'], '+')} in distance among {many(row['words'], 'word')} ({row['where']}), which "
@@ -426,9 +433,10 @@ def balance(
     Balance
         Tables of lists, slopes and contrasts; ``sentence`` and ``warnings``. A contrast is warned about where its lists
         differ by more than .5 zipf (half a standard deviation of another attribute) and the slope matters: it explains
-        more than 10% of the variance of distances, or predicts a difference of more than half the standard error of
-        the contrast (that of the cluster interval). A row of a single word is called into question where the attribute
-        predicts more than half of its standard error, and that is said where it is so for more than a tenth of them.
+        more than 10% of the variance of distances (that of control words, where there are such), or predicts a
+        difference of more than half the standard error of the contrast (that of the cluster interval). A row of a
+        single word is called into question where the attribute predicts more than half of its standard error, and that
+        is said where it is so for more than a tenth of them.
 
         Sentences and warnings on several embeddings are on the differences between them. A contrast is warned about
         where the standard deviation over embeddings of what the mean slope predicts is more than half that of the
@@ -569,8 +577,8 @@ def _word_families(related: Relatedness | None, words: list[str]) -> pd.DataFram
     from scipy.spatial.distance import squareform
 
     rows, every = [], related.families(words)
-    for group, kind, listed in related.lists:
-        places = np.flatnonzero(np.isin(words, listed))
+    for group, kind, held in related.lists:
+        places = np.flatnonzero(np.isin(words, held))
         if kind != "protected" or len(places) < 2:
             continue
         matrix = every[np.ix_(places, places)]

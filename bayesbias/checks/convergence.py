@@ -260,10 +260,11 @@ class Verdict(Result):
         texts = {name: format(value, form) for name, (value, form) in figures.items() if value is not None}
         return {"engine": self.engine, "draws": draws, **texts}
 
-    def headline(self) -> str:
-        """Sentence that says that the fit passes its checks, or why it does not."""
+    def headline(self, see: str = "") -> str:
+        """Sentence that says that the fit passes its checks, or why it does not; ``see``: where its limits stand."""
         if self.ok:
-            return f"This fit passes its checks{', with limits' if self.notes else ''}. {self.caution}".rstrip()
+            limits = f", with limits{f': see {see}' if see else ''}" if self.notes else ""
+            return f"This fit passes its checks{limits}. {self.caution}".rstrip()
         return f"This fit should not be read: {'; '.join(self.faults)}."
 
     def findings(self) -> list[str]:

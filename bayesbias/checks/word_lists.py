@@ -32,7 +32,7 @@ BLOCK = 1_000
 LEAST_WORTH = 2.0  # effective words of a list below which it is little more than one topic
 HALF = 0.5
 LISTS = ["list", "kind", "asked", "found", "effective", "missing"]
-PAIRS = ["first", "second", "lists", "cosine"]
+PAIRS = ["first", "second", "lists", "same_list", "cosine"]
 SPELLINGS = ["word", "list", "found"]
 ENDINGS = (
     (re.compile(r"is(e|es|ed|er|ers|ing|ation|ations)$"), r"iz\1"),
@@ -59,8 +59,9 @@ class WordCheck(Result):
         One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found`` (numbers of words),
         ``effective`` (effective number of words; NaN where that is not known), ``missing`` (the words).
     duplicates
-        Pairs of words with a cosine similarity above .9: ``first``, ``second``, the ``lists`` of both, ``cosine``; 1
-        where they have one vector. Pairs within the bundled control lists are left out.
+        Pairs of words with a cosine similarity above .9: ``first``, ``second``, the ``lists`` of both, ``same_list``
+        (whether one list holds both), ``cosine``; 1 where they have one vector. Pairs within the bundled control lists
+        are left out.
     repeated
         Words of more than one list, with these lists.
     spellings
@@ -108,19 +109,25 @@ class WordCheck(Result):
             sentences.append(f"Less than half of the words were found of: {listed(named)}.")
         if named := [f"{row['word']} as {row['found']}" for row in self.spellings.to_dict("records")]:
             sentences.append(f"Missing words that the embedding has under another spelling: {listed(named)}.")
-        named = []
-        for row in self.duplicates.to_dict("records"):
-            how = "one vector" if row["cosine"] == 1 else f"{row['cosine']:.2f}"
-            named.append(f"{row['first']} and {row['second']} ({how})")
-        duplicates = f"No two words are near duplicates (no cosine similarity above {NEAR:g})."
-        if named:
-            above = f"with a cosine similarity above {NEAR:g}"
-            duplicates = f"Near duplicates, {above}: {listed(named)}. Keep one of each."
-        sentences.append(duplicates)
+        sentences += self._near_duplicates()
         if named := [f"{word} ({', '.join(lists)})" for word, lists in self.repeated.items()]:
             sentences.append(f"In more than one list: {listed(named)}.")
         if self.balance is not None:
             sentences += [self.balance.sentence, *self.balance.notes]
+        return sentences
+
+    def _near_duplicates(self) -> list[str]:
+        """Sentences on pairs within a list, of which one word is enough, and on those across lists."""
+        pairs: dict[bool, list[str]] = {True: [], False: []}
+        for row in self.duplicates.to_dict("records"):
+            how = "one vector" if row["cosine"] == 1 else f"{row['cosine']:.2f}"
+            pairs[row["same_list"]].append(f"{row['first']} and {row['second']} ({how})")
+        above = f"with a cosine similarity above {NEAR:g}"
+        sentences = [f"No two words of a list are near duplicates (no cosine similarity above {NEAR:g})."]
+        if pairs[True]:
+            sentences = [f"Near duplicates within a list, {above}: {listed(pairs[True])}. Keep one of each."]
+        if pairs[False]:
+            sentences.append(f"Similar words of different lists, {above}: {listed(pairs[False])}.")
         return sentences
 
     def sources(self) -> tuple[Any, ...]:
@@ -283,7 +290,8 @@ def _near(
             if (forms and concept_of[first] == concept_of[second]) or {first, second} <= given:
                 continue
             where = " and ".join(dict.fromkeys([*places[first], *places[second]]))
-            rows.append((first, second, where, 1.0 if cosine > SAME else cosine))
+            same = not set(places[first]).isdisjoint(places[second])
+            rows.append((first, second, where, same, 1.0 if cosine > SAME else cosine))
     return pd.DataFrame(rows, columns=PAIRS).sort_values("cosine", ascending=False, kind="stable", ignore_index=True)
 
 

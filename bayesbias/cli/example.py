@@ -93,11 +93,9 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
         words = record.held
         sentences.append(f"{words.held:,} of {many(words.asked, 'word')}{words.and_controls} were found.")
     said = FitReport(result, null).answer()
-    judged = verdict.headline()
+    judged = verdict.headline(see="bayesbias diagnose")
     if verdict.caution in said:
         judged = judged.removesuffix(verdict.caution).rstrip()
-    if verdict.ok and verdict.notes:
-        judged = judged.replace(", with limits.", ", with limits: see bayesbias diagnose.")
     return [said, " ".join([*sentences, judged])]
 
 

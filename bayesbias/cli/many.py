@@ -40,7 +40,8 @@ def axis(
         str, Argument(help="A bundled axis or list of pairs, or a TOML file of pairs.", autocompletion=bundled("axes"))
     ],
     words: Annotated[
-        str | None, Option(help="Words with commas between, or a bundled list or a TOML file; by default all words.")
+        str | None,
+        Option(help="Words with commas between (one word: dog,), or a bundled list or a TOML file; by default all."),
     ] = None,
     centre: Annotated[
         Centres,
@@ -141,6 +142,8 @@ def criterion(
     report: options.ReportPath = None,
 ) -> None:
     """Relate outside values of words to their places between two poles."""
+    from bayesbias._support.phrases import share
+
     value, se = reading.values_by_word(values)
     lists = reading.connections(contrast)
     stages = bb.checks.TwoStage(adjust=adjust, frequencies=reading.frequencies_of(frequencies))
@@ -152,7 +155,8 @@ def criterion(
         post = bb.axis(reading.vectors(source, trust_pickle), pairs, value.index.tolist(), case=case)
     relation = bb.criterion(post, value, se=se, contrast=lists, stages=stages, seed=seed)
     table = relation.table(prob)
-    show(table, table.attrs["subject"], whole="quantity")
+    said = table.assign(p_positive=table["p_positive"].map(share, na_action="ignore"))
+    show(said, table.attrs["subject"], whole="quantity")
     say(relation.text(prob))
     write_table(relation.words, out)
     write_picture(lambda: relation.figure(prob=prob), picture)

@@ -116,6 +116,7 @@ def values_by_word(path: Path) -> tuple[pd.Series, pd.Series | None]:
     """Outside values by word, and their standard errors where a file has them."""
     import numpy as np
     import pandas as pd
+    from pandas.api.types import is_numeric_dtype
 
     table = csv_table(path)
     if len(table.columns) not in (2, 3):
@@ -126,6 +127,11 @@ def values_by_word(path: Path) -> tuple[pd.Series, pd.Series | None]:
     if table.empty:
         raise InputError(f"{path} has no row below its header: give a word and its value in each")
     words = table.iloc[:, 0].map(str)
+    if is_numeric_dtype(table.iloc[:, 0]) and pd.to_numeric(table.iloc[:, 1], errors="coerce").isna().all():
+        raise InputError(
+            f"{path}: the first column, {str(table.columns[0])!r}, holds numbers, and the second none: give word, "
+            "value and, where known, se, in this order"
+        )
     if words.duplicated().any():
         raise InputError(f"the word {words[words.duplicated()].iloc[0]!r} has two values: give each word once")
     for name in table.columns[1:]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -59,32 +59,70 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
+TEXT_WIDTH = 16
+"""Letters of a word to which a column of text may be folded; words up to it, and numbers, are never broken."""
+
+
 def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
-    """A DataFrame as a table: numbers right, text left and folded, but for the column that is shown whole."""
+    """A DataFrame as a table: numbers right, text left and folded, but for the column that is shown whole.
+
+    Where the terminal is too narrow for all columns, further ones follow below, beside the first column again.
+    """
     from pandas.api.types import is_numeric_dtype
+    from rich.cells import cell_len
     from rich.markup import escape
     from rich.table import Table
     from rich.text import Text
 
     from bayesbias._support.phrases import QUANTITIES, decimals
 
-    table = Table(title=escape(title), title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     by_row = frame.attrs.get("rows") == QUANTITIES
     digits = [decimals(row) for row in frame.to_dict("records")] if by_row else [3] * len(frame)
     rows = zip(frame.itertuples(index=False), digits, strict=True)
     cells = [[_cell(value, most) for value in row] for row, most in rows]
     heads = [str(column).replace("_", " ") for column in frame.columns]
-    # a column as wide as its longest word breaks none
-    texts = [" ".join(column).split() for column in zip(heads, *cells, strict=True)] if cells else [[] for _ in heads]
-    longest = [max(map(len, words), default=1) for words in texts]
-    fits = bool(cells) and sum(longest) + 3 * (len(heads) - 1) <= console().width
-    for head, column, width in zip(heads, frame.columns, longest, strict=True):
-        side: Any = "right" if is_numeric_dtype(frame[column]) else "left"
-        least = width if fits else None
-        table.add_column(head, justify=side, overflow="fold", no_wrap=column == whole, min_width=least)
-    for row in cells:
-        table.add_row(*map(Text, row))
-    console().print(table)
+    width, numeric = console().width, [is_numeric_dtype(frame[column]) for column in frame.columns]
+    least, most = [], []
+    for place, (head, name) in enumerate(zip(heads, frame.columns, strict=True)):
+        texts = [row[place] for row in cells]
+        longest, full = (max(map(cell_len, part), default=1) for part in (" ".join(texts).split(), [head, *texts]))
+        limit = longest if numeric[place] else TEXT_WIDTH
+        words = max(map(cell_len, [*head.split(), *texts]), default=1) if name == whole else min(longest, limit)
+        least.append(min(max([words, *map(cell_len, head.split())]), width // 2))
+        most.append(full)
+    for block in _blocks(least, width):
+        table = Table(title=escape(title), title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
+        for place, wide in zip(block, _widths([least[i] for i in block], [most[i] for i in block], width), strict=True):
+            table.add_column(heads[place], justify="right" if numeric[place] else "left", overflow="fold", width=wide)
+        for row in cells:
+            table.add_row(*(Text(row[place]) for place in block))
+        console().print(table)
+        title = ""
+
+
+def _blocks(least: Sequence[int], width: int) -> list[list[int]]:
+    """Columns of tables below each other, so many that each fits the terminal; the first column stands in all."""
+    blocks = [[0]]
+    for place in range(1, len(least)):
+        if len(blocks[-1]) > 1 and sum(least[i] for i in [*blocks[-1], place]) > _room(len(blocks[-1]) + 1, width):
+            blocks.append([0])
+        blocks[-1].append(place)
+    return blocks if least else []
+
+
+def _room(columns: int, width: int) -> int:
+    """Letters for the cells of a row, whose columns have a blank on either side and lines between them."""
+    return width - (3 * columns - 1)
+
+
+def _widths(least: Sequence[int], most: Sequence[int], width: int) -> list[int]:
+    """Widths of columns that share what room is left, those that need little first."""
+    widths, spare = [*least], max(_room(len(least), width) - sum(least), 0)
+    for number, place in enumerate(sorted(range(len(least)), key=lambda i: most[i] - least[i])):
+        more = min(max(most[place] - least[place], 0), spare // (len(least) - number))
+        widths[place] += more
+        spare -= more
+    return widths
 
 
 def show_coverage(table: pd.DataFrame) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._support.arguments import one_of, probability
+from bayesbias._support.files import from_json
 from bayesbias._support.phrases import IN_SDS, percent
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import Result, Section, title_of
@@ -122,12 +123,7 @@ def _words_of(records: Iterable[Coverage | None]) -> Iterator[str]:
     known = [record for record in records if record is not None and not record.unknown]
     if not known:
         yield WORDS.unknown()
-    lacking: dict[str, list[Coverage]] = {}
-    for record in known:
-        lacking.setdefault(repr([each for each in record.lists if each["missing"]]), []).append(record)
-    for same in lacking.values():
-        names = list(dict.fromkeys(record.embedding.get("name", "the embedding") for record in same))
-        lists = [each for each in same[0].lists if each["missing"]]
+    for names, lists in _by_value(known, lambda record: [each for each in record.lists if each["missing"]]):
         yield WORDS.missing(embeddings=names, lists=lists) if lists else WORDS.complete(embeddings=names)
     yield from _read_otherwise(known)
     for record in known:
@@ -139,15 +135,20 @@ def _words_of(records: Iterable[Coverage | None]) -> Iterator[str]:
             yield WORDS.sentences(contexts=record.contexts, words=words, distances=record.pairs, prior=PRIOR)
 
 
+def _by_value[T](records: Iterable[Coverage], of: Callable[[Coverage], T]) -> Iterator[tuple[list[str], T]]:
+    """Names of embeddings whose records have the same value, and the value."""
+    same: dict[str, tuple[dict[str, None], T]] = {}
+    for record in records:
+        value = of(record)
+        same.setdefault(repr(value), ({}, value))[0][record.embedding.get("name", "the embedding")] = None
+    return (([*names], value) for names, value in same.values())
+
+
 def _read_otherwise(records: Sequence[Coverage]) -> Iterator[str]:
     """Words that were read under another spelling, and those of several lists; once for embeddings with the same."""
-    spelled: dict[str, list[Coverage]] = {}
-    for record in records:
-        if record.substituted:
-            spelled.setdefault(repr(record.substituted), []).append(record)
-    for same in spelled.values():
-        names = list(dict.fromkeys(record.embedding.get("name", "the embedding") for record in same))
-        yield WORDS.respelled(embeddings=names, pairs=same[0].substituted)
+    for names, pairs in _by_value(records, lambda record: record.substituted):
+        if pairs:
+            yield WORDS.respelled(embeddings=names, pairs=pairs)
     said: dict[str, None] = {}
     for record in records:
         own = {entry["list"] for entry in record.lists if entry["kind"] == "stereotype"}
@@ -177,7 +178,8 @@ def _fit(report: FitReport, prob: float, population: str) -> Iterator[str]:
     yield _connections(data.connections.tolist(), result.labels)
     yield from _words_of([data.coverage])
     if by := result.adjusted_for:
-        yield WORDS.adjusted(by=by)
+        moved = result.adjustment  # none of a table that was adjusted elsewhere
+        yield WORDS.adjusted(by=by, facts=None if moved is None else from_json(moved.attrs["facts"]))
     yield WORDS.model(model=result.model, family=family_of(result.spec).method_text(result.spec))
     if not result.spec.own:
         yield _priors(result, further=population != GIVEN)
@@ -247,12 +249,12 @@ def _comparison(result: Comparison, prob: float) -> Iterator[str]:
     yield from (note for note in result.notes if note != family_of(fitted.spec).caution_of_changes)
 
 
-def _drawn(tree: xr.DataTree, prob: float, notes: Iterable[str]) -> Iterator[str]:
+def _drawn(tree: xr.DataTree, prob: float, notes: Iterable[str], medians: str = "") -> Iterator[str]:
     """The end of the text of a second stage: draws and seed, intervals, and what its notes say was done."""
     sizes = tree["posterior"].sizes
     draws = many(sizes["chain"] * sizes["draw"], "independent draw")
     yield WORDS.computed(sampling=f"by quadrature, with {draws}", seed=tree.attrs["seed"])
-    yield WORDS.intervals(mass=percent(prob))
+    yield WORDS.intervals(mass=percent(prob), medians=medians)
     yield from notes
 
 
@@ -272,7 +274,7 @@ def _pool(result: Pool, prob: float) -> Iterator[str]:
     yield WORDS.pool(groups=groups, replicated=replicated, width=width, weights=result.weights)
     if not result.correlates.empty:
         yield WORDS.outside(relations=result.correlates.to_dict("records"), width=width)
-    yield from _drawn(result.tree, prob, result.notes)
+    yield from _drawn(result.tree, prob, result.notes, medians="standard deviations between embeddings")
 
 
 def _trend(result: Trend, prob: float) -> Iterator[str]:
@@ -323,7 +325,8 @@ def _axis(result: Axis, prob: float) -> Iterator[str]:
         yield WORDS.centred(centre=result.centre)
     if result.adjusted:
         yield WORDS.places_adjusted(by=result.adjusted)
-    yield WORDS.oppositions(mass=percent(prob))
+    templates = result.templates is not None and len(result.templates.turns) > 1
+    yield WORDS.oppositions(mass=percent(prob), pairs=counts["pairs"], templates=templates)
     yield from result.notes
 
 
@@ -342,9 +345,9 @@ def _audit(result: Audit, _: float) -> Iterator[str]:
 
 def _criterion(result: Criterion, prob: float) -> Iterator[str]:
     facts = {"contrast": list(result.ends), "words": len(result.words), "variable": result.kind}
-    yield WORDS.criterion(errors=result.errors, **facts)
+    yield WORDS.criterion(errors=result.errors, less=result.less, **facts)
     if result.by_vectors:
-        yield WORDS.criterion_by_vectors(share=RARE)
+        yield WORDS.criterion_by_vectors(share=RARE, further=result.further)
     else:
         yield WORDS.criterion_unrelated(width=criteria.WIDTH, errors=result.errors)
     yield WORDS.criterion_line()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -32,8 +32,6 @@ from bayesbias._support.phrases import (
     percent,
 )
 from bayesbias._support.results import NAMED, NAMES, Cited, Result, title_of
-from bayesbias.axes import Axis
-from bayesbias.baselines.ranking import Ranking
 from bayesbias.checks.summaries import ETI, HDI
 from bayesbias.contrast import POPULATIONS, contrasts
 from bayesbias.distances.dataframe import DistanceTable
@@ -47,7 +45,6 @@ from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models.layout import PAIRED
 from bayesbias.models.tree import Fit
-from bayesbias.second_stage.criteria import Criterion
 from bayesbias.second_stage.specifications import Multiverse
 from bayesbias.vectors import about, list_embeddings
 from bayesbias.vectors.debiasing.registry import METHODS
@@ -127,17 +124,20 @@ class Citations(Result):
         ]
         works = {work.doi: work for work in reversed(self.used) if work.doi}
         bundled = [entry for work in self.used if not work.doi for entry in _of_dataset(work)]
-        return "\n\n".join(["\n".join(package), *(_entry(works[doi]) for doi in reversed(works)), *bundled])
+        entries = ["\n".join(package), *(_entry(works[doi]) for doi in reversed(works)), *bundled]
+        return "\n\n".join(_once(entries))
 
 
-def cite(result: Any) -> Citations:
-    """Works to cite for a result: the package, the approach of its models, and the sources of what was used.
+def cite(result: Any, *further: Any) -> Citations:
+    """Works to cite for results: the package, the approach of their models, and the sources of what was used.
 
     Parameters
     ----------
     result
         A distance table, a fit, word lists, or a result, such as of :func:`compare`, :func:`metric`,
         :func:`run_metrics`, :func:`axis`, :func:`criterion`, :func:`rank`, :func:`pool` or :func:`template_effects`.
+    further
+        More of these, for one bibliography of a paper: ``bb.cite(post, criterion)`` has each work once.
 
     Returns
     -------
@@ -154,19 +154,23 @@ def cite(result: Any) -> Citations:
     2              word list weat7   10.1126/science.aal4230
     3  embedding google-news-slice  10.48550/arXiv.1310.4546
     """
-    sources = [*_sources(result)]
-    if not sources:
+    each = [[*_sources(one)] for one in (result, *further)]
+    if not all(each):
+        unknown = (result, *further)[each.index([])]
         raise InputError(
-            f"nothing is known of the sources of {type(result).__name__}: give a distance table, a fit, word lists, "
+            f"nothing is known of the sources of {type(unknown).__name__}: give a distance table, a fit, word lists, "
             "or a result, such as of compare, metric, run_metrics, axis, criterion, rank, pool or template_effects"
+            f"{'; several one by one, as bb.cite(*results)' if isinstance(unknown, list | tuple) else ''}"
         )
+    sources = [*chain.from_iterable(each)]
     start = [Cited("package bayesbias", f"bayesbias {version('bayesbias')} (CITATION.cff)", "")]
     if any(work.what.startswith(("word list", "model", "second stage")) for work in sources):
         start.append(Cited("approach", references()[APPROACH].short, APPROACH))
-    recorded = any(work.what.startswith(("word list", "query", "embedding", "debiasing")) for work in sources)
+    kinds = ("word list", "query", "embedding", "debiasing")
+    recorded = all(any(work.what.startswith(kinds) for work in works) for works in each)
     unrecorded = (
-        "The result does not record its word lists and embeddings: cite those of its tables, with bb.cite(table) for "
-        "each."
+        f"{'One of the results' if further else 'The result'} does not record its word lists and embeddings: cite "
+        "those of its tables, with bb.cite(table) for each."
     )
     return Citations(tuple(dict.fromkeys([*start, *sources])), () if recorded else (unrecorded,))
 
@@ -288,6 +292,15 @@ def _misc(key: str, fields: Mapping[str, str]) -> str:
     return "\n".join([f"@misc{{{key},", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])
 
 
+def _once(entries: Sequence[str]) -> Iterator[str]:
+    """Entries, each once; a key that an earlier one has, as of two files of one name, gets a number."""
+    taken: dict[str, int] = {}
+    for entry in dict.fromkeys(entries):
+        start, key, rest = re.split(r"(?<=\{)([^,]*)", entry, maxsplit=1)
+        taken[key] = taken.get(key, 0) + 1
+        yield f"{start}{key}{f'-{taken[key]}' if taken[key] > 1 else ''}{rest}"
+
+
 def _line(cited: Cited) -> str:
     reference = cited.source or ("its authors are not recorded" if cited.doi else "its source is not recorded")
     if work := references().get(cited.doi):
@@ -305,10 +318,17 @@ MEANINGS: Mapping[frozenset[str], str] = {
     "negative: closer",
     frozenset({"estimate", "value", "fitted", "residual"}): "places of words and outside values with their standard "
     "errors, places on the line, and what is left of them",
+    frozenset({"estimate", "se", "rank_low"}): "estimate and se are of each alone, the other columns "
+    "partially pooled, rank 1 the smallest",
     frozenset({"score", "rank"}): "rank 1: least biased",
     frozenset({"score", "rank", "rank 1"}): "with the probability of each rank",
+    frozenset(
+        {"p_shrank", "p_reversed"}
+    ): "p shrank and p reversed: probabilities that the value decreased in size and that its sign reversed",
+    frozenset({"effect", "of", "value"}): "for random topics the smallest and the largest of ten",
 }
 """Columns to what a caption says of them."""
+SPARED = ("group", "observed_before", "observed_after")  # columns of outcomes for which a line has no room
 SHOWN_SHARE = 0.001  # the least share of draws that a table tells from 0
 SPECIAL = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
@@ -392,6 +412,8 @@ def _table(result: object, caption: str | None, label: str | None, digits: int) 
         )
     if table.empty:
         raise InputError("the table has no row or no column: there is nothing to write")
+    if set(SPARED) <= set(table.columns):
+        table = table.drop(columns=[*SPARED]).replace({"outcome": {"inconclusive": "not clear"}})
     title = _caption(table, result) if caption is None else caption
     if label is not None and not title:  # without a caption the label would be that of the section
         title = title_of(result) if isinstance(result, Result) else listed([str(name) for name in table])
@@ -417,49 +439,42 @@ def _caption(table: pd.DataFrame, result: object) -> str:
 def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
     """Subject of a table of contrasts, and the direction of its signs."""
     attrs, parts = table.attrs, []
+    levels = {"before", "after", "change"} <= set(map(str, table.columns))  # beside the change
     if subject := _subject(attrs, result):
-        parts.append(f"change of {subject}, {attrs['change']}" if "change" in attrs else subject)
+        changed = (
+            f"{subject}, {attrs['change']}, and the change" if levels else f"change of {subject}, {attrs.get('change')}"
+        )
+        parts.append(changed if "change" in attrs else subject)
     if "prob" in attrs:
         kinds = {ETI: "equal-tailed", HDI: "highest-density"}
-        parts.append(f"{percent(attrs['prob'])} {kinds[attrs.get('ci_kind', ETI)]} intervals")
-    if "change" in attrs and attrs.get("rows") == "association":
+        parts.append(
+            f"{percent(attrs['prob'])} {kinds[attrs.get('ci_kind', ETI)]} intervals{' of the change' * levels}"
+        )
+    if "change" in attrs and not levels and attrs.get("rows") == "association":
         parts.append("rows of words are changes of associations")
     if attrs.get("population") in POPULATIONS:
         parts.append(f"the whole list speaks about {POPULATIONS[attrs['population']]}")
     nouns = {"pooled": "partially pooled associations", "association": "associations"}
-    if attrs.get("rows") in nouns and "change" not in attrs:
+    if attrs.get("rows") in nouns and ("change" not in attrs or levels):
         parts.append(f"rows of words are {nouns[attrs['rows']]}")
-    if "change" in attrs and attrs.get("first") == OWN:
-        parts.append("negative: moved towards own stereotypes")
+    if "sign" in attrs:
+        parts.append(attrs["sign"])
+    elif "change" in attrs and attrs.get("first") == OWN:
+        parts.append(f"negative{' change' * levels}: moved towards own stereotypes")
     elif "change" in attrs or "p_closer" in table:
         parts.append("negative: closer")
-    if isinstance(result, Axis):
-        parts.append(f"positive: nearer to {result.ends[1]}")
     return [*parts, *(meaning for columns, meaning in MEANINGS.items() if columns <= set(map(str, table.columns)))]
 
 
 def _subject(attrs: Mapping[Any, Any], result: object) -> str:
     """The contrast or other subject of a table, with its words and vectors; empty where it does not know."""
-    subject: str = attrs.get("subject", "") or _subject_of(result)
+    subject: str = attrs.get("subject", "")
     if "first" in attrs and "second" in attrs:
         subject = labelled(f"{attrs['first']} - {attrs['second']}", attrs.get("labels", {}))
     measured = attrs.get("measured", {}) if subject else {}
     for word, name in (("of the word list", "word_list"), ("in", "embedding"), ("adjusted for", "adjusted")):
         subject += f" {word} {measured[name]}" if measured.get(name) else ""
     return subject
-
-
-def _subject_of(result: object) -> str:
-    """The subject of a result whose table does not know it; empty for others."""
-    if isinstance(result, Axis):
-        return f"places on the axis {result.name} from {' to '.join(result.ends)} in {result.embedding['name']}"
-    if isinstance(result, Criterion):
-        words = many(len(result.words), "word")
-        return f"relation of {result.variable} to places between {' and '.join(result.contrast)}, over {words}"
-    if isinstance(result, Ranking):
-        over = f"{result.made['aggregate']} over {listed(result.used)}"
-        return f"distances of metrics from their values without bias, {over}"
-    return ""
 
 
 def _measured(result: object) -> list[str]:
@@ -508,7 +523,8 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
                 ends = zip(table.iloc[:, every.index(other)], most, strict=True)
                 highs = [_cell(value, places, other) for value, places in ends]
                 written = [low and f"[{low}, {high}]" for low, high in zip(written, highs, strict=True)]
-                mass = f"{percent(table.attrs['prob'])} " if "prob" in table.attrs else ""
+                once = name == "low" or "low" not in every  # all intervals of a table have the same mass
+                mass = f"{percent(table.attrs['prob'])} " if once and "prob" in table.attrs else ""
                 name = f"{mass}{name.removesuffix('low').replace('_', ' ')}interval"
             if name == "p_closer" and "change" in table.attrs:
                 name = "p (change below 0)"
@@ -529,7 +545,12 @@ def _latex(table: pd.DataFrame, caption: str, label: str | None, digits: int) ->
 
 def _size(letters: int, columns: int) -> str:
     """A command, with a line end, for letters so small that a table fits a line; empty where the usual ones do."""
-    sizes = ((1.0, GAP, ""), (10 / 11, GAP, "\\small\n"), (9 / 11, 4, "\\footnotesize\\setlength{\\tabcolsep}{4pt}\n"))
+    sizes = (
+        (1.0, GAP, ""),
+        (10 / 11, GAP, "\\small\n"),
+        (9 / 11, 4, "\\footnotesize\\setlength{\\tabcolsep}{4pt}\n"),
+        (8 / 11, 2, "\\scriptsize\\setlength{\\tabcolsep}{2pt}\n"),
+    )
     fitting = [said for scale, gap, said in sizes if scale * LETTER * letters + 2 * gap * columns <= LINE]
     return fitting[0] if fitting else sizes[-1][-1]
 
@@ -581,7 +602,8 @@ def _cell(value: Any, digits: int, column: str) -> str:
 
 
 def _with_keys(text: str) -> str:
-    """An escaped text with the key of each known work after its authors and year, in place of its DOI."""
+    """An escaped text with the key of each known work after its authors and year, in place of its DOI, and ours."""
+    text = re.sub(r"\bbayesbias \d[\w.+]*\b", r"\g<0> \\cite{bayesbias}", text)
     for doi, work in references().items():
         cited = rf"{_escaped(work.short)} \cite{{{work.key}}}"
         text = text.replace(f"{_escaped(work.short)}, doi {_escaped(doi)}", cited)

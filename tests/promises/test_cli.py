@@ -6,13 +6,16 @@ import re
 import signal
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from rich.console import Console
 from typer.main import get_command
 
 import bayesbias as bb
-from bayesbias.cli import app, many, measures
+from bayesbias.cli import app, many, measures, screen
 from bayesbias.cli.options import bundled
 from bayesbias.cli.screen import as_commands
 from bayesbias.metrics.catalogue import find_metric
@@ -38,6 +41,32 @@ def test_alone_it_shows_five_things_to_do(here):
         assert f"bayesbias {command}" in out
     assert max(map(len, out.splitlines())) <= 80
     assert {line.split()[1] for line in out.splitlines() if line.startswith("    bayesbias ")} <= set(GROUP.commands)
+
+
+INTERVAL = ["mean", "sd", "low", "high"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        (["name"], many.SHOWN[1:]),
+        (["decision", "status"], ["options", *INTERVAL, "observed", "topics", "p_value"]),
+        (["embedding"], ["weat", "weat_effect_size", "rnd", "rnsb"]),
+        (["metric", "query", "embedding", "direction"], ["value", "unit_value", "zero", "p_value", "low", "high"]),
+    ],
+)
+def test_no_number_is_cut_and_headings_break_at_blanks(monkeypatch, texts, numbers):
+    rows = {name: ["google-news-slice", "glove-50d-slice"] for name in texts}
+    values = {name: [-0.9674 - i / 100, 10.0316 + i / 100] for i, name in enumerate(numbers)}
+    terminal = Console(width=80, file=StringIO())
+    monkeypatch.setattr(screen, "console", lambda: terminal)
+    screen.show(pd.DataFrame(rows | values), "Title", whole=texts[0])
+    said = terminal.file.getvalue()
+    assert max(map(len, said.splitlines())) <= 80
+    found = re.findall(r"-?\d+\.\d*", said)
+    assert sorted(found) == sorted(f"{value:.3f}" for column in values.values() for value in column)
+    words = set(re.findall(r"[a-z]+", said))
+    assert {word for name in (*texts, *numbers) for word in name.split("_")} <= words
 
 
 def test_every_command_stands_below_its_heading(here):

@@ -123,6 +123,8 @@ REFUSALS = {
     "criterion f.nc three.csv": (
         "three.csv, column 'men': a third column has the standard errors of 'women'; name it 'se' or 'women_se' if"
     ),
+    "criterion f.nc swapped.csv": "swapped.csv: the first column, 'share', holds numbers, and the second none: give",
+    "axis glove-50d-slice gender --words nurse": "if 'nurse' is a word, give ['nurse'], or in a command 'nurse,'",
     "criterion f.nc empty.csv": "empty.csv has no row below its header: give a word and its value in each",
     "axis glove-50d-slice affluence --words NURSE,BANKER": (
         "none of the words is in glove-50d-slice: NURSE, BANKER; case='fallback' (--case fallback) finds nurse, banker"
@@ -141,6 +143,7 @@ def folder(tmp_path_factory):
     (folder / "three.csv").write_text("word,women,men\nnurse,88,12\n")
     (folder / "empty.csv").write_text("word,share\n")
     (folder / "s.csv").write_text("word,share\nnurse,1\n")
+    (folder / "swapped.csv").write_text("share,word\n1.3,nurse\n1.3,guard\n")
     (folder / "vectors.kv").write_bytes(b"\x80\x04N.")
     (folder / "truncated.bin").write_bytes(b"2 3\nhe \x00\x00\x80?")
     bb.save_embedding(bb.load_embedding("google-news-slice", words=["he", "she", "nurse"]), folder / "v.npz")

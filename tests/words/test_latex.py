@@ -1,5 +1,7 @@
 """A table in a paper would show broken LaTeX, hyphens for minus signs, NaN, or a wrong caption."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,6 +77,30 @@ def test_other_tables_and_results(religion, religion_fit, slice_vectors):
     ) in bb.to_latex(bb.compare(before=religion, after=religion, seed=0, draws=400))
 
 
+def test_levels_and_changes_fit_a_line_and_side_effects_have_a_caption(slice_vectors, hard_debiased):
+    pair = [bb.distance_table(kv, "weat7") for kv in (slice_vectors, hard_debiased)]
+    result = bb.compare(before=pair[0], after=pair[1], seed=0)
+    said, named = bb.to_latex(result.outcomes()), "google-news-slice and google-news-slice (hard), before and after"
+    assert (
+        rf"\caption{{Associated $-$ different of the word list weat7 in {named}, and the change; 89\% equal-tailed"
+        in said
+    )
+    assert "intervals of the change; the whole list speaks about these protected words and attribute lists like" in said
+    assert (
+        "rows of words are associations; negative change: moved towards own stereotypes; p shrank and p reversed: "
+        "probabilities that" in said
+    )
+    assert "observed" not in said
+    assert "inconclusive" not in said
+    assert "\\scriptsize\\setlength{\\tabcolsep}{2pt}\n\\begin{tabular}" in said
+    effects = bb.to_latex(bb.side_effects(slice_vectors, hard_debiased, result, k=10, biased=50))
+    assert (
+        r"\caption{Side effects of the change from google-news-slice to google-news-slice (hard); 89\% equal-tailed "
+        "intervals; for random topics the smallest and the largest of ten.}"
+    ) in effects
+    assert r"& 89\% interval \\" in effects
+
+
 def test_p_values_are_no_shares_of_draws():
     table = pd.DataFrame({"metric": ["weat"], "p_value": [1.0], "p_closer": [1.0]})
     assert "1.00 & $> 0.999$" in bb.to_latex(table)
@@ -107,7 +133,10 @@ def test_places_on_an_axis_say_which_end_is_positive():
         "positive: nearer to man.}"
     ) in said
     assert r"& 89\% interval &" in said
-    assert "\\footnotesize\\setlength{\\tabcolsep}{4pt}\n\\begin{tabular}" in said  # seven columns
+    assert bb.to_latex(axis.table()) == said
+    half = bb.to_latex(axis.table(prob=0.5, scale="cosine"))
+    assert r"\caption{Cosines with the axis gender from woman to man in glove-50d-slice; 50\% equal-tailed" in half
+    assert "\\scriptsize\\setlength{\\tabcolsep}{2pt}\n\\begin{tabular}" in said  # seven columns
 
 
 def test_a_criterion_its_words_and_templates_have_captions():
@@ -143,6 +172,20 @@ def test_a_ranking_has_whole_ranks_and_scores_of_two_digits(slice_vectors):
     assert f"google & rnsb & {score:.2g} & {found.ranks.loc['google', 'rnsb']:g} &" in said
 
 
+def test_a_pool_fits_a_page_and_says_its_contrast_and_unit():
+    found = bb.pool(bb.distance_tables({"google": "google-news-slice", "glove": "glove-50d-slice"}, "weat7"))
+    said = bb.to_latex(found)
+    assert (
+        r"\caption{Associated $-$ different of weat7 in 2 embeddings, in cosine distance; 89\% equal-tailed intervals; "
+        "negative: closer to associated than to different words; estimate and se are of each alone, the other columns "
+        "partially pooled, rank 1 the smallest.}"
+    ) in said
+    assert r"name & estimate & se & mean & 89\% interval & rank & rank interval & p closer \\" in said
+    assert "in 2 embeddings, in standard deviations of the embedding's distances; 50" in bb.to_latex(
+        replace(found, unit="standard deviations of the embedding's distances").table(0.5)
+    )
+
+
 def test_a_text_is_escaped(tmp_path):
     text = bb.to_latex("89% of sd_factor", tmp_path / "methods.tex")
     assert text == r"89\% of sd\_factor"
@@ -157,6 +200,9 @@ def test_works_in_a_text_have_their_key():
     )
     key = r"\cite{dobrzeniecka2024bayesian}"
     assert text == f"approach, Dobrzeniecka and Urbaniak (2024) {key}; one, Unknown (1900), doi x"
+    software = bb.to_latex("Software: bayesbias 0.1.0, numpy 2.0; or bayesbias 0.2.0.dev1+g2.")
+    cited = r"\cite{bayesbias}"
+    assert software == f"Software: bayesbias 0.1.0 {cited}, numpy 2.0; or bayesbias 0.2.0.dev1+g2 {cited}."
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,36 @@ def test_an_adjustment_is_one_sentence_more(weat7, plain):
     assert all(line.startswith(("For these protected", "Sources", "Software")) for line in gone)
 
 
+@pytest.mark.parametrize(
+    ("source", "slope", "start", "end"),
+    [
+        (
+            "wordfreq (English)",
+            None,
+            ", whose source is wordfreq (English): from",
+            "word over 2,727 words of the vocabulary.",
+        ),
+        ("the words", None, ": from", "by a smooth curve for each protected word over 2,727 words of the vocabulary."),
+        (
+            "what was given",
+            [-0.0013, 0.0012, 122.0],
+            ": from",
+            "slope of −0.0013 per zipf (standard error 0.0012), estimated from 2,727 control words.",
+        ),
+    ],
+)
+def test_an_adjustment_names_its_source_and_its_curve(source, slope, start, end):
+    facts = {"source": source, "slope": slope, "unit": "zipf", "words": 2727}
+    said = Prose("methods").adjusted(by="frequency", facts=facts)
+    assert said.startswith(f"Distances were adjusted for frequency{start} each we subtracted the distance")
+    assert said.endswith(end)
+
+
+def test_a_list_of_stereotypes_alone_is_called_so(lists):
+    table = bb.distance_table("google-news-slice", replace(lists, controls={}))
+    assert " to 16 stereotype words, in google-news-slice" in bb.methods_text(bb.fit(table, seed=0))
+
+
 def test_a_word_that_is_missing_is_named(plain, lists):
     more_words = {**lists.protected, "math": (*lists.protected["math"], "zzyzx")}
     table = bb.distance_table("google-news-slice", replace(lists, protected=more_words))
@@ -152,6 +182,10 @@ def test_each_kind_of_result_has_a_text(weat7):
         "closer), in 2 embeddings (google, glove) over 16 protected words each."
     )
     assert "The standard deviations between embeddings have half-Cauchy priors of scale 0.05." in pool
+    assert (
+        "We report posterior means (standard deviations between embeddings: posterior medians) and 89% equal-tailed "
+        "credible intervals."
+    ) in pool
     assert "(seed 0)" in " ".join(pool)
     changed = bb.compare(before=weat7, after=weat7, seed=2, draws=400)
     text = sentences(changed)
@@ -165,6 +199,10 @@ def test_each_kind_of_result_has_a_text(weat7):
     axis = bb.axis("glove-50d-slice", "gender", words=["nurse", "colonel"])
     assert "We placed 2 words on the axis gender from woman to man of" in bb.methods_text(axis)
     assert "positive where a word is nearer to man" in bb.methods_text(axis)
+    assert (
+        "intervals are normal and equal-tailed; their standard deviation is that of a word's place over axes without a "
+        "meaning, whose words at the poles are as similar to each other, and whose pairs are as parallel, as these."
+    ) in bb.methods_text(axis)
     assert "axis gender, Stoltz and Taylor (2022), doi 10.21105/joss.03741" in bb.methods_text(axis)
     audit = bb.audit("glove-50d-slice", "gender", most_frequent=2000)
     text = bb.methods_text(audit)
@@ -175,7 +213,7 @@ def test_each_kind_of_result_has_a_text(weat7):
     assert "word list" not in text
     largest = audit.findings()[1]
     row = audit.words.set_index("word").loc[largest.partition("are those of ")[2].partition(" (")[0]]
-    assert "the largest means of places, shrunken towards 0, frequent words first, are those of" in largest
+    assert "the largest means of places, shrunken towards 0, are those of" in largest
     assert f"({signed(row['mean'])})" in largest
     pairs = [("weak", "strong"), ("gentle", "tough")]
     assert "on the axis weak to strong of 2 pairs of words in" in bb.methods_text(
@@ -231,7 +269,11 @@ def test_a_criterion_has_the_errors_that_were_given():
     exact, uncertain = (sentences(bb.criterion(axis, values, se, stages=stages)) for se in (None, 0.5))
     assert exact[0] == (
         "We related outside values of 8 words to the places of the words, woman \N{MINUS SIGN} man: the mean cosine "
-        "distance to the woman words less that to the man words (negative: closer to woman)."
+        "distance to the woman words less that to the man words, less the mean of this over the vocabulary (negative: "
+        "on the side of woman)."
+    )
+    assert any(
+        "what lies behind the places, whose errors are those of further pairs; what is left" in line for line in exact
     )
     differ = "The values were taken as exact.", "The values have standard errors, which were given."
     assert differing(exact, uncertain) == ([differ[0]], [differ[1]])

@@ -123,6 +123,24 @@ def test_bibtex(table):
     assert '<a href="https://doi.org/10.1126/science.aal4230">' in cited._repr_html_()
 
 
+def test_one_bibliography_of_several_results_has_each_work_once(table, slice_vectors, tmp_path):
+    axis = bb.axis("glove-50d-slice", "gender", words=["nurse"])
+    cited = bb.cite(table, axis, table)
+    keys = re.findall(r"@\w+\{([^,]+),", cited.bibtex())
+    assert len(keys) == len(set(keys)) == 1 + len(dois(table) | dois(axis))
+    works = cited.table()["what"].tolist()
+    assert works == list(dict.fromkeys([*bb.cite(table).table()["what"], *bb.cite(axis).table()["what"]]))
+    bb.save_embedding(slice_vectors, tmp_path / "own.npz")
+    twice = [bb.load_embedding(tmp_path / "own.npz", source="My own", doi=f"10.1000/{i}") for i in (1, 2)]
+    entries = bb.cite(*twice).bibtex()
+    assert "@misc{embedding-own-npz,\n" in entries
+    assert "@misc{embedding-own-npz-2,\n" in entries
+    with pytest.raises(bb.InputError, match=r"of list: .*; several one by one, as bb\.cite\(\*results\)"):
+        bb.cite([table, axis])
+    with pytest.raises(bb.InputError, match="sources of int"):
+        bb.cite(table, 1)
+
+
 def test_sources_of_own_vectors_and_lists_go_through_tables_files_and_fits_to_the_bibliography(tmp_path, slice_vectors):
     bb.save_embedding(slice_vectors, tmp_path / "own.npz")
     kv = bb.load_embedding(tmp_path / "own.npz", source="Own crawl of 2020", doi="10.1000/own_1")

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability, whole_number
+from bayesbias._support.phrases import signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias._support.runs import one_thread
@@ -192,7 +193,8 @@ class TopicNull(Result):
         if self.kind != "topical" or not (apart.abs() > APART).any():
             return "", ""
         row = pairs.iloc[int(apart.abs().to_numpy().argmax())]
-        means = f"{row['first']} and {row['second']} {row['cosine_reached']:.2f}, given {row['cosine_target']:.2f}"
+        reached, given = (_cosine(row[f"cosine_{name}"]) for name in ("reached", "target"))
+        means = f"{row['first']} and {row['second']} {reached}, given {given}"
         return "less" if row["cosine_reached"] < row["cosine_target"] else "more", means
 
     def findings(self) -> list[str]:
@@ -201,7 +203,7 @@ class TopicNull(Result):
             return [self.sentence]
         # how similar the lists are to each other, and the random ones; control lists are in the table only
         pairs = [
-            f"{row['cosine_target']:.2f} and {row['cosine_reached']:.2f} ({row['first']}, {row['second']})"
+            f"{_cosine(row['cosine_target'])} and {_cosine(row['cosine_reached'])} ({row['first']}, {row['second']})"
             for row in self.similarity[~self.similarity["control"]].to_dict("records")
         ]
         cosines = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}."
@@ -392,6 +394,10 @@ def topic_null(
     )
 
 
+def _cosine(value: float) -> str:
+    return signed(value, digits=2)
+
+
 def _is_near(statistic: str) -> bool:
     """True if the random stereotype lists of a statistic are drawn as near to the protected words as the given ones.
 
@@ -506,16 +512,16 @@ def _similarity(
 def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[str]:
     """Sentences on random lists that are not like the given ones."""
     within = [
-        f"Random lists in place of {row['list']} reach a mean similarity of {row['reached']:.2f} and not "
-        f"{row['target']:.2f}: the null distribution may be too "
+        f"Random lists in place of {row['list']} reach a mean similarity of {_cosine(row['reached'])} and not "
+        f"{_cosine(row['target'])}: the null distribution may be too "
         f"{'narrow' if row['reached'] < row['target'] else 'wide'}."
         for row in coherence.to_dict("records")
         if abs(row["reached"] - row["target"]) > SHORT
     ]
     between = [
         f"Random lists in place of {row['first']} and {row['second']} reach a mean similarity to each other of "
-        f"{row['reached']:.2f} and not {row['target']:.2f} (cosine of their means {row['cosine_reached']:.2f} and not "
-        f"{row['cosine_target']:.2f}): the null distribution may be too "
+        f"{_cosine(row['reached'])} and not {_cosine(row['target'])} (cosine of their means "
+        f"{_cosine(row['cosine_reached'])} and not {_cosine(row['cosine_target'])}): the null distribution may be too "
         f"{'wide' if row['reached'] < row['target'] else 'narrow'}."
         for row in similarity.to_dict("records")
         if abs(row["reached"] - row["target"]) > SHORT
