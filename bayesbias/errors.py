@@ -90,6 +90,13 @@ def listed(words: Sequence[str], most: int = 8, mark: str = ", ") -> str:
     return mark.join(words[:most]) + more
 
 
+def in_words(words: Sequence[str], most: int = 8) -> str:
+    """The same in a sentence: ``and`` stands before the last word, or before how many more there are."""
+    if not 1 < len(words) <= most:
+        return listed(words, most)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
 def mark_between(names: Iterable[str]) -> str:
     """The mark between names of a list: a semicolon where a name has a comma."""
     return "; " if any("," in name for name in names) else ", "
@@ -121,9 +128,9 @@ def near(value: object, valid: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as an error shows it, cut where it is long; of tables and matrices their kind alone."""
-    kind = type(value).__name__
+    """A value as an error shows it, cut where it is long; of results, tables and matrices their kind alone."""
+    kind, is_result = type(value).__name__, hasattr(value, "findings")
     sides = len(getattr(value, "shape", ()))
-    if not sides or (sides == 1 and kind == "ndarray"):
+    if not is_result and (not sides or (sides == 1 and kind == "ndarray")):
         return " ".join(reprlib.repr(value).split())
-    return f"{'an' if kind[0] in 'aeiou' or kind == 'ndarray' else 'a'} {kind}"
+    return f"{'an' if kind[0] in 'aeiouAEIOU' or kind == 'ndarray' else 'a'} {kind}"

@@ -114,6 +114,16 @@ def is_list(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable) and not alone and getattr(value, "ndim", 1) > 0
 
 
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: lists of any kind as lists, and what has no such form as its text."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    if is_list(value):
+        return [plain(each) for each in value]
+    alone = value.item() if isinstance(value, np.generic) else value
+    return alone if alone is None or isinstance(alone, str | int | float) else str(alone)
+
+
 def several(value: Any) -> list[Any]:
     """The items of a list, or one value alone as a list; mappings and tables are single values."""
     return list(value) if is_list(value) else [value]

@@ -24,6 +24,7 @@ from pydantic.dataclasses import dataclass
 from bayesbias.errors import InputError, shown
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
 LONGEST = 240  # bytes of the name of a file, which leave room for that of its temporary one
@@ -181,6 +182,17 @@ def read_text(path: Path) -> str:
         return file_at(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read as text: {error}") from error
+
+
+def csv_table(path: str | Path, **options: Any) -> pd.DataFrame:
+    """A CSV file as a table."""
+    import pandas as pd
+
+    try:
+        table: pd.DataFrame = pd.read_csv(file_at(path), **options)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no CSV table: {error}") from error
+    return table
 
 
 MOST_TOML = 2**25  # bytes: many times the longest list of words, and fewer than an embedding given in its place

@@ -14,6 +14,7 @@ IN_SDS = "standard deviations of the embedding's distances"  # the unit of what 
 EDGE = 0.05  # part of an interval that it ends beyond 0, below which it ends next to 0
 FINE = 0.01  # below it a number is written with more decimals
 QUANTITIES = "quantities"  # ``attrs["rows"]`` of a table whose rows have units of their own
+HARDLY = 0.0005  # farthest from 0 that an end of the interval of a distance that hardly changed lies
 NO_WIDTH = 1e-9  # width of an interval below which it is a number
 
 
@@ -94,6 +95,11 @@ def barely(row: Any) -> bool:
 def excludes_zero(row: Any) -> bool:
     """True where the interval of a row excludes 0."""
     return bool(row["low"] > 0 or row["high"] < 0)
+
+
+def hardly_changed(row: Any) -> bool:
+    """True where both ends of the interval of a change of a distance are next to 0, and it is not exactly 0."""
+    return bool(max(abs(row["low"]), abs(row["high"])) <= HARDLY and row["mean"] != 0)
 
 
 def order_said(what: str, names: Sequence[str], draws: NDArray[np.float64], kind: str, least: float) -> str:

@@ -9,7 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bayesbias._support.paths import shipped
-from bayesbias._support.phrases import difference, ends_of, excludes_zero, figure, p_value, percent, share, signed
+from bayesbias._support.phrases import (
+    difference,
+    ends_of,
+    excludes_zero,
+    figure,
+    hardly_changed,
+    p_value,
+    percent,
+    share,
+    signed,
+)
 from bayesbias._support.results import FORMATS, Table, table_of
 from bayesbias.errors import listed, many
 
@@ -17,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FOLDER = shipped("data") / "prose"
-WRITERS = (difference, ends_of, excludes_zero, figure, listed, many, p_value, percent, share, signed)
+WRITERS = (difference, ends_of, excludes_zero, figure, hardly_changed, listed, many, p_value, percent, share, signed)
 
 
 class Prose:

@@ -3,7 +3,7 @@
 from bayesbias.axes.angles import Angle, Intersections, Quadrants, angle, intersections, quadrants
 from bayesbias.axes.audits import Audit, audit
 from bayesbias.axes.places import Axis, axis
-from bayesbias.axes.poles import list_axes
+from bayesbias.vectors.poles import list_axes
 
 __all__ = [
     "Angle",

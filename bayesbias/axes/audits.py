@@ -25,8 +25,6 @@ from bayesbias.axes.poles import (
     LISTS,
     FoundPoles,
     find_poles,
-    list_axes,
-    poles_of,
     refuse_one_pair,
     refuse_templates,
     sample_beside,
@@ -39,6 +37,7 @@ from bayesbias.numerics.mixtures import false_sign_rates, s_values
 from bayesbias.numerics.offsets import Field, MeanOffset, Strata, field_of, mean_offset, signal
 from bayesbias.vectors import Embedding, about, composed_of, composed_sentences, opened, rows_of, with_composed
 from bayesbias.vectors.contextual import ContextVectors
+from bayesbias.vectors.poles import list_axes, poles_of
 from bayesbias.words import WordLists, Words, lists_of_any_kind
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ from bayesbias.axes.poles import (
     TemplateErrors,
     find_poles,
     noted,
-    poles_of,
     ranks_of,
     refuse_one_pair,
     sample_beside,
@@ -55,6 +54,7 @@ from bayesbias.vectors import (
 )
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import CASES, about_distances
+from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, words_given
 
 if TYPE_CHECKING:

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import mapping
-from bayesbias._support.files import Document, check, checked, read_toml
-from bayesbias._support.paths import shipped
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
-from bayesbias.errors import InputError, agreed, listed, many, near, shown
+from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.vectors import Case, about, composed_of, composed_sentences, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import FREQUENT, SAMPLE, sample_of
-from bayesbias.words import PairList, Pairs, WordList, WordLists, Words, lists_of_any_kind, load_list, pairs_given
+from bayesbias.vectors.poles import Poles
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -39,115 +33,6 @@ NAMED = 5
 """Pairs left out that a headline names."""
 NO_LENGTH = 1e-6
 """Length of an offset below which its two words have one vector."""
-
-
-class _BundledAxis(Document):
-    domain: str
-    pairs: Pairs
-
-
-class _AxesFile(Document):
-    source: str
-    licence: str
-    doi: str = ""
-    axes: dict[str, _BundledAxis]
-
-
-@cache
-def _bundled() -> _AxesFile:
-    path = shipped("data") / "axes.toml"
-    return check(_AxesFile, read_toml(path), str(path))
-
-
-def list_axes() -> pd.DataFrame:
-    """The axes that :func:`axis` knows by name.
-
-    Returns
-    -------
-    DataFrame
-        ``name``, ``domain``, ``negative`` and ``positive`` (the words of the first pair), ``pairs`` (their number),
-        ``source``, ``licence``.
-
-    Examples
-    --------
-    >>> bb.list_axes().loc[lambda table: table["name"] == "affluence", ["negative", "positive", "pairs"]]
-      negative positive  pairs
-    1     poor     rich     42
-    """
-    known = _bundled()
-    rows = [
-        (name, entry.domain, *entry.pairs[0], len(entry.pairs), known.source, known.licence)
-        for name, entry in known.axes.items()
-    ]
-    pairs = load_list("gender_pairs")
-    if isinstance(pairs, PairList):
-        rows.append((pairs.name, "Demographic", *pairs.pairs[0], len(pairs.pairs), pairs.source, ""))
-    columns = ["name", "domain", "negative", "positive", "pairs", "source", "licence"]
-    return pd.DataFrame(rows, columns=columns).sort_values("name", ignore_index=True)
-
-
-@dataclass(frozen=True)
-class Poles:
-    """The words of an axis as they were asked for: pairs (negative, positive), or two lists by name."""
-
-    name: str
-    pairs: tuple[tuple[str, str], ...] = ()  # each once; empty for lists
-    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the negative pole first; empty for pairs
-    source: str = ""
-    doi: str = ""
-
-    @property
-    def ends(self) -> tuple[str, str]:
-        """Names of the negative and the positive pole: that of a list, or the word of the first pair."""
-        return (self.lists[0][0], self.lists[1][0]) if self.lists else self.pairs[0]
-
-    @property
-    def words(self) -> list[str]:
-        """Every word of the pairs or lists."""
-        return [word for pair in self.pairs for word in pair] or [word for _, words in self.lists for word in words]
-
-
-def poles_of(pairs: Any, name: str = "pairs") -> Poles:
-    """The poles that an argument stands for."""
-    if isinstance(pairs, Poles):
-        return pairs
-    known = _bundled()
-    if isinstance(pairs, str) and pairs in known.axes:
-        return Poles(pairs, known.axes[pairs].pairs, source=known.source, doi=known.doi)
-    if isinstance(pairs, str | Path):
-        try:
-            loaded = lists_of_any_kind(pairs)
-        except InputError as error:
-            valid = [*known.axes, "gender_pairs"]
-            if Path(pairs).suffix:
-                raise InputError(f"{name} is {str(pairs)!r}: {error}. Bundled axes are {', '.join(valid)}.") from None
-            raise InputError(
-                f"there is no axis {shown(str(pairs))}{near(pairs, valid)}. Bundled axes are {', '.join(valid)}; pairs "
-                "of words, or a TOML file of them, are valid too."
-            ) from None
-        if isinstance(loaded, WordList):
-            raise InputError(f"{name} is {str(pairs)!r}, a list of words: give pairs of words, or two lists")
-        pairs = loaded
-    if isinstance(pairs, WordLists | Mapping):
-        return _two_lists(pairs, name)
-    if isinstance(pairs, PairList):
-        return Poles(pairs.name, pairs.pairs, source=pairs.source, doi=pairs.doi or "")
-    word_pairs = tuple(pairs_given(pairs, name))
-    return Poles(f"{word_pairs[0][0]} to {word_pairs[0][1]}", word_pairs)
-
-
-def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Poles:
-    groups: Mapping[Any, Any] = lists.protected if isinstance(lists, WordLists) else mapping(lists, name, "lists")
-    if len(groups) != 2:
-        raise InputError(
-            f"{name} has {len(groups)} lists: an axis runs between two, such as {{'poor': [...], 'rich': [...]}}"
-        )
-    both = []
-    for group, words in groups.items():
-        both.append((group, checked(Words, words, f"{name}.{group}")))
-    if isinstance(lists, WordLists):
-        return Poles(lists.name, lists=tuple(both), source=lists.source, doi=lists.doi or "")
-    return Poles(f"{both[0][0]} to {both[1][0]}", lists=tuple(both))
 
 
 @dataclass(frozen=True)

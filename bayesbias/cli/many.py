@@ -12,6 +12,7 @@ import typer
 from typer import Argument, Option
 
 import bayesbias as bb
+from bayesbias._support.files import csv_table
 from bayesbias.cli import options, reading
 from bayesbias.cli.options import bundled, choice, to_write
 from bayesbias.cli.screen import (
@@ -185,7 +186,7 @@ def pool(
     report: options.ReportPath = None,
 ) -> None:
     """One contrast in many embeddings, partially pooled, and its relation to something outside."""
-    outside = None if on is None else reading.csv_table(on)
+    outside = None if on is None else csv_table(on)
     groups, replicates = reading.named_values("--group", group), reading.named_values("--replicate", replicate)
     lists = reading.connections(contrast)
     stages = bb.checks.TwoStage(adjust=adjust, frequencies=reading.frequencies_of(frequencies), weights=weights)
@@ -317,6 +318,7 @@ def compare(
     trust_pickle: options.TrustPickle = False,
 ) -> None:
     """Compare embeddings: the same pairs of words in each."""
+    from bayesbias.comparison.effects import similarities
     from bayesbias.models.fits import checked_draws
 
     if picture is not None and len(embeddings) > 2:
@@ -328,7 +330,7 @@ def compare(
     checked_draws(draws, 4)
     if model != "auto":
         bb.load_model(model)
-    scores = None if similarity is None else reading.similarities(similarity)
+    scores = None if similarity is None else similarities(similarity)
     tables, kvs = reading.distance_tables(embeddings, words, case, trust_pickle, whole=side_effects)
     show_coverages(tables)
     comparison = bb.compare(tables, model=model, draws=draws, seed=seed, case=case)
@@ -440,22 +442,30 @@ def documents(
 def debias(
     context: typer.Context,
     embedding: options.Embedding,
-    out: Annotated[Path, to_write("an embedding", *VECTORS, help="Embedding to write: .bin, .txt (word2vec) or .npz.")],
+    out: Annotated[
+        Path,
+        to_write(
+            "an embedding",
+            *VECTORS,
+            help="Embedding to write: .npz, which keeps the record of the debiasing, .bin or .txt (word2vec).",
+        ),
+    ],
     method: Annotated[
         str,
         Option(help=f"{', '.join(options.METHODS)}, or a method of a plugin.", autocompletion=bundled("methods")),
     ] = "hard",
     definitional: Annotated[
-        str | None, Option(help="Defining pairs: a list such as gender_pairs, or a TOML file.")
+        str | None, Option(help="Defining pairs: gender_pairs, an axis such as affluence, or a TOML file.")
     ] = None,
     words: Annotated[str | None, Option(help="Word lists whose groups, word by word, are the defining sets.")] = None,
-    equalize: Annotated[str | None, Option(help="Pairs to equalise (hard): a list of pairs.")] = None,
+    equalize: Annotated[str | None, Option(help="Pairs to equalise (hard): a list of pairs or an axis.")] = None,
     ignore: Annotated[str | None, Option(help="Words to leave alone: a list of words.")] = None,
     trust_pickle: options.TrustPickle = False,
 ) -> None:
     """A debiased copy of an embedding. Options of the method follow as --name value, such as --components 2."""
     from bayesbias._support.files import home_folder
     from bayesbias.vectors.debiasing.registry import find_method
+    from bayesbias.vectors.poles import pairs_of
 
     source = home_folder(embedding)
     if out.exists() and source.exists() and out.samefile(source):
@@ -469,7 +479,7 @@ def debias(
         raise InputError(f"one embedding is debiased at a time, and {others[0]} is given too")
     chosen |= extra
     if equalize is not None:
-        chosen["equalize"] = list(_pairs(equalize))
+        chosen["equalize"] = pairs_of(equalize, "--equalize")
     if ignore is not None:
         chosen["ignore"] = _words(ignore)
     kv = bb.load_embedding(embedding, trust_pickle=trust_pickle)
@@ -482,6 +492,8 @@ def debias(
 
 def _defining(taken: Collection[str], definitional: str | None, words: str | None) -> dict[str, Any]:
     """The option of a method that holds its defining pairs, or groups; none for a method that takes none."""
+    from bayesbias.vectors.poles import pairs_of
+
     if "definitional" not in taken:
         if definitional is not None or words is not None:
             raise InputError("this method takes no defining words: leave --definitional and --words out")
@@ -489,20 +501,10 @@ def _defining(taken: Collection[str], definitional: str | None, words: str | Non
     if (definitional is None) == (words is None):
         raise InputError("the defining words are needed: give --definitional or --words, one of the two")
     if definitional is not None:
-        return {"definitional": list(_pairs(definitional))}
+        return {"definitional": pairs_of(definitional, "--definitional")}
     lists = bb.load_words(str(words))
     lists.single_forms("debiasing")
     return {"definitional": {name: list(listed) for name, listed in lists.protected.items()}}
-
-
-def _pairs(name: str) -> tuple[tuple[str, str], ...]:
-    """The pairs of a list of pairs."""
-    from bayesbias.words import PairList
-
-    listed = bb.load_list(name)
-    if not isinstance(listed, PairList):
-        raise InputError(f"{name} is a list of words: pairs are needed, such as gender_pairs")
-    return listed.pairs
 
 
 def _words(name: str) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
+from bayesbias._support.files import csv_table
 from bayesbias.cli.options import TABLES, Cases
 from bayesbias.cli.screen import working
 from bayesbias.errors import InputError, many
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 
     from bayesbias.numerics.arrays import FloatArray
     from bayesbias.words import WordLists
+
+
+def lists_after(embedding: str, words: str) -> WordLists:
+    """The word lists of a command in which the embedding comes first."""
+    bundled = bb.list_embeddings()["name"].tolist()
+    if words in bundled and embedding not in bundled:
+        raise InputError(f"{words} is an embedding and comes first: give {words} {embedding}")
+    if Path(embedding).suffix == ".toml":
+        raise InputError(f"{embedding} is a word list and comes after the embedding: give EMBEDDING {embedding}")
+    return bb.load_words(words)
 
 
 SE = "se"
@@ -88,19 +99,6 @@ def _literal(text: str) -> Any:
         return text
 
 
-def csv_table(path: Path, **options: Any) -> pd.DataFrame:
-    """A CSV file as a table."""
-    import pandas as pd
-
-    from bayesbias._support.files import file_at
-
-    try:
-        table: pd.DataFrame = pd.read_csv(file_at(path), **options)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no CSV table: {error}") from error
-    return table
-
-
 def transform_of(path: Path) -> FloatArray:
     """The transform of à la carte vectors that the command documents wrote."""
     from bayesbias._support.files import file_at, read_arrays
@@ -149,18 +147,6 @@ def values_by_word(path: Path) -> tuple[pd.Series, pd.Series | None]:
             f"it {SE!r} or {f'{value.name}_{SE}'!r} if it does, or leave it out"
         )
     return value, se[0] if se else None
-
-
-def similarities(path: Path) -> pd.DataFrame:
-    """Pairs of words and their similarity."""
-    import pandas as pd
-
-    table = csv_table(path, keep_default_na=False)
-    if len(table.columns) == 3 and not pd.isna(pd.to_numeric(table.columns[2], errors="coerce")):
-        raise InputError(f"{path} begins with a pair, {', '.join(table.columns)}: put a header above it")
-    if len(table.columns) != 3:
-        raise InputError(f"{path} has {len(table.columns)} columns: three are needed, word, word and similarity")
-    return table
 
 
 def benchmarks(path: Path) -> dict[str, dict[str, float]]:

@@ -27,7 +27,7 @@ from bayesbias._support.results import (
     table_of,
 )
 from bayesbias._support.runs import one_thread
-from bayesbias.axes.poles import find_poles, poles_of, vocabulary_of
+from bayesbias.axes.poles import find_poles, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
 from bayesbias.documents.design import Design, designed, explained
 from bayesbias.documents.findings import SPEAKERS, asked_of, cut, findings_of, parts_of, subject_of
@@ -47,6 +47,7 @@ from bayesbias.numerics.clusters import (
 from bayesbias.numerics.mixtures import NormalNodes
 from bayesbias.numerics.related import root_of
 from bayesbias.vectors import about, find_keys, find_words
+from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, load_words, words_given
 
 WORDS = ("similar", "given")

@@ -22,7 +22,6 @@ from bayesbias._support.files import home_folder
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited
 from bayesbias._support.runs import Task, finished, plain_json, prepare, read_plan, run, workers_asked
-from bayesbias.axes.poles import poles_of
 from bayesbias.distances.adjustment import adjust
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import DistanceTable
@@ -60,6 +59,7 @@ from bayesbias.second_stage.decisions import (
 )
 from bayesbias.second_stage.specifications import Multiverse, multiverse_of
 from bayesbias.vectors.debiasing.registry import NONE, method_and_options, methods_from_outside
+from bayesbias.vectors.poles import poles_of
 from bayesbias.words import CONTROLS, load_words
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from bayesbias._support.runs import (
     write_record,
 )
 from bayesbias.axes import list_axes
-from bayesbias.axes.poles import find_poles, poles_of
+from bayesbias.axes.poles import find_poles
 from bayesbias.distances import Coverage, distance_table
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
 from bayesbias.distances.list_coverage import ListEntry
@@ -47,6 +47,7 @@ from bayesbias.vectors.debiasing.registry import (
     method_by_name,
 )
 from bayesbias.vectors.lookup import ordered_by_frequency
+from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, bundled_names, load_words
 
 if TYPE_CHECKING:

@@ -244,7 +244,7 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
         "axes": {*list_axes()["name"], "gender_pairs"},
     }
     entries = {kind: resolved(getattr(plan, kind), base, names, kind, where) for kind, names in bundled.items()}
-    methods = [_method(each, base, bundled["words"]) for each in plan.debiasing]
+    methods = [_method(each, base, bundled["words"] | bundled["axes"]) for each in plan.debiasing]
     for words in entries["words"]:
         load_words(words)
     for name in entries["models"]:
@@ -282,7 +282,7 @@ def _tasks(plan: SweepPlan, base: Path, where: str) -> list[Task]:
 
 
 def _method(method: str | dict[str, Any], base: Path, names: set[str]) -> str | dict[str, Any]:
-    """A method as it is given; files that its options name, and that are no bundled lists, as absolute paths."""
+    """A method as it is given; files that its options name, no bundled lists or axes, as absolute paths."""
     name, options = method_and_options(method)
     if not isinstance(name, str):
         raise InputError(f"debiasing holds {method}: give a name, or a table with 'method' and its options")

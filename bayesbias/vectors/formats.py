@@ -22,8 +22,8 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesbias._support.arguments import flag, one_of, printable
-from bayesbias._support.files import check_target, from_json, home_folder, read_as, to_json, whole_file
+from bayesbias._support.arguments import flag, one_of, plain, printable
+from bayesbias._support.files import Document, check, check_target, from_json, home_folder, read_as, to_json, whole_file
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, agreed, many, near, shown, warn, within
@@ -31,6 +31,7 @@ from bayesbias.vectors.libraries import arrays_of
 from bayesbias.vectors.lookup import (
     ANEW,
     CASES,
+    DEBIASING,
     NO_BREAK,
     ORIGIN,
     SAMPLE,
@@ -58,6 +59,7 @@ from bayesbias.vectors.lookup import (
 from bayesbias.vectors.readers import (
     OVERALL,
     PICKLE_MARK,
+    RECORD,
     SAMPLED,
     WEIGHTS,
     Named,
@@ -68,11 +70,12 @@ from bayesbias.vectors.readers import (
     holds_fasttext,
     mapped,
     plain_file,
+    stored_record,
     stored_sample,
     vectors_at,
 )
 from bayesbias.vectors.tables import real_vectors
-from bayesbias.words import WordLists
+from bayesbias.words import Text, WordLists
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,6 +97,10 @@ def save_embedding(kv: Embedding, path: str | Path) -> None:
     word2vec's binary (``.bin``) and text format (``.txt``, ``.vec``), each also packed (``.txt.gz``); NumPy's archive
     (``.npz``) and ``.safetensors``, which :func:`load_embedding` can map into memory; or ``.parquet``. The file is
     written whole or not at all. Word2vec's formats hold no word with a blank, safetensors none with a line break.
+
+    An ``.npz`` file holds the source, the DOI and the record of the debiasing of an embedding too, and the name of a
+    debiased one, so that tables, citations and methods texts have them when :func:`load_embedding` has read it. Other
+    formats hold words and vectors alone, and what gensim's own ``save`` keeps of a debiasing is not read.
 
     Examples
     --------
@@ -135,6 +142,7 @@ def save_embedding(kv: Embedding, path: str | Path) -> None:
                 plain.unlink(missing_ok=True)
         elif suffix == ".npz":
             arrays: dict[str, Any] = {"words": np.array(words), "vectors": kv.vectors, **_sample_arrays(sample_of(kv))}
+            arrays |= _record_arrays(kv)
             np.savez(temporary, **arrays)
         elif suffix == ".safetensors":
             _write_safetensors(temporary, words, kv.vectors)
@@ -154,6 +162,42 @@ def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = dict(zip(SAMPLED, (words, sample.vectors, placed, places, facts), strict=True))
     arrays |= {OVERALL: sample.overall}
     return arrays if sample.everywhere is None else arrays | {WEIGHTS: sample.everywhere}
+
+
+class _Record(Document):
+    """The record of an ``.npz`` file on its embedding; the name is that of a debiased one."""
+
+    name: Text = ""
+    source: Text = ""
+    doi: Text = ""
+    debiasing: dict[str, Any] | None = None
+
+
+def _record_arrays(kv: KeyedVectors) -> dict[str, NDArray[Any]]:
+    """The array that an ``.npz`` file holds of what is recorded of an embedding; none where nothing is."""
+    name, debiasing = getattr(kv, "bayesbias_name", ""), getattr(kv, DEBIASING, None)
+    origin: Mapping[str, Any] = _manifest().get(name, origin_of(kv))
+    facts = {key: origin[key] for key in ("source", "doi") if origin.get(key)}
+    if debiasing is not None:
+        facts |= {"name": name, "debiasing": plain(vars(debiasing))}
+    return {RECORD: np.array(to_json(facts))} if facts else {}
+
+
+def _with_record(kv: KeyedVectors, path: Path) -> KeyedVectors:
+    """The embedding with what its file records of it, if it records anything."""
+    stored = stored_record(path)
+    if stored is None:
+        return kv
+    from bayesbias.vectors.debiasing.methods import debiasing_from
+
+    with read_as("the record of an embedding", str(path)):
+        known = check(_Record, from_json(stored), f"{path}: the record of the embedding")
+        setattr(kv, ORIGIN, {key: value for key in ("source", "doi") if (value := getattr(known, key))})
+        kv.bayesbias_name = known.name or kv.bayesbias_name
+        if known.debiasing is not None:
+            where = f"{path}: the record of the debiasing"
+            setattr(kv, DEBIASING, debiasing_from(known.debiasing, kv.vector_size, where))
+    return kv
 
 
 def _write_safetensors(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
@@ -236,7 +280,8 @@ def load_embedding(
     -------
     KeyedVectors
         float32 vectors in the order of the source. What is read from a file has its name in the attribute
-        ``bayesbias_name``, which distance tables record.
+        ``bayesbias_name``, which distance tables record; debiased vectors in ``.npz`` have the name that they were
+        saved with.
 
     Warns
     -----
@@ -436,7 +481,8 @@ def _from_file(
     name, manifest = os.fspath(source), _manifest()
     kv = _read_file(name, manifest, request, trust_pickle, mmap)
     if name not in manifest:
-        setattr(kv, ORIGIN, {"path": name})
+        kv = _with_record(kv, home_folder(name))
+        setattr(kv, ORIGIN, origin_of(kv) | {"path": name})
     return kv
 
 
@@ -702,6 +748,8 @@ def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> K
     rows = np.concatenate([rows, *(vector[None] for vector in subwords.values())])
     kv = _made([*words, *subwords], rows, getattr(source, "bayesbias_name", "the embedding"))
     kv.bayesbias_sample = sample_of(source)
+    if hasattr(source, DEBIASING):
+        setattr(kv, DEBIASING, getattr(source, DEBIASING))
     setattr(kv, ORIGIN, origin_of(source))
     setattr(kv, SUBWORDS, frozenset(subwords) | subwords_of(source))
     if request is not None and sample_of(source) is None:

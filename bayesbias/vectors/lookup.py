@@ -45,6 +45,7 @@ ANYWHERE = 0.001
 STEPS = 512  # points of the logarithm of places at which that density is computed
 ATTRIBUTE = "bayesbias_sample"  # name of the sample on an embedding of which a part is loaded
 SUBWORDS = "bayesbias_subwords"  # name of the set of words whose vectors a fastText model made of parts of words
+DEBIASING = "bayesbias_debiasing"  # name of the record of a debiasing on the embedding that it made
 ORIGIN = "bayesbias_origin"  # name of the source, DOI and path on an embedding of which they are known
 SPREAD = 1000  # words between which distances are measured for the unit of an embedding
 LEAST_SPREAD = 30  # words without which it has none
@@ -229,7 +230,7 @@ def about(kv: KeyedVectors) -> About:
     size = len(kv.index_to_key) if sample is None else sample.size
     known: About = {"name": name, "vectors": size, "dimensions": int(kv.vector_size)}
     known |= origin_of(kv)
-    record = getattr(kv, "bayesbias_debiasing", None)
+    record = getattr(kv, DEBIASING, None)
     if record is None:
         return known
     known["debiasing"] = str(record)

@@ -56,6 +56,7 @@ MOST_LINE = 1 << 27  # letters of a line of a corpus, which is one sentence
 SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
 WEIGHTS = "sample_weights"  # of a sample that follows the nearness of lists
 OVERALL = "overall_vectors"  # absent in files of earlier versions
+RECORD = "embedding_record"  # array of an .npz embedding with what is recorded of it, as JSON
 
 Vectors = NDArray[np.float32]
 IntArray = NDArray[np.intp]
@@ -653,6 +654,17 @@ def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:
             with archive.open(f"{name}.npy") as member:
                 arrays[name] = read_array(member, allow_pickle=False)
         return arrays
+
+
+def stored_record(path: Path) -> str | None:
+    """The record of an ``.npz`` embedding, as JSON, or None."""
+    if not begins_with(path, ZIP_MARK):
+        return None
+    with path.open("rb") as file, archive_of(file, str(path)) as archive:
+        if f"{RECORD}.npy" not in archive.namelist():
+            return None
+        with archive.open(f"{RECORD}.npy") as member:
+            return str(read_array(member, allow_pickle=False))
 
 
 def _npz_parts(path: Path, archive: ZipFile) -> tuple[NDArray[Any], tuple[int, ...], bool, np.dtype[Any]]:

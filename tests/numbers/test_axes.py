@@ -12,7 +12,7 @@ from scipy.stats import chi2, norm, t
 import bayesbias as bb
 from bayesbias._support.phrases import signed
 from bayesbias.axes import angles
-from bayesbias.axes.poles import find_poles, poles_of
+from bayesbias.axes.poles import find_poles
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import unit_rows
 from bayesbias.numerics.offsets import (
@@ -27,6 +27,7 @@ from bayesbias.numerics.offsets import (
     signal,
 )
 from bayesbias.numerics.related import MIDDLES, STEP
+from bayesbias.vectors.poles import poles_of
 
 PAIRS = [("he", "she"), ("man", "woman"), ("boy", "girl")]
 MONEY = [("poor", "rich"), ("cheap", "expensive"), ("poverty", "wealth")]

@@ -1,5 +1,6 @@
 """Debiased vectors would keep, or gain, what a method says that it removes."""
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias import debiasing, numerics
+from bayesbias._support.arguments import plain
 
 SIZE = 30
 PAIRS = [(f"m{at}", f"f{at}") for at in range(12)]
@@ -342,7 +344,11 @@ WRONG = [
     ("hart", {}, r"there is no method 'hart' \(did you mean 'hard'\?\): valid are project, hard"),
     ("hard", {}, "hard needs the option 'definitional': it takes definitional, equalize"),
     ("hard", {"definitional": PAIRS, "pairs": 1}, "hard has no option 'pairs'"),
-    ("hard", {"definitional": "he she"}, "there is no word list 'he she'"),
+    (
+        "hard",
+        {"definitional": "he she"},
+        "there is no axis 'he she'. Bundled axes are activity, affluence, .* pairs of words, or a TOML file",
+    ),
     ("hard", {"definitional": ["he", "she"]}, "definitional holds 'he': give each set as a list"),
     ("hard", {"definitional": [1, 2]}, "definitional holds 1"),
     ("hard", {"definitional": [["m0"]]}, r"definitional holds \('m0',\): a set needs 2 words"),
@@ -395,6 +401,34 @@ def test_pairs_to_equalise_that_share_a_word_are_named(kv):
         assert str(after.bayesbias_debiasing).endswith(
             "2 of 3 sets equalised; f0 stands in several, of which the last one counts."
         )
+    chain = [("m0", "f0"), ("f0", "m1"), ("m1", "f1"), ("f1", "m2")]
+    record = bb.debias(kv, "hard", definitional=PAIRS, equalize=chain).bayesbias_debiasing
+    assert "; f0, m1 and f1 stand in several, of which the last one counts." in str(record)
+
+
+@pytest.mark.parametrize("method", ["hard", "leace"])
+def test_an_axis_stands_for_its_pairs(method):
+    axis = bb.axis("glove-50d-slice", "affluence", words=["nurse"])
+    pairs = axis.poles.poles.pairs
+    assert pairs[:2] == (("poor", "rich"), ("poorer", "richer"))
+    if method == "leace":  # a word belongs to one group, and not all pairs have words of their own
+        pairs, axis = pairs[:5], bb.axis("glove-50d-slice", pairs[:5], words=["nurse"])
+    by_pairs, by_axis = (bb.debias("glove-50d-slice", method, definitional=given) for given in (list(pairs), axis))
+    np.testing.assert_array_equal(by_pairs.vectors, by_axis.vectors)
+    assert by_axis.bayesbias_debiasing.options == {"definitional": list(pairs)}
+    if method == "hard":
+        by_name = bb.debias("glove-50d-slice", method, definitional="affluence")
+        np.testing.assert_array_equal(by_pairs.vectors, by_name.vectors)
+        assert by_name.bayesbias_debiasing.sets[0] == ("poor", "rich")
+
+
+def test_an_axis_without_pairs_is_refused():
+    lists = {"low": ["poor", "cheap"], "high": ["rich", "costly"]}
+    axis = bb.axis("glove-50d-slice", lists, words=["nurse"])
+    with pytest.raises(bb.InputError, match="definitional is the axis low to high, which runs between two lists and"):
+        bb.debias("glove-50d-slice", "hard", definitional=axis)
+    with pytest.raises(bb.InputError, match="ignore is an Axis: give a list of words"):
+        bb.debias("glove-50d-slice", "hard", definitional=PAIRS, ignore=axis)
 
 
 def test_a_record_names_groups_and_sets(kv, debiased):
@@ -422,3 +456,86 @@ def test_the_record_travels_with_the_coverage(slice_vectors):
 def test_a_list_of_pairs_goes_by_its_name(slice_vectors, hard_debiased):
     by_name = bb.debias(slice_vectors, "hard", definitional="gender_pairs", equalize="gender_pairs")
     np.testing.assert_array_equal(by_name.vectors, hard_debiased.vectors)
+
+
+def record_of(kv):
+    """The record of a debiasing as plain values."""
+    return plain(vars(kv.bayesbias_debiasing))
+
+
+@pytest.mark.parametrize("method", DEFINED)
+def test_the_record_is_kept_in_npz_files(kv, debiased, method, tmp_path):
+    after = debiased(method)
+    bb.save_embedding(after, tmp_path / "after.npz")
+    for back in (
+        bb.load_embedding(tmp_path / "after.npz"),
+        bb.load_embedding(tmp_path / "after.npz", words=["m0", "w3"]),
+        bb.load_embedding(bb.load_embedding(tmp_path / "after.npz"), words=["m0", "w3"]),
+        bb.load_embedding(tmp_path / "after.npz", mmap=True),
+    ):
+        assert record_of(back) == record_of(after)
+        record, expected = back.bayesbias_debiasing, after.bayesbias_debiasing
+        assert str(record) == str(expected)
+        assert record.groups == expected.groups
+        np.testing.assert_array_equal(record.subspace, expected.subspace)
+        assert record.subspace.shape == expected.subspace.shape
+        pd.testing.assert_frame_equal(record.table(), expected.table())
+        assert back.bayesbias_name == f"unnamed ({method})"
+        assert bb.cite(back).text() == bb.cite(after).text()
+
+
+def test_source_and_doi_are_kept_in_npz_files(tmp_path, slice_vectors):
+    given = bb.load_embedding({"he": [1.0, 0.0], "she": [0.0, 1.0]}, source="Doe (2020)", doi="10.1000/x")
+    for name, kv, cited in (
+        ("given", given, ("Doe (2020)", "10.1000/x")),
+        ("slice", slice_vectors, ("Mikolov, Chen, Corrado and Dean (2013)", "10.48550/arXiv.1310.4546")),
+    ):
+        bb.save_embedding(kv, tmp_path / f"{name}.npz")
+        back = bb.load_embedding(tmp_path / f"{name}.npz")
+        work = bb.cite(back).used[-1]
+        assert work.what == f"embedding {name}.npz"
+        assert work.doi == cited[1]
+        assert name == "slice" or work.source == cited[0]
+        assert not hasattr(back, "bayesbias_debiasing")
+    assert "embedding_record" not in np.load(saved(tmp_path, embedding(["a", "b"], np.eye(2)))).files
+
+
+def saved(folder, kv):
+    bb.save_embedding(kv, folder / "saved.npz")
+    return folder / "saved.npz"
+
+
+DAMAGED = {
+    "no JSON": (lambda _: "{", "cannot be read as the record of an embedding"),
+    "a list": (lambda _: "[]", "the record of the embedding"),
+    "another key": (lambda known: json.dumps(known | {"more": 1}), "unknown key 'more'"),
+    "no method": (lambda known: json.dumps(known | {"debiasing": {}}), "the key 'method' is missing"),
+    "a number for a name": (lambda known: json.dumps(known | {"name": 1}), "name"),
+    "directions that are too short": (
+        lambda known: json.dumps(known | {"debiasing": known["debiasing"] | {"subspace": [[1.0]]}}),
+        "has no directions of 30 numbers",
+    ),
+    "objects": (lambda _: {"a": 1}, "Object arrays cannot be loaded"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_record_is_refused(debiased, tmp_path, damage):
+    arrays = dict(np.load(saved(tmp_path, debiased("leace"))))
+    made, message = DAMAGED[damage]
+    np.savez(tmp_path / "bad.npz", **arrays | {"embedding_record": made(json.loads(str(arrays["embedding_record"])))})
+    with pytest.raises(bb.InputError, match=message) as error:
+        bb.load_embedding(tmp_path / "bad.npz")
+    assert "bad.npz" in str(error.value)
+
+
+def test_distances_from_a_file_know_the_debiasing(slice_vectors, tmp_path):
+    """A methods text of vectors from a file has what one of the same vectors in memory has."""
+    pairs = bb.load_list("gender_pairs").pairs
+    after = bb.debias(slice_vectors, "leace", definitional=pairs)
+    back = bb.load_embedding(saved(tmp_path, after), words=bb.load_words("weat7"))
+    kept = bb.distance_table(back, "weat7").coverage.embedding
+    known = bb.distance_table(after, "weat7").coverage.embedding
+    assert [kept[fact] for fact in ("name", "debiasing", "groups")] == [
+        known[fact] for fact in ("name", "debiasing", "groups")
+    ]

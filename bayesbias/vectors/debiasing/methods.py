@@ -13,8 +13,9 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesbias._support.arguments import finite_number, is_list, one_of, whole_number
+from bayesbias._support.files import Document, check
 from bayesbias._support.results import Cited, Result
-from bayesbias.errors import InputError, agreed, listed, many, shown
+from bayesbias.errors import InputError, agreed, in_words, listed, many, shown
 from bayesbias.numerics.arrays import (
     FloatArray,
     IntArray,
@@ -25,7 +26,7 @@ from bayesbias.numerics.arrays import (
     without,
 )
 from bayesbias.vectors import find_keys, find_words, rows_of
-from bayesbias.words import pairs_given
+from bayesbias.vectors.poles import pairs_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,9 +141,9 @@ def _complete_sets(
 
 
 def _as_sets(sets: object, name: str, least: int) -> list[Words]:
-    """Sets of words as tuples, of groups word by word; the name of a list of pairs stands for its pairs."""
+    """Sets of words as tuples, of groups word by word; the name of an axis or a list of pairs stands for its pairs."""
     if isinstance(sets, str):
-        return list(pairs_given(sets, name))
+        return list(pairs_of(sets, name))
     values = sets
     if isinstance(sets, Mapping):
         groups = {group: as_words(words, f"the group {group!r}") for group, words in sets.items()}
@@ -165,7 +166,7 @@ def _as_sets(sets: object, name: str, least: int) -> list[Words]:
 def as_words(words: object, name: str) -> list[str]:
     """Words as a list."""
     if not is_list(words):
-        raise InputError(f"{name} is {words!r}: give a list of words")
+        raise InputError(f"{name} is {shown(words)}: give a list of words")
     listed = list(words)
     if odd := [word for word in listed if not isinstance(word, str)]:
         raise InputError(f"{name} holds {odd[0]!r}: give a list of words")
@@ -255,7 +256,7 @@ class Debiasing(Result):
             return [f"{many(len(equal), 'set')} equalised"] if equal else []
         every = list(chain.from_iterable(self.equalized))
         shared = [word for word in last if every.count(word) > 1]
-        stand = f"{listed(shared, mark=' and ')} {agreed(len(shared), 'stands', 'stand')} in several"
+        stand = f"{in_words(shared)} {agreed(len(shared), 'stands', 'stand')} in several"
         return [f"{len(equal)} of {len(self.equalized)} sets equalised", f"{stand}, of which the last one counts"]
 
     def text(self) -> str:
@@ -273,6 +274,33 @@ class Debiasing(Result):
         shares = np.full(len(self.subspace), np.nan)
         shares[: len(self.explained)] = self.explained[: len(self.subspace)]
         return pd.DataFrame({"direction": np.arange(1, len(shares) + 1), "explained": shares})
+
+
+class _Recorded(Document):
+    """A debiasing as a file keeps it."""
+
+    method: str
+    subspace: tuple[tuple[float, ...], ...]
+    explained: tuple[float, ...]
+    sets: tuple[Words, ...]
+    neutralized: int
+    equalized: tuple[Words, ...]
+    trace: tuple[float, ...]
+    options: dict[str, Any]
+    notes: tuple[str, ...]
+    source: str
+    doi: str
+    groups: dict[str, Words]
+
+
+def debiasing_from(stored: object, dimensions: int, where: str) -> Debiasing:
+    """The record of a debiasing of vectors with so many dimensions from its plain values in a file."""
+    known = check(_Recorded, stored, where)
+    if any(len(direction) != dimensions for direction in known.subspace):
+        raise InputError(f"{where}: subspace has no directions of {dimensions} numbers, as many as the vectors have")
+    arrays = {name: np.array(getattr(known, name)) for name in ("explained", "trace")}
+    subspace = np.array(known.subspace, dtype=np.float64).reshape(-1, dimensions)
+    return Debiasing(**{**vars(known), **arrays, "subspace": subspace})
 
 
 Changed = tuple[NDArray[np.float32], Debiasing]

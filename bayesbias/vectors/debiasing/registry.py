@@ -32,7 +32,7 @@ from bayesbias.vectors.debiasing.methods import (
     vocabulary_of,
 )
 from bayesbias.vectors.lookup import ORIGIN, SUBWORDS, VocabularySample, origin_of, sample_of, subwords_of
-from bayesbias.words import pairs_given
+from bayesbias.vectors.poles import pairs_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -259,10 +259,11 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
         squared change of the vocabulary. Or another one that :func:`bayesbias.vectors.debiasing.list_methods` shows, a
         :class:`Method`, or a function of a :class:`Vocabulary`.
     **options
-        ``definitional``: the defining pairs or sets of words, the name of a list of pairs such as ``"gender_pairs"``,
-        or groups (a mapping of names to words). Methods of sets take groups word by word and drop a set that lacks a
-        word with a note; methods of groups (``null_space``, ``leace``) take the first words of all pairs for one group
-        and the second for another. ``equalize``
+        ``definitional``: the defining pairs or sets of words, the name of a list of pairs such as ``"gender_pairs"``
+        or of an axis such as ``"affluence"``, an :class:`Axis` of pairs, or groups (a mapping of names to words).
+        Methods of sets take groups word by word and drop a set that lacks a word with a note; methods of groups
+        (``null_space``, ``leace``) take the first words of all pairs for one group and the second for another.
+        ``equalize``
         (``hard``: none by default; ``hard_multiclass``: by default the defining sets). ``neutralize``: the words to
         change, by default all, and ``ignore``: words to leave alone. ``components``: how many directions. ``subspace``
         (``project``): directions (k, dimensions) in place of sets. ``order`` (``hard_multiclass``): ``"simultaneous"``
@@ -279,8 +280,7 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
     -0.01
     """
     chosen = checked_method(method, options)
-    # what can be read once only would be used up by the first look at it
-    options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
+    options = {name: _kept(value, name) for name, value in options.items()}
     before: Any = opened(kv, [word for name in NAMING if name in options for word in _words_in(options[name], name)])
     changed, sample, record = _changed(before, sample_of(before), chosen, options)
     gone = np.flatnonzero(~changed.any(axis=1) & np.asarray(before.vectors).any(axis=1))
@@ -298,19 +298,28 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
     after.bayesbias_sample = sample
     after.norms = np.sqrt(np.vecdot(changed, changed))
     after.bayesbias_name = f"{about(before)['name']} ({chosen.name})"
-    setattr(after, ORIGIN, origin_of(before))
+    # the file of the embedding holds other vectors
+    setattr(after, ORIGIN, {name: value for name, value in origin_of(before).items() if name != "path"})
     setattr(after, SUBWORDS, subwords_of(before))
     after.bayesbias_debiasing = replace(record, options=dict(options), source=chosen.source, doi=chosen.doi)
     return after
 
 
-NAMING = ("definitional", "equalize", *CHANGED)  # options that name words
+def _kept(option: Any, name: str) -> Any:
+    """An option as it is recorded: an axis as its pairs, and as a list what could be read once only."""
+    if isinstance(option, Iterator):
+        return list(option)
+    return pairs_of(option, name) if name in PAIRED and hasattr(option, "poles") else option
+
+
+PAIRED = ("definitional", "equalize")  # options that may be pairs
+NAMING = (*PAIRED, *CHANGED)  # options that name words
 
 
 def _words_in(option: object, name: str) -> Iterator[str]:
-    """The words of an option: those of lists and sets, or of a list of pairs that is named."""
+    """The words of an option: those of lists and sets, or of an axis or a list of pairs that is named."""
     if isinstance(option, str) and name not in CHANGED:
-        yield from chain(*pairs_given(option, name))
+        yield from chain(*pairs_of(option, name))
     elif isinstance(option, Mapping | list | tuple):
         for part in option.values() if isinstance(option, Mapping) else option:
             yield from [part] if isinstance(part, str) else _words_in(part, name)
