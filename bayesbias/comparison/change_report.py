@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,10 +12,16 @@ import pandas as pd
 
 from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import FINE, IN_SDS, MINUS, difference, excludes_zero, figure, percent
+from bayesbias._support.phrases import FINE, IN_SDS, MINUS, difference, excludes_zero, figure, hardly_changed, percent
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import Block, Code, Items, Page, Picture, Result, Section, filled, unsaid
-from bayesbias.contrast.associations import ONE_GROUP, POPULATIONS, SIGN_RATE, decomposition_sentence
+from bayesbias.contrast.associations import (
+    ONE_GROUP,
+    POPULATIONS,
+    SIGN_RATE,
+    decomposition_sentence,
+    equal_groups,
+)
 from bayesbias.distances.list_coverage import lists_named
 from bayesbias.errors import InputError, shown
 from bayesbias.models.tree import Fit
@@ -34,6 +41,7 @@ EQUAL_MEANS = ("leace",)  # debiasing methods after which the means of the group
 COLUMNS = ("from", "to", "before", "after", "mean", "change", "low", "high")  # of changes that are printed
 MOST_ROWS = 15  # of these
 LITTLE = 10  # percent of the size before, below which a change is little
+NIL = 0.01  # of the size before: a change whose interval lies within it, on either side of 0, is next to none
 NARROWER = 0.9  # of the width without the pairing, up to which a sentence says that pairing made an interval narrower
 EXCLUDED = {"hard_multiclass": 0.22}
 """Debiasing method to the share of random topics whose interval excludes 0, where that lies above 11% by more than two
@@ -69,24 +77,31 @@ def verdict_of(result: Comparison, prob: float) -> dict[str, list[str]]:
     if result.faults:
         parts["What changed"].append(WORDS.faults(faults=result.faults))
     for number in range(len(result.pairs)):
-        change = _Change.of(result, number, prob)
-        if result.headline is not None:
-            table = result.outcomes(*result.headline, prob, change=number)
-            parts["What changed"] += _headline(result, change, table)
-            # how much of the change is special to a word's own stereotypes; nothing without control words
-            if OTHER not in result.connections:
-                parts["What changed"].append(ONE_GROUP)
-            elif controls := result.decomposable:
-                sums = result.decomposition(controls[0], prob, change=number)
-                sentence = decomposition_sentence(sums, "the change of ", figure)
-                parts["What changed"].append(WORDS.sum_of_parts(change=change, parts=sentence))
-            parts["For whom"] += [_words(change, table), *_groups(result, change)]
-            parts["How certain"].append(_widths(result, change, table))
-        parts[broke] += _controls(result, change)
+        for name, sentences in _of_one(result, _Change.of(result, number, prob)).items():
+            parts[broke if name == "Controls" else name] += sentences
     if result.headline is None and not parts[broke]:
         parts["What changed"].append(WORDS.one_kind())
     parts["Notes"] += result.notes
     return {name: sentences for name, sentences in parts.items() if sentences}
+
+
+def _of_one(result: Comparison, change: _Change) -> dict[str, list[str]]:
+    """Sentences on one change, by part."""
+    parts = {"Controls": _controls(result, change)}
+    if result.headline is None:
+        return parts
+    table = result.outcomes(*result.headline, change.prob, change=change.number)
+    parts["What changed"] = _headline(result, change, table)
+    # how much of the change is special to a word's own stereotypes; nothing without control words
+    if OTHER not in result.connections:
+        parts["What changed"].append(ONE_GROUP)
+    elif controls := result.decomposable:
+        sums = result.decomposition(controls[0], change.prob, change=change.number)
+        sentence = decomposition_sentence(sums, "the change of ", figure)
+        parts["What changed"].append(WORDS.sum_of_parts(change=change, parts=sentence))
+    parts["For whom"] = [_words(change, table), *_groups(result, change)]
+    parts["How certain"] = [_widths(result, change, table)]
+    return parts
 
 
 def whole_lists_of(result: Comparison) -> str:
@@ -121,7 +136,7 @@ def route(before: str, after: str) -> str:
 def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[str]:
     """The whole list's contrast, in either unit."""
     first, second = table.attrs["first"], table.attrs["second"]
-    row = _whole(table)
+    row, sides = _whole(table), result.sides(first, second, change.number)
     sentence = WORDS.contrast(
         change=change,
         row=row,
@@ -129,8 +144,10 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
         second=labelled(second, result.labels),
         population=POPULATIONS[result.population],
         part=_part(row),
-        reversed=result.sides(first, second, change.number).after.excludes(0.0, change.prob)[0],
+        reversed=all(side.excludes(0.0, change.prob)[0] for side in (sides.before, sides.after)),
+        nil=_nil(row),
         follows=_follows(result, change, row),
+        equal=_equal(result, change, row),
     )
     if row["outcome"] == "unchanged":
         return [sentence]
@@ -152,6 +169,24 @@ def _follows(result: Comparison, change: _Change, row: Mapping[str, Any]) -> boo
     small = abs(row["after"]) < LITTLE / 100 * abs(row["before"])
     known = change.debiased in EQUAL_MEANS and result.headline == (OWN, OTHER)
     return known and small and len(own) > 1 and all(words in equal for words in own)
+
+
+def _equal(result: Comparison, change: _Change, row: Mapping[str, Any]) -> list[str]:
+    """Sides on which all groups have the same mean distance to each attribute word, as groups of equalised words."""
+    if result.headline != (OWN, OTHER):
+        return []
+    return [
+        side
+        for side, name in (("before", change.before), ("after", change.after))
+        if abs(row[side]) < FINE
+        and equal_groups(replace(result.data, y=result.distances[:, result.embeddings.index(name)]))
+    ]
+
+
+def _nil(row: Mapping[str, Any]) -> bool:
+    """True where the whole interval of a change is next to nothing beside the size before."""
+    most = max(abs(row["low"]), abs(row["high"]))
+    return row["outcome"] != "unchanged" and bool(most < NIL * abs(row["before"]))
 
 
 def _part(row: Mapping[str, Any]) -> int | None:
@@ -198,11 +233,11 @@ def _groups(result: Comparison, change: _Change) -> list[str]:
 
 
 def _controls(result: Comparison, change: _Change, clear: bool = False) -> list[str]:
-    """Changes of the mean distances to control words, or those alone whose interval excludes 0."""
+    """Changes of the mean distances to control words, or those alone whose interval is clearly away from 0."""
     sentences = []
     for name in controls_of(result.connections):
         row = _whole(result.changes(name, prob=change.prob, change=change.number))
-        if clear and not excludes_zero(row):
+        if clear and (hardly_changed(row) or not excludes_zero(row)):
             continue
         sentences.append(WORDS.control(change=change, phrase=labelled(name, result.labels, PHRASES), row=row))
     return sentences
@@ -221,9 +256,12 @@ def _widths(result: Comparison, change: _Change, table: pd.DataFrame) -> str:
 def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Page:
     """The first screen: what changed, for whom, how certain that is, and what broke."""
     change, parts = _Change.of(result, 0, prob), _parts(result, prob, effects)
-    first, *between, last = result.embeddings
+    last = result.embeddings[-1]
     debiased = result.debiasing(last).partition(":")[0] if result.embeddings == UNNAMED else ""
     lines = {f"{name}?": sentences[0] for name, sentences in parts.items() if name != "Notes"}
+    if change.several:
+        of_each = [_of_one(result, _Change.of(result, number, prob)) for number in range(len(result.pairs))]
+        lines |= {f"{name}?": " ".join(part[name][0] for part in of_each if part[name]) for name in of_each[0]}
     if effects is not None:
         clear = _controls(result, change, clear=True)
         broken = " ".join([*effects.broken[:1], *clear])
@@ -234,7 +272,7 @@ def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Pa
     lines |= unsaid(WORDS.not_looked_at() if effects is None else WORDS.limit_of_means())
     drawn = partial(drawing, "plot_change", result, prob, change.before, change.after, words=False)
     return Page(
-        title=WORDS.title(first=first, last=last, between=between, debiased=debiased),
+        title=WORDS.title(names=result.embeddings, debiased=debiased),
         lead=WORDS.lead(
             topic=next((record["word_list"] for record in result.coverage.values()), WORDS.tables()),
             pairs=len(result.data.y),
@@ -340,6 +378,8 @@ def _moved(result: Comparison, prob: float) -> str:
             size=abs(row["change"]),
             part=part,
             little=part is not None and part < LITTLE,
+            nil=_nil(row),
+            equal=_equal(result, change, row),
             levels=_levels(result, change),
         )
         for change, row, part in zip(changes, rows, parts, strict=True)

@@ -57,7 +57,7 @@ from bayesbias.models.weights import (
 )
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.vectors.lookup import distance_sd
-from bayesbias.words import OTHER, OWN, STEREOTYPES
+from bayesbias.words import OTHER, OWN, STEREOTYPES, labelled
 
 if TYPE_CHECKING:
     from bayesbias.comparison.effects import SideEffects
@@ -285,12 +285,7 @@ class Comparison(Result):
 
     def brief(self) -> pd.DataFrame:
         """The changes of the headline contrast; without one, :meth:`table`."""
-        if self.headline is None:
-            return self.table()
-        changes = self.changes()
-        first, second = self.headline
-        changes.attrs |= {"first": first, "second": second, **self._recorded}
-        return changes
+        return self.table() if self.headline is None else self.changes()
 
     @property
     def _recorded(self) -> dict[str, Any]:
@@ -476,14 +471,16 @@ class Comparison(Result):
             changed = self._standardised(sides, number, 0.0, standardise).change
             pieces[number] = changed.summary(prob)
         table = self._joined(pieces)
+        of = MINUS.join(labelled(name, self.labels) for name in (OWN, second))
         table.attrs = {
+            "subject": f"{of} and its parts",
+            "sign": "negative: moved closer",
             "second": second,
             "prob": prob,
-            "population": self.population,
             "unit": IN_SDS if standardise else COSINE,
             "left_out": left_out(self.data, changed),
             **carried_labels(self.labels),
-        }
+        } | self._recorded
         return table
 
     def sides(
@@ -609,14 +606,17 @@ class Comparison(Result):
             changed = sides.change if paired else sides.unpaired(seed)
             pieces[number] = changed.summary(prob)
         table = self._joined(pieces)
+        mean = {"subject": f"the mean distance to {label} words"}
         table.attrs = {
             "of": label,
+            **(mean if connections[1] is None else dict(zip(("first", "second"), connections, strict=True))),
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
             "meaning": MEANINGS[sides.kind],
             "left_out": left_out(self.data, changed),
-        }
+            **carried_labels(self.labels),
+        } | self._recorded
         return table
 
     def _joined(self, pieces: Mapping[int, pd.DataFrame]) -> pd.DataFrame:

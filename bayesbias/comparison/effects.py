@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -13,17 +13,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability, whole_number, whole_numbers
-from bayesbias._support.phrases import ends_of, signed
+from bayesbias._support.files import csv_table
+from bayesbias._support.phrases import ends_of, figure, hardly_changed, signed
 from bayesbias._support.progress import progress
-from bayesbias._support.results import Result
+from bayesbias._support.results import Cited, Result
 from bayesbias._support.runs import one_thread
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import carried_labels
+from bayesbias.distances.list_coverage import carried_labels, known_coverage
 from bayesbias.distances.tables import distance_table
 from bayesbias.errors import InputError
+from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import (
     FloatArray,
     IntArray,
@@ -115,11 +117,22 @@ FEWEST_JUDGEMENTS = 5
 SIMILARITY_COLUMNS = ["side", "spearman", "low", "high", "asked", "found"]
 
 
+def similarities(path: str | Path) -> pd.DataFrame:
+    """Pairs of words and their similarity."""
+    table = csv_table(path, keep_default_na=False)
+    if len(table.columns) == 3 and not pd.isna(pd.to_numeric(table.columns[2], errors="coerce")):
+        raise InputError(f"{path} begins with a pair, {', '.join(table.columns)}: put a header above it")
+    if len(table.columns) != 3:
+        raise InputError(f"{path} has {len(table.columns)} columns: three are needed, word, word and similarity")
+    return table
+
+
 def _checked_pairs(pairs: Any) -> list[tuple[str, str, float]]:
-    """Pairs of words with a score, from a DataFrame of three columns or an iterable of triples."""
+    """Pairs of words with a score, from a file or a DataFrame of three columns, or an iterable of triples."""
+    pairs = similarities(pairs) if isinstance(pairs, str | Path) else pairs
     rows: Iterable[Any] = pairs.itertuples(index=False, name=None) if isinstance(pairs, pd.DataFrame) else pairs
-    advice = "give triples (word, word, score), or a DataFrame of three such columns"
-    if isinstance(rows, str) or not np.iterable(rows):
+    advice = "give triples (word, word, score), or a DataFrame or a CSV file of three such columns"
+    if not np.iterable(rows):
         raise InputError(f"similarity is {pairs!r}: {advice}")
     checked = []
     for row in rows:
@@ -186,7 +199,7 @@ STARTS = 10
 REFERENCES = 10  # random topics: more is left than of each of them by chance in 1 of 11
 RECOVERY_COLUMNS = [
     *("test", "words", "chance", "before", "before_low", "before_high", "after", "after_low", "after_high"),
-    *("reference", "reference_low", "reference_high", "as_much"),
+    *("reference", "reference_low", "reference_high", "as_much", "size_left"),
 ]
 
 
@@ -198,9 +211,7 @@ def _most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int
     on the difference of the groups' means does.
     """
     own = shared.rows(word for words in groups.values() for word in words)
-    means = [mean_unit(shared.before[shared.rows(words)].astype(np.float64)) for words in groups.values()]
-    towards = shared.before @ np.array(means).T.astype(np.float32)
-    towards -= towards.mean(axis=0)
+    towards = _towards(shared.before, [shared.rows(words) for words in groups.values()])
     nearest = towards.argmax(axis=1)
     ordered = np.sort(towards, axis=1)
     margin = ordered[:, -1] - ordered[:, -2]
@@ -213,6 +224,24 @@ def _most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int
     return rows, np.repeat(np.arange(len(groups)), most)
 
 
+def _towards(unit: Unit, groups: Sequence[IntArray]) -> Unit:
+    """Mean cosines with the words of each group (words, groups), less those of the average word."""
+    means = np.array([mean_unit(unit[rows].astype(np.float64)) for rows in groups])
+    towards = unit @ means.T.astype(np.float32)
+    return np.asarray(towards - towards.mean(axis=0))
+
+
+def _size_left(shared: Shared, groups: Mapping[str, Sequence[str]], rows: IntArray, labels: IntArray) -> float:
+    """Mean absolute bias of words towards their groups, measured in each embedding: after, divided by before."""
+    own = labels[:, None] == np.arange(len(groups))
+    sizes = []
+    for unit in (shared.before, shared.after):
+        towards = _towards(unit, [shared.rows(words) for words in groups.values()])[rows]
+        others = np.where(own, -np.inf, towards).max(axis=1)
+        sizes.append(float(np.abs(towards[own] - others).mean()))
+    return sizes[1] / sizes[0] if sizes[0] else 1.0
+
+
 def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
     """Shares of words whose group clusters and a classifier find, before and after: ``SideEffects.recovery``.
 
@@ -223,6 +252,7 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
     """
     rng = np.random.default_rng(seed)
     rows, labels = _most_biased(shared, groups, count)
+    size_left = _size_left(shared, groups, rows, labels)
     drawn = []
     for parts in _random_topics(shared, groups, rng):
         topics = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
@@ -242,7 +272,7 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
             figures += [right / len(rows), *share_interval(right, len(rows), prob)]
         shares = [_right(test, unit, sides, seed, rng)[0] / len(sides) for unit, sides in drawn] or [np.nan]
         as_much = sum(each >= right / len(rows) for each in shares)
-        figures += [float(np.mean(shares)), min(shares), max(shares), as_much]
+        figures += [float(np.mean(shares)), min(shares), max(shares), as_much, size_left]
         pieces.append((test, len(rows), float(np.mean(chances)), *figures))
     return pd.DataFrame(pieces, columns=RECOVERY_COLUMNS)
 
@@ -292,7 +322,10 @@ def _matched(predicted: IntArray, labels: IntArray) -> int:
     return int(table[linear_sum_assignment(-table)].sum())
 
 
+TESTED = "10.18653/v1/N19-1061"  # the work that began with these tests
 LEFT = "What is left"  # part of a verdict
+LEAST = 0.005  # a part that is written as 1%
+GONE, MOSTLY = 0.2, 0.5  # of the former bias, below which it is gone as measured and from which it is mostly there
 SLIGHT = 0.15  # how much better than chance a test must have been before, to say something afterwards
 TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
 SHORT = {"cluster": "k-means", "classify": "logistic regression"}
@@ -321,13 +354,19 @@ class SideEffects(Result):
         How well the words most biased before are told apart: ``test`` (cluster, classify), ``words``, ``chance``,
         ``before``, ``before_low``, ``before_high``, ``after``, ``after_low``, ``after_high``, ``reference``,
         ``reference_low``, ``reference_high`` (ten random topics whose difference was removed: what is found of any
-        such difference) and ``as_much`` (of how many of them as much is found or more); empty without two groups.
+        such difference), ``as_much`` (of how many of them as much is found or more) and ``size_left`` (mean absolute
+        bias of the words after, measured as before, divided by that before); empty without two groups.
     prob
         Mass of all intervals.
     notes
         What was left out, and why.
     embeddings
         What is recorded of the embeddings before and after: ``name``, ``debiasing`` and more.
+    made
+        What it was made with: ``vocabulary`` (words in both embeddings), ``model`` (of the changes of control
+        distances), ``draws``, ``seed``.
+    cited
+        Sources of the word lists and of the model.
     """
 
     picture: ClassVar[str] = "plot_side_effects"
@@ -340,6 +379,14 @@ class SideEffects(Result):
     prob: float
     notes: tuple[str, ...]
     embeddings: tuple[About, ...] = ()
+    made: Mapping[str, Any] = field(default_factory=dict)
+    cited: tuple[Cited, ...] = ()
+
+    def sources(self) -> tuple[Any, ...]:
+        """The tests for the old bias, the word lists, the model and the embeddings."""
+        tests = () if self.recovery.empty else (Cited("tests for the old bias", doi=TESTED),)
+        origins = ((one["name"], one.get("source", ""), one.get("doi", "")) for one in self.embeddings)
+        return *tests, *self.cited, *(Cited(f"embedding {name}", *origin) for name, *origin in origins)
 
     def table(self) -> pd.DataFrame:
         """All figures one below another: ``effect``, ``of``, ``value``, ``low``, ``high``."""
@@ -395,7 +442,7 @@ class SideEffects(Result):
 
     def findings(self) -> list[str]:
         moved = [
-            f"The mean distance of {self._said(row['connection'])} changed by {signed(row['mean'])} ({ends_of(row)})."
+            f"The mean distance of {self._said(row['connection'])} {_moved(row)}."
             for row in self.controls.to_dict("records")
         ]
         return [*moved, *self.broken, *self.left]
@@ -425,29 +472,58 @@ class SideEffects(Result):
         ]
 
 
+def _moved(row: dict[Any, Any]) -> str:
+    """The change of a mean distance."""
+    if hardly_changed(row):
+        return f"hardly changed (by {figure(row['mean'])})"
+    return f"changed by {signed(row['mean'])} ({ends_of(row)})"
+
+
 def _recovered(row: dict[Any, Any]) -> str:
-    """Sentence on the share of former sides that a test still tells, and its meaning."""
+    """Sentences on the former bias that is measured, on the former sides that a test finds, and their meaning."""
+    part = row["size_left"]
     sentence = (
-        f"The side that the {row['words']:,} words most biased before had can still be predicted for "
-        f"{_percent(row['after'])} of them by {TESTS[row['test']]} ({_range(row, 'after')}; by chance "
-        f"{_percent(row['chance'])}; before {_percent(row['before'])})"
+        f"The {row['words']:,} words most biased before have {_percent(part) if part >= LEAST else 'less than 1%'} of "
+        f"their former bias on average{_there(part)}. Their old side can be predicted for {_percent(row['after'])} of "
+        f"them by {TESTS[row['test']]} ({_range(row, 'after')}; by chance {_percent(row['chance'])}; before "
+        f"{_percent(row['before'])})"
     )
     if row["before"] - row["chance"] < SLIGHT:
         return f"{sentence}. The test has no power here: it did hardly better than chance before."
     if row["after_low"] <= row["chance"]:
         return f"{sentence}, which is no better than chance."
-    sentence += ", so that it is hidden rather than removed."
+    if part >= GONE:
+        return f"{sentence}."
+    sentence += ", so that the bias is hidden rather than removed."
     if np.isnan(row["reference"]):
         return f"{sentence} The vocabulary is too small for random topics to compare this with."
-    sentence += (
-        " Where the difference of random topics, as coherent and as similar as these groups, is removed in its place, "
-        f"the side on those topics can be predicted for {_percent(row['reference'])} ({_range(row, 'reference')}; "
-        f"for as many or more with {row['as_much']} of {REFERENCES}): what is left is "
+    return (
+        f"{sentence} For comparison, the difference of random topics, as coherent and as similar as these groups, was "
+        "removed: the side of the words most biased towards them can then be predicted for "
+        f"{_percent(row['reference'])} on average ({_range(row, 'reference')} over {REFERENCES} draws of topics). "
+        f"{_against_topics(row['as_much'])}"
     )
-    if row["as_much"]:
-        sure = "no more" if 2 * row["as_much"] >= REFERENCES else "not clearly more"
-        return f"{sentence}{sure} than after the removal of any direction."
-    return f"{sentence}more than after the removal of a direction without meaning (by chance in 1 of {REFERENCES + 1})."
+
+
+def _there(part: float) -> str:
+    """The meaning of a part of the former bias that is measured; empty where that is gone."""
+    if part < GONE:
+        return ""
+    extent = "in full" if part >= 1 - LEAST else "for the most part" if part >= MOSTLY else "in part"
+    return f": as measured, it is still there {extent}"
+
+
+def _against_topics(as_much: int) -> str:
+    """Sentence on what is found, compared with what is found of random topics."""
+    if not as_much:
+        return (
+            f"In none of the {REFERENCES} draws is it as much: more is left than after the removal of a direction "
+            f"without meaning, which happens by chance in 1 of {REFERENCES + 1}."
+        )
+    sure = "no more is left" if 2 * as_much >= REFERENCES else "it is not clear that more is left"
+    return (
+        f"In {as_much} of the {REFERENCES} draws it is as much or more: {sure} than after the removal of any direction."
+    )
 
 
 def _range(row: Mapping[Any, Any], side: str) -> str:
@@ -467,7 +543,7 @@ def side_effects(
     before: Embedding,
     after: Embedding,
     words: WordLists | str | Path | Comparison,
-    similarity: pd.DataFrame | Iterable[tuple[str, str, float]] | None = None,
+    similarity: pd.DataFrame | Iterable[tuple[str, str, float]] | str | Path | None = None,
     k: int | Sequence[int] = (10, 100),
     biased: int = 500,
     vocabulary: int | None = MOST,
@@ -486,7 +562,8 @@ def side_effects(
         Word lists, or what :func:`load_words` takes; or what :func:`compare` returned for tables of the two embeddings,
         which is not made again then.
     similarity
-        Pairs of words with a score of similarity by people: triples, or a DataFrame of three columns.
+        Pairs of words with a score of similarity by people: triples, a DataFrame of three columns, or the path of a
+        CSV file of these with a header.
     k
         Numbers of nearest neighbours.
     biased
@@ -563,7 +640,22 @@ def side_effects(
         prob=prob,
         notes=(*notes, *(f"{each}." for each in (reason, *why) if each)),
         embeddings=known,
+        made={
+            "vocabulary": len(shared.words),
+            "model": Fit(compared.tree).model,
+            "draws": draws,
+            "seed": seed,
+        },
+        cited=_cited(compared),
     )
+
+
+def _cited(compared: Comparison) -> tuple[Cited, ...]:
+    """The sources of a comparison's word lists and of its model."""
+    spec = Fit(compared.tree).spec
+    records = map(known_coverage, compared.coverage.values())
+    lists = [Cited(f"word list {one.word_list}", one.source, one.doi or "") for one in records if one is not None]
+    return *dict.fromkeys(lists), Cited(f"model {spec.name}", spec.source, spec.doi or "")
 
 
 def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Case) -> None:

@@ -226,8 +226,8 @@ def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float]
         share = same[data.connection == k].mean()
         if k not in fixed and share >= PARTLY:
             notes.append(
-                f"{label}: {100 * share:.0f}% of the distances of {name} words did not change at all; the model of "
-                "changes takes them for values of a normal distribution."
+                f"{label}: {100 * share:.0f}% of the distances of {name} words did not change at all; the model, in "
+                "which changes are normally distributed, does not know this."
             )
     return notes
 

@@ -15,6 +15,7 @@ from scipy import sparse
 from bayesbias._support.arguments import one_of, probability
 from bayesbias._support.phrases import difference, percent, signed
 from bayesbias.checks.summaries import PROB
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import carried_labels
 from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates
@@ -32,6 +33,7 @@ from bayesbias.models.weights import (
     labels_of,
     left_out,
     list_differences,
+    mean_words,
     nearness_weights,
     row_sums,
     whole_weights,
@@ -63,6 +65,7 @@ protected word's distances to the vocabulary: .03 in cosine distance for Google 
 
 
 SIGN_RATE = 0.025  # expected share of wrong signs among the words that are named together
+EQUAL = 1e-6  # difference of two groups' mean distances below which they are equal, in single precision
 
 
 def named_together(below: FloatArray) -> NDArray[np.bool_]:
@@ -112,7 +115,7 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
     whole, words = every[:1], every[1:]
     headline = whole
     if population == SIMILAR or not len(words):  # means of connections, for words like these
-        headline = _of_connections(result, [first, second], [[1.0, -1.0]], whole.index)
+        headline = _of_connections(result, cells, [first, second], [[1.0, -1.0]], whole.index)
     pooled = _pooled(result, words, sums.kind)
     # of a model of one's own it is not known how it treats words
     kind = POOLED if sums.kind == RAW and rows is None and not result.spec.own else rows or sums.kind
@@ -125,11 +128,23 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
     return Rows(headline, shown, pooled, kind, of_given, notes, alone)
 
 
-def _of_connections(result: Fit, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:
+def equal_groups(data: Distances) -> bool:
+    """True where all groups have the same mean distance to each attribute word, as groups of equalised words have.
+
+    The contrast of own and other stereotypes is then 0 for any attribute words, which a model does not know.
+    """
+    rows = pd.DataFrame({"group": data.groups[data.word], "attribute": data.attribute, "distance": data.y})
+    means = rows.pivot_table("distance", "attribute", "group").to_numpy()
+    return bool(means.shape[1] > 1 and np.ptp(means, axis=1).max() < EQUAL)  # False where a mean is missing
+
+
+def _of_connections(result: Fit, cells: Cells, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:
     """Weighted sums (m, names) of means of connections, for protected words like these."""
     places = [result.data.connections.tolist().index(name) for name in names]
-    law = Empirical(result.draws("connection_mean")[:, places])
-    return Estimates.of(law, len(places)).combine(np.array(weights), index)
+    draws = result.draws("connection_mean")[:, places]
+    if family_of(result.spec).needs_relatedness:  # the mean word less a deviation around 0: its mean is known
+        draws = draws + functionals_of(result, cells, mean_words(cells, places)).mean - draws.mean(axis=0)
+    return Estimates.of(Empirical(draws), len(places)).combine(np.array(weights), index)
 
 
 def _pooled(result: Fit, raw: Estimates, kind: str) -> Estimates:
@@ -328,7 +343,7 @@ def decomposition_parts(result: Fit, second: str | None = None, population: str 
     every = sums.of(functionals_of(result, cells, sums.parts))
     whole, words = every[:3], every[3:]
     if population == SIMILAR:
-        whole = _of_connections(result, (OWN, OTHER, second), PARTS_OF_WHOLE, whole.index)
+        whole = _of_connections(result, cells, (OWN, OTHER, second), PARTS_OF_WHOLE, whole.index)
     return whole, words
 
 

@@ -35,7 +35,7 @@ from bayesbias.numerics.resampling import effect_size
 from bayesbias.words import OTHER, OWN, controls_of
 
 LEAST_RATIO = 0.95
-"""Posterior sd over the standard error of attribute words as clusters, below which the posterior is too narrow."""
+"""Width of the posterior interval over that of attribute words as clusters, below which the posterior is too narrow."""
 
 
 def contrasts(
@@ -102,7 +102,8 @@ def contrasts(
         where rows are pooled; else None),
         ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
         of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
-        (posterior sd over its standard error), ``notes``.
+        (posterior sd over its standard error), ``width_ratio`` (width of the interval of the whole list over that of
+        the cluster interval, which is one of Student's t), ``notes``.
 
     Notes
     -----
@@ -149,6 +150,7 @@ def contrasts(
     else:
         table = pd.concat([each.summary(prob, region) for each in (drawn.whole, drawn.words)], ignore_index=True)
     cluster = cluster_interval_of(data, first, second, prob)
+    low, high = drawn.whole.summary(prob)[["low", "high"]].iloc[0]
     attrs: dict[Any, Any] = {
         "first": first,
         "second": second,
@@ -162,6 +164,7 @@ def contrasts(
         "left_out": left_out(data, drawn.words),
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else float(drawn.whole.sd[0]) / cluster.se,
+        "width_ratio": float("nan") if cluster.reason else float(high - low) / (cluster.high - cluster.low),
         "notes": (*drawn.notes, *filter(None, [family_of(result.spec).caution])),
     }
     if by != "group":
@@ -209,13 +212,13 @@ def weat_effect_size(data: Distances) -> float | None:
 
 def cluster_sentence(table: pd.DataFrame) -> str:
     """Sentence on the cluster interval of a table of contrasts, which takes attribute words for independent."""
-    cluster, ratio = table.attrs["cluster"], table.attrs["sd_ratio"]
+    cluster, ratio = table.attrs["cluster"], table.attrs["width_ratio"]
     if cluster.reason:
         return f"There is no interval with attribute words as clusters: {cluster.reason}."
     sentence = (
         f"Treating attribute words as independent would give {signed(cluster.estimate)} ({percent(cluster.prob)} "
-        f"interval {signed(cluster.low)} to {signed(cluster.high)}). The standard deviation of the whole list, for "
-        f"{POPULATIONS[table.attrs['population']]}, is {ratio:.2f} times as large."
+        f"interval {signed(cluster.low)} to {signed(cluster.high)}). The interval of the whole list, for "
+        f"{POPULATIONS[table.attrs['population']]}, is {ratio:.2f} times as wide."
     )
     if ratio < LEAST_RATIO and not table.attrs["related"]:
         sentence += " The posterior is narrower than the choice of attribute words alone suggests: trust the wider one."

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from bayesbias.distances.distances import Distances, refuse_repeats
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, agreed
 from bayesbias.estimates import Estimates
 from bayesbias.models import exact, marginal
 from bayesbias.models.functionals import (
@@ -117,9 +117,9 @@ class Independent:
         refuse_repeats(data, spec.name)
         return spec, data
 
-    def method_text(self, spec: ModelSpec) -> str:
+    def method_text(self, spec: ModelSpec, embeddings: int = 1) -> str:
         """The model in the methods section of a paper: what its file says, or else its family."""
-        return spec.method or self.method
+        return spec.method or self.method.format(embeddings=agreed(embeddings, "embedding", "embeddings"))
 
     def numbers_of_words(self, spec: ModelSpec, data: Distances) -> int:
         """Number of parameters of single words."""
@@ -378,7 +378,7 @@ class Related(Independent):
     about_given_words = True
     caution = reservation = caution_of_changes = ""
     method = (
-        "The covariance of the distances was estimated from the vectors of the embedding: attribute words that are "
+        "The covariance of the distances was estimated from the vectors of the {embeddings}: attribute words that are "
         "similar have correlated distances. A factor for each kind of list follows from the scatter within lists"
     )
     counterparts = ("published", "crossed")

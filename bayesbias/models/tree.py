@@ -292,9 +292,7 @@ class Fit:
     @property
     def measured(self) -> dict[str, str]:
         """Names for the captions of tables: ``word_list``, ``embedding``, ``adjusted``; empty where it is not known."""
-        record = self.data.coverage
-        known = {} if record is None else {"word_list": record.word_list, "embedding": record.embedding.get("name", "")}
-        return known | {"adjusted": self.adjusted_for}
+        return self.data.measured | {"adjusted": self.adjusted_for}
 
     @property
     def labels(self) -> dict[str, str]:
@@ -491,6 +489,10 @@ def load_fit(path: str | Path) -> xr.DataTree:
     'related'
     """
     file = file_at(path)
+    if file.suffix in (".csv", ".parquet"):
+        raise InputError(
+            f"{file} is a table, not a fit: fit it first, with fit and save_fit (bayesbias fit {file.name} -o FIT.nc)"
+        )
     with read_as("NetCDF", str(file)):
         with xr.open_datatree(file, engine="h5netcdf") as opened:
             tree = opened.load()

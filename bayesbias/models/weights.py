@@ -156,6 +156,14 @@ def _picked(cells: Cells, words: IntArray, columns: IntArray) -> sparse.csr_arra
     return of_words(cells, words, columns[:, None], np.ones(1))
 
 
+def mean_words(cells: Cells, columns: Sequence[int]) -> sparse.csr_array:
+    """Weights (columns, J * C): the mean of a column over the words that have it."""
+    means = np.zeros((len(columns), *cells.filled.shape))
+    for row, column in enumerate(columns):
+        means[row, :, column] = cells.filled[:, column] / cells.filled[:, column].sum()
+    return sparse.csr_array(means.reshape(len(columns), -1))
+
+
 def differences(cells: Cells, words: IntArray, first: IntArray | int, second: IntArray | int) -> sparse.csr_array:
     """Weights (words, J * C): the mean distance of each word in one column less that in another."""
     columns = np.stack([np.broadcast_to(column, len(words)) for column in (first, second)], axis=1)

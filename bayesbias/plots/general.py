@@ -135,7 +135,7 @@ def forest(
         if closer:
             show_sign(axes, label, closer)
         if column == "p_closer":
-            head_beside(axes)
+            head_beside(axes, *(["P(change < 0)"] if "change" in table.attrs else []))
         set_apart(axes, labels)
         axes.tick_params(labelleft=axes is panel[0])
     panel[0].set_ylabel(kind)

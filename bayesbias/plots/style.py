@@ -438,9 +438,9 @@ def notes_beside(axes: Axes, heights: Iterable[float], texts: Iterable[str], siz
         note(axes, letters, (1.0, height), (5, 0), xycoords=("axes fraction", "data"), va="center", fontsize=size)
 
 
-def head_beside(axes: Axes) -> None:
+def head_beside(axes: Axes, head: str = "P(closer)") -> None:
     """Name the probabilities that stand right of a panel."""
-    note(axes, "P(closer)", (1.0, 1.0), (5, 4), xycoords="axes fraction")
+    note(axes, head, (1.0, 1.0), (5, 4), xycoords="axes fraction")
 
 
 def check_kind(result: object, kinds: type | tuple[type, ...], plot: str, makers: str) -> None:

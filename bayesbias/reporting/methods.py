@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -19,7 +20,7 @@ from bayesbias.axes.audits import Audit
 from bayesbias.baselines.ranking import Ranking
 from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.comparison import Comparison
+from bayesbias.comparison import Comparison, SideEffects, effects
 from bayesbias.contrast import GIVEN, POPULATIONS, TemplateEffects, beside_associated, contrasts
 from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
 from bayesbias.documents.findings import sides_of
@@ -61,7 +62,7 @@ def methods_text(
     result
         A fit, the table of :func:`run_metrics`, or a result of :func:`compare`, :func:`pool`, :func:`trend`,
         :func:`multiverse`, :func:`axis`, :func:`audit`, :func:`criterion`, :func:`covariates`, :func:`metric`,
-        :func:`rank` or :func:`template_effects`.
+        :func:`rank`, :func:`side_effects` or :func:`template_effects`.
     prob
         Posterior mass of the intervals.
     topics, population
@@ -90,7 +91,7 @@ def methods_text(
     name = title_of(given).lower() if isinstance(given, Result) else type(given).__name__
     raise InputError(
         f"there is no methods text for {name}: give a fit, the table of run_metrics, or a result of compare, pool, "
-        "trend, multiverse, axis, audit, criterion, covariates, metric, rank or template_effects"
+        "trend, multiverse, axis, audit, criterion, covariates, metric, rank, side_effects or template_effects"
     )
 
 
@@ -127,9 +128,7 @@ def _words_of(records: Iterable[Coverage | None]) -> Iterator[str]:
         yield WORDS.missing(embeddings=names, lists=lists) if lists else WORDS.complete(embeddings=names)
     yield from _read_otherwise(known)
     for record in known:
-        if debiasing := record.embedding.get("debiasing"):
-            method, _, details = debiasing.removesuffix(".").partition(": ")
-            yield WORDS.debiased(embedding=record.embedding["name"], method=method, details=details)
+        yield from _debiased(record.embedding)
         if record.contexts:
             words = record.embedding.get("vectors", 0)
             yield WORDS.sentences(contexts=record.contexts, words=words, distances=record.pairs, prior=PRIOR)
@@ -142,6 +141,13 @@ def _by_value[T](records: Iterable[Coverage], of: Callable[[Coverage], T]) -> It
         value = of(record)
         same.setdefault(repr(value), ({}, value))[0][record.embedding.get("name", "the embedding")] = None
     return (([*names], value) for names, value in same.values())
+
+
+def _debiased(embedding: Mapping[str, Any]) -> Iterator[str]:
+    """Sentence on the debiasing that an embedding's record has."""
+    if debiasing := embedding.get("debiasing"):
+        method, _, details = debiasing.removesuffix(".").partition(": ")
+        yield WORDS.debiased(embedding=embedding["name"], method=method, details=details)
 
 
 def _read_otherwise(records: Sequence[Coverage]) -> Iterator[str]:
@@ -160,6 +166,9 @@ def _read_otherwise(records: Sequence[Coverage]) -> Iterator[str]:
                 sentence = WORDS.in_several_lists(words=words, several=words is several, kept=record.kept_duplicates)
                 said[sentence] = None
     yield from said
+    for names, sentences in _by_value(records, lambda record: record.of_fewer_words):
+        for sentence in sentences:
+            yield WORDS.in_part(embeddings=names, sentence=sentence)
 
 
 def _connections(present: Sequence[str], labels: Mapping[str, str]) -> str:
@@ -219,7 +228,7 @@ def _priors(result: Fit, further: bool = False) -> str:
 
 def _comparison(result: Comparison, prob: float) -> Iterator[str]:
     attrs, data, fitted = result.tree.attrs, result.data, Fit(result.tree)
-    family = family_of(fitted.spec).method_text(fitted.spec)
+    family = family_of(fitted.spec).method_text(fitted.spec, len(result.embeddings))
     records = [known_coverage(record) for record in result.coverage.values()]
     known = dict(zip(result.coverage, records, strict=True))
     sides = [
@@ -247,6 +256,27 @@ def _comparison(result: Comparison, prob: float) -> Iterator[str]:
     yield WORDS.change(population=POPULATIONS[result.population], mass=percent(prob), joint=not result.unrelated)
     # the model's sentence has what the caution says
     yield from (note for note in result.notes if note != family_of(fitted.spec).caution_of_changes)
+
+
+def _side_effects(result: SideEffects, _: float) -> Iterator[str]:
+    lists = [cited.what.removeprefix("word list ") for cited in result.cited if cited.what.startswith("word list ")]
+    yield WORDS.side_effects(embeddings=list(result.embeddings), lists=lists, vocabulary=result.made["vocabulary"])
+    yield from chain.from_iterable(map(_debiased, result.embeddings))
+    kept = result.neighbours
+    counts = {effects.KINDS[str(kind)]: int(part["words"].iloc[0]) for kind, part in kept.groupby("kind", sort=False)}
+    yield WORDS.neighbours(ks=[str(k) for k in kept["k"].unique()], words=counts)
+    if controls := [labelled(name, result.controls.attrs.get("labels", {})) for name in result.controls["connection"]]:
+        yield WORDS.control_distances(controls=controls, model=result.made["model"])
+    if len(result.similarity):
+        row = result.similarity.iloc[0]
+        yield WORDS.agreement(found=int(row["found"]), asked=int(row["asked"]), draws=result.made["draws"])
+    if len(result.recovery):
+        words = int(result.recovery["words"].iloc[0])
+        yield WORDS.old_side(words=words, folds=effects.FOLDS, starts=effects.STARTS)
+        if result.recovery["reference"].notna().any():
+            yield WORDS.topics_removed(topics=effects.REFERENCES)
+    yield WORDS.mass_of_all(mass=percent(result.prob), seed=result.made["seed"])
+    yield from result.notes
 
 
 def _drawn(tree: xr.DataTree, prob: float, notes: Iterable[str], medians: str = "") -> Iterator[str]:
@@ -431,6 +461,7 @@ def _templates(result: TemplateEffects, prob: float) -> Iterator[str]:
 
 KINDS: Mapping[type[Result], Callable[[Any, float], Iterator[str]]] = {
     Comparison: _comparison,
+    SideEffects: _side_effects,
     Pool: _pool,
     Trend: _trend,
     Multiverse: _multiverse,

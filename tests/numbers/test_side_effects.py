@@ -1,7 +1,7 @@
 """What debiasing breaks or leaves would go unseen: neighbours, groups that are still found, similarities."""
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -116,15 +116,17 @@ def test_the_old_bias_is_found_after_hard_debiasing(found):
     assert row["after_low"] > row["chance"] == 0.5
     assert row["after"] < row["reference_low"]
     assert row["as_much"] == 10
+    assert 0.09 < row["size_left"] < 0.12
     percents = {name: f"{100 * row[name]:.0f}%" for name in row.index if name != "words"}
     ends = {side: f"{percents[f'{side}_low']} to {percents[f'{side}_high']}" for side in ("after", "reference")}
     said = (
-        f"The side that the 736 words most biased before had can still be predicted for {percents['after']} of them by "
-        f"a cross-validated logistic regression ({ends['after']}; by chance 50%; before {percents['before']}), so that "
-        "it is hidden rather than removed. Where the difference of random topics, as coherent and as similar as these "
-        "groups, is removed in its place, the side on those topics can be predicted for "
-        f"{percents['reference']} ({ends['reference']}; for as many or more with 10 of 10): what is left is no more "
-        "than after the removal of any direction."
+        f"The 736 words most biased before have {percents['size_left']} of their former bias on average. Their old "
+        f"side can be predicted for {percents['after']} of them by a cross-validated logistic regression "
+        f"({ends['after']}; by chance 50%; before {percents['before']}), so that the bias is hidden rather than "
+        "removed. For comparison, the difference of random topics, as coherent and as similar as these groups, was "
+        "removed: the side of the words most biased towards them can then be predicted for "
+        f"{percents['reference']} on average ({ends['reference']} over 10 draws of topics). In 10 of the 10 draws it "
+        "is as much or more: no more is left than after the removal of any direction."
     )
     assert found.left[-1] == said
 
@@ -134,11 +136,14 @@ def test_the_old_bias_is_found_after_hard_debiasing(found):
     [
         ({"after_low": 0.49}, "before 98%), which is no better than chance."),
         ({"before": 0.6}, "The test has no power here: it did hardly better than chance before."),
-        ({"as_much": 2}, "what is left is not clearly more than after the removal of any direction."),
+        ({"as_much": 2}, "it is not clear that more is left than after the removal of any direction."),
         (
             {"as_much": 0},
-            "what is left is more than after the removal of a direction without meaning (by chance in 1 of 11).",
+            "In none of the 10 draws is it as much: more is left than after the removal of a direction without "
+            "meaning, which happens by chance in 1 of 11.",
         ),
+        ({"size_left": 0.19, "as_much": 9}, "no more is left than after the removal of any direction."),
+        ({"size_left": 0.2}, "before 98%)."),
     ],
 )
 def test_what_is_left_is_hidden_only_where_it_is_above_chance(changed, said):
@@ -151,10 +156,54 @@ def test_what_is_left_is_hidden_only_where_it_is_above_chance(changed, said):
         "after": 0.8,
         "reference": 0.7,
         "as_much": 9,
+        "size_left": 0.01,
     }
     sentence = effects._recovered(row | ends | changed)
     assert sentence.endswith(said)
     assert ("hidden rather than removed" in sentence) == ("as_much" in changed)
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (0.004, "have less than 1% of their former bias on average. Their"),
+        (0.3, "have 30% of their former bias on average: as measured, it is still there in part. Their"),
+        (0.98, "have 98% of their former bias on average: as measured, it is still there for the most part. Their"),
+        (1.01, "have 101% of their former bias on average: as measured, it is still there in full. Their"),
+    ],
+)
+def test_how_much_of_the_former_bias_is_measured_is_said_first(part, said):
+    row = dict.fromkeys(effects.RECOVERY_COLUMNS, 0.9) | {"test": "cluster", "words": 100, "chance": 0.5}
+    sentence = effects._recovered(row | {"size_left": part})
+    assert sentence.startswith(f"The 100 words most biased before {said}")
+
+
+@pytest.mark.parametrize(("strength", "left"), [(0, 1.0), (0.5, 0.35), (1, 0.0)])
+def test_the_bias_that_is_left_is_the_mean_distance_of_projections(strength, left):
+    """With two groups: sizes of projections on the difference of the groups' means, as each embedding has it."""
+    words, before, _, groups = planted(False)
+    values = before.vectors.copy()
+    values[:, 0] *= 1 - strength
+    after = vectors(words, values)
+    shared = _shared_vocabulary(before, after, words, None)
+    rows, labels = _most_biased(shared, groups, 150)
+    sizes = []
+    for unit in (shared.before.astype(float), shared.after.astype(float)):
+        first, second = (unit[shared.rows(listed)].mean(axis=0) for listed in groups.values())
+        projection = unit @ (first - second)
+        sizes.append(np.abs(projection - projection.mean())[rows].mean())
+    part = effects._size_left(shared, groups, rows, labels)
+    assert part == pytest.approx(sizes[1] / sizes[0], abs=1e-5)
+    assert part == pytest.approx(left, abs=0.12)
+
+
+def test_a_method_that_hardly_changes_anything_hides_nothing(slice_vectors):
+    pairs = list(bb.load_list("gender_pairs").pairs)
+    soft = bb.debias(slice_vectors, "soft", definitional=pairs)
+    looked = bb.side_effects(slice_vectors, soft, "gender", **SMALL)
+    assert looked.recovery["size_left"].to_numpy() == pytest.approx(0.99, abs=0.01)
+    assert "hidden" not in looked.left[-1]
+    assert "random topics" not in looked.left[-1]
 
 
 def test_side_effects_of_other_embeddings_are_refused(found, compared, tables, debiased, slice_vectors):
@@ -195,6 +244,53 @@ def test_a_difference_near_0_that_follows_from_leace_is_called_so(slice_vectors,
     assert (apart[1] < 0.1 * apart[0]) == equal
     result = bb.compare(before=tables[0], after=bb.distance_table(after, "gender"), seed=0)
     assert ("a difference near 0 follows from the method" in result.verdict) == equal
+
+
+def test_a_difference_of_equalised_groups_is_0_for_any_words(slice_vectors, tables):
+    """Words of equalised pairs are equally far from every other word, which no interval of the model knows."""
+    pairs = bb.load_list("gender_pairs").pairs
+    after = bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
+    result = bb.compare(before=tables[0], after=bb.distance_table(after, "gender"), seed=0)
+    table = bb.distance_table(after, "gender")
+    assert table.pivot_table("distance", "attribute_word", "group").diff(axis=1).iloc[:, 1].abs().max() < 1e-6
+    assert abs(result.outcomes().iloc[0]["after"]) < 1e-6
+    post = bb.fit(table, seed=0)
+    assert abs(bb.contrasts(post)["mean"].iloc[0]) < 1e-6
+    first = bb.checks.verdict_sentences(post)[0]
+    assert first.startswith("No difference. All groups have the same mean distance to each attribute word")
+    said = "After the change all groups have the same mean distance to each attribute word"
+    assert said in result.verdict
+    assert "and is 0.000; it is 0 after for any attribute words" in result.front().answer
+    plain = bb.compare(
+        before=tables[0],
+        after=bb.distance_table(bb.debias(slice_vectors, "half_sibling", definitional=pairs), "gender"),
+    )
+    assert said not in plain.verdict
+
+
+def test_a_change_that_is_next_to_nothing_is_called_so(tables):
+    """An interval of a change within a hundredth of the size before is neither an open question nor a change."""
+    noise = np.random.default_rng(0).normal(0, 1e-5, len(tables[0]))
+    table = tables[0].copy()
+    table["distance"] += noise
+    result = bb.compare(before=tables[0], after=table, seed=0)
+    row = result.outcomes().iloc[0]
+    assert max(abs(row["low"]), abs(row["high"])) < 0.01 * abs(row["before"])
+    assert ", hardly a change (" in result.verdict
+    assert "not known" not in result.verdict
+    assert "hardly moved towards or away" in result.front().answer
+
+
+def test_the_first_screen_of_several_embeddings_is_about_every_change(slice_vectors, tables):
+    pairs = bb.load_list("gender_pairs").pairs
+    other = bb.distance_table(bb.debias(slice_vectors, "half_sibling", definitional=pairs), "gender")
+    page = bb.compare({"raw": tables[0], "hard": tables[1], "sibling": other}, seed=0).front()
+    assert page.title == "How do raw, hard and sibling differ?"
+    for line in ("What changed?", "Controls?"):
+        assert [
+            f"From {first} to {second}, " in page.lines[line]
+            for first, second in combinations(("raw", "hard", "sibling"), 2)
+        ] == [True] * 3
 
 
 def planted(redundant, size=1600, dimensions=30, seed=0):
@@ -260,7 +356,7 @@ def test_a_vocabulary_too_small_for_topics_says_so():
     shared = _shared_vocabulary(before, after, words, None)
     table = recovery(shared, few, 12, 0.89, seed=0)
     assert table["reference"].isna().all()
-    row = table.set_index("test").loc["classify"].to_dict() | {"test": "classify"}
+    row = table.set_index("test").loc["classify"].to_dict() | {"test": "classify", "size_left": 0.1}
     assert effects._recovered(row).endswith("too small for random topics to compare this with.")
 
 
@@ -341,6 +437,29 @@ def test_a_seed_gives_the_same(found, slice_vectors, debiased):
     pd.testing.assert_frame_equal(again.neighbours_by_word, found.neighbours_by_word)
 
 
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "said"),
+    [
+        (-0.0000068, -0.00001, -0.000001, "hardly changed (by \N{MINUS SIGN}0.0000068)."),
+        (0.0004, 0.0003, 0.0005, "hardly changed (by 0.0004)."),
+        (0.0004, 0.0002, 0.0006, "changed by 0.000 (0.000 to 0.001)."),
+        (0.0, 0.0, 0.0, "changed by 0.000 (0.000 to 0.000)."),
+    ],
+)
+def test_distances_that_hardly_change_are_no_change_to_read(found, compared, monkeypatch, mean, low, high, said):
+    """Neither side effects nor the first screen of a comparison say that something broke."""
+    row = {"connection": "human", "mean": mean, "sd": abs(mean) / 10, "low": low, "high": high, "p_closer": 0.5}
+    moved = replace(found, controls=pd.DataFrame([row]))
+    assert moved.findings()[0] == f"The mean distance of human words {said}"
+    monkeypatch.setattr(type(compared), "changes", lambda *_, **__: pd.DataFrame([row]))
+    change = change_report._Change.of(compared, 0, 0.89)
+    every, clear = (change_report._controls(compared, change, clear=only) for only in (False, True))
+    hardly = "hardly" in said
+    assert len(every) == 2
+    assert all(("hardly changed (by " in sentence) == hardly for sentence in every)
+    assert len(clear) == (0 if hardly or low == 0 else 2)
+
+
 def test_the_vocabulary_can_be_cut(small):
     cut = small(vocabulary=100, k=5, biased=20)
     assert cut.neighbours["k"].unique().tolist() == [5]
@@ -416,7 +535,7 @@ def test_words_under_other_capitals(tables, small, slice_vectors, debiased):
 def test_a_test_without_power_says_so():
     """Groups that k-means hardly finds before tell nothing afterwards."""
     frame = pd.DataFrame(
-        [("cluster", 100, 0.52, 0.58, 0.5, 0.66, 0.58, 0.54, 0.66, 0.6, 0.5, 0.7, 3)],
+        [("cluster", 100, 0.52, 0.58, 0.5, 0.66, 0.58, 0.54, 0.66, 0.6, 0.5, 0.7, 3, 0.1)],
         columns=effects.RECOVERY_COLUMNS,
     )
     empty = pd.DataFrame()

@@ -96,6 +96,28 @@ def test_words_that_were_read_otherwise_are_named():
     asked = "John, Paul, Mike, Amy, Joan, Lisa"
     assert f"In glove-50d-slice, {asked} (6 words) were read as {asked.lower()}." in said
     assert "The word home, in several lists, counts as a stereotype." in said
+    assert (
+        "In glove-50d-slice, the control list things was used with 2 of its 3 words found, without those that count in "
+        "another list: home (women)."
+    ) in said
+
+
+def test_a_word_of_two_control_lists_counts_in_one_and_the_text_says_in_which_and_how_many_are_left():
+    protected = {"men": ("john", "paul", "mike"), "women": ("amy", "joan", "lisa")}
+    lists = bb.WordLists(
+        "two controls",
+        protected,
+        {"men": ("executive", "management", "office"), "women": ("home", "parents", "children")},
+        {"plain": ("music", "science", "zzyzx", "art"), "human": ("music", "people", "person")},
+    )
+    table = bb.distance_table("glove-50d-slice", lists)
+    assert table[table["attribute_class"] == "plain"]["attribute_word"].nunique() == 2
+    said = sentences(bb.fit(table, seed=0))
+    assert "Words that glove-50d-slice does not hold were left out: zzyzx (control list plain, 3 of 4 found)." in said
+    assert (
+        "In glove-50d-slice, the control list plain was used with 2 of its 3 words found, without those that count in "
+        "another list: music (human)."
+    ) in said
 
 
 def test_a_chance_check_is_one_sentence_more(weat7, plain):
@@ -319,6 +341,42 @@ def test_metrics_and_ranks_name_queries_and_draws():
     )
     assert "(seed 3)" in " ".join(ranked)
     assert "random topics" not in " ".join(ranked)
+
+
+def test_side_effects_say_what_was_looked_for():
+    kv = bb.load_embedding("google-news-slice")
+    after = bb.debias(kv, "hard", definitional="gender_pairs")
+    names = kv.index_to_key
+    pairs = [(names[place], names[place + 1], float(place % 7)) for place in range(20)]
+    effects = bb.side_effects(kv, after, "weat7", pairs, k=[5, 10], biased=20, draws=50, prob=0.9, seed=3)
+    text = sentences(effects)
+    assert text[0] == (
+        "We looked for side effects of the change from google-news-slice (2,949 vectors of 300 dimensions) to "
+        "google-news-slice (hard) (2,949 vectors of 300 dimensions), with the protected, stereotype and control words "
+        "of the word list weat7, among 2,949 words of the vocabulary that both have."
+    )
+    assert text[1].startswith("The vectors of google-news-slice (hard) were debiased by the method hard (")
+    whole = " ".join(text)
+    for part in (
+        "Of the 5 and of the 10 nearest neighbours by cosine we counted the share that a word keeps, for 16 protected",
+        "to control words (neutral, human) are posterior means with credible intervals (model ",
+        "For 20 of 20 pairs of words with a score of similarity we computed Spearman's correlation",
+        "are over 50 bootstrap draws of pairs, the same before and after.",
+        "we took the 40 words most biased before, as many for each group of protected words.",
+        "k-means with as many clusters as groups (10 starts), and a logistic regression with 5-fold cross-validation.",
+        "the mean, the smallest and the largest of 10 draws.",
+        "All intervals have a mass of 90% (seed 3).",
+        "tests for the old bias, Gonen and Goldberg (2019), doi 10.18653/v1/N19-1061;",
+        "word list weat7, ",
+        "debiasing method hard, ",
+    ):
+        assert part in whole, part
+    assert whole.count("Software: ") == 1
+    alone = replace(effects, similarity=effects.similarity.iloc[:0], recovery=effects.recovery.iloc[:0])
+    left_out = " ".join(differing(text, sentences(alone))[0])
+    assert "Spearman" in left_out
+    assert "Gonen" in left_out
+    assert "random topics" in left_out
 
 
 def test_the_report_of_a_fit_has_the_text(plain, tmp_path):

@@ -97,6 +97,9 @@ def fits():
     yield bb.distance_table("google-news-slice", "weat7"), {"adjust": "length"}, {"topics": topics}
     yield plain[~torah | (few["connection"] != "different")], {}, {}
     yield plain[torah], {}, {}
+    pairs = bb.load_list("gender_pairs").pairs
+    equal = bb.debias("google-news-slice", "hard", definitional=pairs, equalize=pairs)
+    yield bb.distance_table(equal, "gender"), {}, {}
     yield plain[few["connection"] == "neutral"], {}, {}
 
 
@@ -154,7 +157,10 @@ def test_every_macro_of_metrics_is_rendered(rendered, slice_vectors):
 def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encoder):
     lists = bb.load_words("weat7")
     table = bb.distance_table(slice_vectors, lists)
-    debiased = bb.distance_table(bb.debias(slice_vectors, "project", definitional=[("he", "she")]), lists)
+    projected = bb.debias(slice_vectors, "project", definitional=[("he", "she")])
+    debiased = bb.distance_table(projected, lists)
+    scores = [("he", "she", 9.0), ("man", "woman", 8.0), ("poetry", "math", 2.0), ("art", "dance", 6.0)]
+    scores += [("math", "algebra", 8.5), ("poetry", "dance", 4.0), ("he", "man", 7.0), ("she", "woman", 7.5)]
     complete = bb.distance_table(slice_vectors, replace(lists, controls={}))
     encoded = bb.distance_table(bb.encode(text_encoder, lists, ["{}", "a {}", "the {}"], vocabulary=450), lists)
     controls = {"things": ("male", "Sky", "tree", "stone")}
@@ -182,6 +188,7 @@ def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encode
         plain,
         elsewhere,
         bb.compare(before=table, after=debiased, seed=0, draws=400),
+        bb.side_effects(slice_vectors, projected, lists, similarity=scores),
         bb.compare(before=pd.DataFrame(complete), after=pd.DataFrame(complete), seed=0, draws=400),
         bb.pool(three, on=outside, stages=few),
         bb.multiverse({"decisions": decisions, "replicates": 0}),
