@@ -548,6 +548,8 @@ def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
         more = ", ..." if words.count(",") >= FIRST else ""
         argument = f"{name}=" if name.isidentifier() else ""
         raise InputError(f"{name} is one string, {shown(words)}: give {argument}[{', '.join(first)}{more}]")
+    if isinstance(words, str) and not words.strip():
+        raise InputError(f"{name} is {words!r}: give words, or the name of a list of words")
     if isinstance(words, str):
         _locate(words, "list", f"; if {words!r} is a word, give [{words!r}], or in a command {f'{words},'!r}")
     loaded: object = load_list(words) if isinstance(words, str | Path) else words

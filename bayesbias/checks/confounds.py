@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +19,7 @@ from bayesbias.checks.summaries import PROB, cluster_interval_of
 from bayesbias.distances.adjustment import FEWEST, control_slope, vocabulary_curve
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
+from bayesbias.distances.list_coverage import COSINE
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError, agreed, listed, many, within
 from bayesbias.models.tree import Fit, read_distances
@@ -256,6 +257,9 @@ class Balance(Result):
         Empty for one embedding.
     notes
         What is to be read with the numbers.
+    measured
+        ``word_list`` and ``embedding``, their names where the table knows them, and ``unit``, that of distances; of
+        several embeddings what they have in common.
     """
 
     attribute: str
@@ -269,6 +273,7 @@ class Balance(Result):
     families: pd.DataFrame
     spreads: pd.DataFrame
     notes: tuple[str, ...]
+    measured: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def embeddings(self) -> list[str]:
@@ -397,7 +402,31 @@ class Balance(Result):
 
     def table(self) -> pd.DataFrame:
         """The lists of each contrast, ``contrasts``; of several embeddings how contrasts vary, ``spreads``."""
-        return self.spreads if self.embeddings else self.contrasts
+        table = (self.spreads if self.embeddings else self.contrasts).copy()
+        unit = self.unit if self.unit == "zipf" else f"the unit of {self.attribute}"
+        measure = self.measured.get("unit", COSINE)
+        meanings = {
+            "difference": f"difference: of the lists' mean {self.attribute}, in {unit}",
+            "difference_low": f"smallest and largest difference: of the lists' mean {self.attribute}, in {unit}",
+            "overlap": f"overlap: common share of their distributions of {self.attribute}",
+            "expected": f"expected: difference in distance that {self.attribute} alone predicts, in {measure}",
+            "distance": f"distance: the contrast itself, in {measure}",
+            "expected_sd": f"expected sd: of contrasts over embeddings, that {self.attribute} alone predicts",
+            "distance_sd": "distance sd: of the contrasts themselves",
+        }
+        over = f" in {many(len(self.embeddings), 'embedding')}" if self.embeddings else ""
+        table.attrs = {
+            "subject": f"{self.attribute} of the words of contrasts{over}",
+            "measured": self.measured,
+            "sign": "; ".join(said for name, said in meanings.items() if name in table),
+        }
+        return table
+
+    def brief(self) -> pd.DataFrame:
+        """The table with *yes* and *no* for its warnings, and names for ends that are no interval."""
+        ends = {"difference_low": "smallest difference", "difference_high": "largest difference"}
+        table = self.table().rename(columns=ends)
+        return table.assign(warning=np.where(table["warning"].astype(bool), "yes", "no"))
 
 
 def _said(contrast: str) -> str:
@@ -485,8 +514,14 @@ def _over_embeddings(
         **tables,
         source=", ".join(dict.fromkeys(one.source for one in balances.values())),
         spreads=spreads,
+        measured=_shared([one.measured for one in balances.values()]),
         notes=(*(f"{name}: {note}" for name, one in balances.items() for note in one.notes), *lacking),
     )
+
+
+def _shared(measured: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Entries that all tables have in common."""
+    return {name: value for name, value in measured[0].items() if all(other.get(name) == value for other in measured)}
 
 
 def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -546,6 +581,7 @@ def _balance(
         families=families,
         spreads=pd.DataFrame(columns=SPREADS),
         notes=(*notes, *_notes(values.name, lists, families, by_list)),
+        measured=distances.measured | {"unit": distances.unit},
     )
 
 

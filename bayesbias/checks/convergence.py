@@ -260,12 +260,9 @@ class Verdict(Result):
         texts = {name: format(value, form) for name, (value, form) in figures.items() if value is not None}
         return {"engine": self.engine, "draws": draws, **texts}
 
-    def headline(self, see: str = "") -> str:
-        """Sentence that says that the fit passes its checks, or why it does not; ``see``: where its limits stand."""
-        if self.ok:
-            limits = f", with limits{f': see {see}' if see else ''}" if self.notes else ""
-            return f"This fit passes its checks{limits}. {self.caution}".rstrip()
-        return f"This fit should not be read: {'; '.join(self.faults)}."
+    def headline(self) -> str:
+        """Sentence that says that the fit passes its checks, or why it does not."""
+        return headline_of(self)
 
     def findings(self) -> list[str]:
         return [self.headline()]
@@ -277,6 +274,14 @@ class Verdict(Result):
     def table(self) -> pd.DataFrame:
         """The figures: ``figure``, ``value``."""
         return pd.DataFrame(list(self.numbers().items()), columns=["figure", "value"])
+
+
+def headline_of(verdict: Verdict, see: str = "") -> str:
+    """Sentence that says that a fit passes its checks, or why it does not; ``see``: where its limits stand."""
+    if verdict.ok:
+        limits = f", with limits{f': see {see}' if see else ''}" if verdict.notes else ""
+        return f"This fit passes its checks{limits}. {verdict.caution}".rstrip()
+    return f"This fit should not be read: {'; '.join(verdict.faults)}."
 
 
 def diagnose(post: xr.DataTree) -> Verdict:

@@ -215,6 +215,7 @@ def _measured(
         worth = relatedness(distances).effective_words().set_index(["kind", "list"])["effective"]
         keys = pd.MultiIndex.from_frame(table[["kind", "list"]])
         table["effective"] = worth.reindex(keys).to_numpy()
+        notes += outlying(table.rename(columns={"found": "words"}))
     except InputError as error:
         notes.append(f"The effective number of words of the lists is not known: {error}.")
     try:
@@ -224,6 +225,23 @@ def _measured(
             raise
         notes.append(f"Whether the lists differ in frequency is not known: {error}.")
         return None
+
+
+def outlying(worth: pd.DataFrame) -> list[str]:
+    """A sentence on control lists that count as unrelated words, by a table of effective numbers; else nothing.
+
+    With one protected group the sample near the stereotypes is a small part of the vocabulary, and the variograms of
+    what distances to single protected words have of their own are negative at most similarities outside of it.
+    """
+    full = (worth["kind"] == "control") & (worth["words"] > 1) & (worth["effective"] >= worth["words"])
+    if not full.any() or (worth["kind"] == "protected").sum() != 1:
+        return []
+    lists = listed(worth.loc[full, "list"].tolist())
+    return [
+        "With one protected group, how distances to its single words differ is described where the stereotypes lie. "
+        f"The words of {lists} lie outside of there: their effective number is too large, and intervals of single "
+        "words beside them may be too narrow. The whole list is not affected."
+    ]
 
 
 def _unsettled(table: pd.DataFrame) -> list[str]:

@@ -10,14 +10,16 @@ import bayesbias as bb
 from bayesbias._support.files import home_folder
 from bayesbias._support.phrases import difference, ends_of, percent, share, signed
 from bayesbias.checks.calibration.topics import load_for_topics
+from bayesbias.checks.convergence import headline_of
 from bayesbias.checks.summaries import PROB
 from bayesbias.cli.options import Cases
+from bayesbias.cli.reading import lists_after
 from bayesbias.cli.screen import save_picture, save_table, say, working
 from bayesbias.contrast import beside_associated
 from bayesbias.errors import InputError, agreed, many
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.reporting.fit_report import WORDS, FitReport
-from bayesbias.reporting.verdicts import beside_given, of_further_words, whole
+from bayesbias.reporting.verdicts import beside_given, of_further_words, opposed_sentence, whole
 from bayesbias.words import OWN, PairList, WordLists, labelled
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def run_analysis(
     frequencies: Any = None,
 ) -> None:
     """The answer on the screen; distances, fit, figures and report in the folder ``out``."""
-    listed = bb.load_words(words)
+    listed = lists_after(embedding, words)
     if model != "auto":
         bb.load_model(model)
     with working(f"reading {embedding}"):
@@ -72,28 +74,30 @@ def run_analysis(
 def answer(result: Fit, null: TopicNull | None) -> list[str]:
     """The answer of a fit, and in a second paragraph how sure it is, with what was measured."""
     record, verdict, adjusted = result.data.coverage, bb.diagnose(result.tree), result.adjusted_for
-    sentences = []
+    said, sentences = FitReport(result, null).answer(), []
+    # what the answer says, or is long for, is left to the report: ten lines in all
+    opposed, counted = "", "random list" in said
     if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
-        row, further = whole(bb.contrasts(result.tree, OWN, other)), of_further_words(result, other, PROB)
+        table, further = bb.contrasts(result.tree, OWN, other), of_further_words(result, other, PROB)
+        row, opposed = whole(table), opposed_sentence(result, table)
         name = labelled(f"{OWN} - {other}", result.labels)
         sentences.append(
             f"{difference(name).capitalize()} is {signed(row['mean'])} (negative: closer; {percent(PROB)} interval "
             f"{ends_of(row)}, probability of {'closer' if row['mean'] < 0 else 'farther'} {share(row['probability'])}"
-            f"{beside_given(row, further)})."
+            f"{beside_given(row, None if opposed and counted else further)})."
         )
         sentences += [] if verdict.balance is None else _of_frequency(verdict.balance, f"{OWN} - {other}")
     if adjusted:
         sentences.append(WORDS.adjusted_for(by=adjusted))
-    if null is not None:
+    if null is not None and not counted:
         as_far = int(null.table()["count"].iloc[0])
-        are = agreed(as_far, "random list is", "random lists are")
+        are = agreed(as_far, "is", "are")
         before = ", before the adjustment" if adjusted else ""  # their distances are not adjusted
-        sentences.append(f"{as_far:,} of {null.replicates:,} {are} at least as far from 0{before}.")
-    if record is not None:
+        sentences.append(f"{as_far:,} of {null.replicates:,} random lists {are} at least as far from 0{before}.")
+    if record is not None and not opposed:
         words = record.held
         sentences.append(f"{words.held:,} of {many(words.asked, 'word')}{words.and_controls} were found.")
-    said = FitReport(result, null).answer()
-    judged = verdict.headline(see="bayesbias diagnose")
+    judged = headline_of(verdict, see="bayesbias diagnose")
     if verdict.caution in said:
         judged = judged.removesuffix(verdict.caution).rstrip()
     return [said, " ".join([*sentences, judged])]

@@ -11,7 +11,7 @@ from typer import Argument, Option
 import bayesbias as bb
 from bayesbias.cli import options
 from bayesbias.cli.options import bundled, choice, to_write
-from bayesbias.cli.reading import benchmarks, embeddings_by_name, extra_options, vectors
+from bayesbias.cli.reading import benchmarks, embeddings_by_name, extra_options, lists_after, vectors
 from bayesbias.cli.screen import (
     as_commands,
     say,
@@ -57,7 +57,7 @@ def distances(
     """Cosine distances between protected words and attribute words."""
     from bayesbias.vectors import spellings
 
-    listed = bb.load_words(words)
+    listed = lists_after(embedding, words)
     # spellings other than those of the lists have ranks that the file's sample would not follow
     part = listed if case == "as-is" else None
     wanted = part if relatedness else spellings(listed.every_word(), case, listed.language)

@@ -121,6 +121,12 @@ class Distances:
         """Unit of the distances."""
         return COSINE if self.coverage is None else self.coverage.unit
 
+    @property
+    def measured(self) -> dict[str, str]:
+        """``word_list`` and ``embedding``, the names for captions; empty where they are not known."""
+        record = self.coverage
+        return {} if record is None else {"word_list": record.word_list, "embedding": record.embedding.get("name", "")}
+
     def distance_sd(self, name: str) -> float | str:
         """The unit of the embedding, which is called so, in cosine distance; or why it has none."""
         related: Mapping[str, Any] = {} if self.relatedness is None else self.relatedness.embedding

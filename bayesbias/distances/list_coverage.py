@@ -12,7 +12,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.vectors.lookup import SHOWN, About, composed_sentences, twin_sentence
-from bayesbias.words import WordLists
+from bayesbias.words import WordLists, in_order
 
 COSINE = "cosine distance"
 FEWEST_PROTECTED, FEWEST_STEREOTYPE = 3, 2  # words below which lists have no answer
@@ -104,6 +104,29 @@ class Coverage:
         """Numbers of words that are held; words that are not known to be asked for count as none."""
         return held_words(self.lists)
 
+    @property
+    def of_fewer_words(self) -> list[str]:
+        """Sentences on the control lists some of whose words count in another list only."""
+        if self.kept_duplicates:
+            return []
+        controls = {entry["list"]: entry["found"] for entry in self.lists if entry["kind"] == "control"}
+        # stereotypes come before controls
+        first = {
+            word: sorted(in_order(lists), key=controls.__contains__)[0] for word, lists in self.in_several_lists.items()
+        }
+        same = [] if self.kept_twins else [each["list"] for each in self.twins]
+        sentences = []
+        for name, found in controls.items():
+            lost = [word for word, lists in self.in_several_lists.items() if name in lists and first[word] != name]
+            used = found - same.count(name) - sum(len(self.forms.get(word, (word,))) for word in lost)
+            elsewhere = listed([f"{word} ({first[word]})" for word in lost])
+            if lost:
+                sentences.append(
+                    f"The control list {name} was used with {used:,} of its {many(found, 'word')} found, without "
+                    f"those that count in another list: {elsewhere}."
+                )
+        return sentences
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand on disk."""
         return asdict(self)
@@ -159,7 +182,7 @@ class Coverage:
             (self.relatedness.startswith("none"), f"The relatedness of words is not known{unrelated}."),
         )
         notes += [sentence for holds, sentence in sentences if holds]
-        return [*notes, *self._twin_notes(), *self.contexts.get("notes", ())]
+        return [*notes, *self.of_fewer_words, *self._twin_notes(), *self.contexts.get("notes", ())]
 
     def _doubts(self, table: pd.DataFrame | None) -> list[str]:
         """Notes where words that were asked for are not known, or where a table is not the one that was measured."""

@@ -206,6 +206,11 @@ def _say_left_out(carried: Provenance, file: Path) -> None:
 
 
 def _read(file: Path) -> pd.DataFrame:
+    if file.suffix == ".toml":
+        raise InputError(
+            f"{file} is a word list, not a table of distances: measure it first, with distance_table (bayesbias "
+            f"distances EMBEDDING {file.name} -o TABLE.parquet)"
+        )
     with read_as("a table", str(file)):
         if file.suffix == ".parquet":
             return _read_parquet(file)

@@ -301,18 +301,24 @@ def _one_vector(lists: WordLists, looked: FoundConcepts) -> list[dict[str, list[
 
 
 def _entries(lists: WordLists, looked: FoundConcepts) -> list[ListEntry]:
-    entries = []
+    entries, lacking, empty = [], [], ""
     for kind, part in lists.by_kind:
         for name, words in part.items():
             forms = [form for word in words for form in lists.forms.get(word, (word,))]
             missing = [form for form in forms if form not in looked.forms.keys]
-            if len(missing) == len(forms):
-                raise InputError(
+            if len(missing) == len(forms) and not empty:
+                empty = (
                     f"the embedding holds none of the {len(forms)} words of the {kind} list {name!r} "
                     f"({listed(forms, 5)}): take the list out, choose other "
                     "words, or pass case='fallback' (--case fallback) if only capital letters differ"
                 )
+            elif missing:
+                lacking.append(f"{len(missing)} of {many(len(forms), 'word')} of the {kind} list {name!r}")
             entries.append(list_entry(name, kind, forms, missing))
+    if empty and lacking:
+        empty += f"; it also lacks {listed(lacking)}, which check_words (bayesbias check-words) names"
+    if empty:
+        raise InputError(empty)
     return entries
 
 

@@ -164,9 +164,9 @@ def report(
 ) -> Path:
     """Write a report: one HTML file without requests to anywhere, or Markdown.
 
-    The first screen has the answer in a sentence, one figure, and three lines: how sure, about which words, and what
-    would decide it. The details follow in parts that can be folded; tables sort, filter and download as CSV by a small
-    script of the file's own, and are complete without it.
+    The first screen has the answer in a sentence, one figure, and a few lines: of a fit an example, how sure, about
+    which words, what would decide it where that is open, and what it does not say. The details follow in parts that can
+    be folded; tables sort, filter and download as CSV by a small script of the file's own, and are complete without it.
 
     Parameters
     ----------

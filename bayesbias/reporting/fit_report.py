@@ -30,6 +30,7 @@ from bayesbias._support.results import (
     table_of,
     unsaid,
 )
+from bayesbias.checks.calibration.null_models import as_far
 from bayesbias.checks.calibration.topics import TopicNull, refuse_other
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, summary, variance_shares
@@ -71,9 +72,11 @@ from bayesbias.plots.fits import (
 from bayesbias.reporting.verdicts import (
     contrast_sentences,
     effective_sentences,
+    equal_sentence,
     frequency_sentences,
     nearness_of_lists,
     of_further_words,
+    opposed_sentence,
     reservations,
     shortness,
     verdict_sentences,
@@ -141,7 +144,7 @@ class FitReport(Result):
         return contrast_sentences(self.result, prob)[0] if facts.other is None else _answer(facts)
 
     def front(self, prob: float = PROB) -> Page:
-        """The first screen: the answer, one figure, three lines."""
+        """The first screen: the answer, one figure, a few lines."""
         facts, result = self._given(prob), self.result
         record = facts.coverage
         if facts.other is None:
@@ -249,6 +252,8 @@ def _answer(facts: _PageFacts) -> str:
         caution=family_of(facts.result.spec).caution,
         edge=barely(facts.headline.iloc[0]),
         chance=_often_by_chance(facts),
+        opposed=opposed_sentence(facts.result, facts.headline),
+        equal=equal_sentence(facts.result, str(facts.other)),
     )
 
 
@@ -264,9 +269,11 @@ def _often_by_chance(facts: _PageFacts) -> dict[str, int] | None:
         return None
     if facts.result.adjusted_for:  # the check is of distances before adjustment, and says nothing of the answer
         return None
-    row = facts.topics.table().set_index("statistic").to_dict("index")[name]
-    often = row["share_as_far"] > USUAL
-    return {"count": row["count"], "replicates": facts.topics.replicates} if often else None
+    values, centre = facts.topics.of(name), facts.topics.centre[name]
+    far = values[as_far(values, facts.topics.observed[name], centre)]
+    sides = {"closer": int((far < centre).sum()), "farther": int((far > centre).sum())}
+    counts = {"count": len(far), "replicates": facts.topics.replicates, **sides}
+    return counts if len(far) > USUAL * facts.topics.replicates else None
 
 
 def _chance(facts: _PageFacts, topics: str) -> str:
@@ -301,11 +308,12 @@ def _spoken(facts: _PageFacts) -> str:
 
 
 def _lines(facts: _PageFacts) -> dict[str, str]:
-    """Certainty, words spoken about, and what would decide the question."""
+    """Examples, certainty, words spoken about, what would decide the question where it is open, and limits."""
     if facts.other is None:
         return {}
     table, row, scores = facts.headline, whole(facts.headline), facts.result.data.measure
     similar = of_further_words(facts.result, facts.other, facts.prob)
+    nearness = None if similar is None else nearness_of_lists(facts.result, facts.other)
     lines = {
         WORDS.examples_question(): _examples(facts),
         WORDS.certainty_question(): WORDS.certainty(
@@ -320,7 +328,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
         WORDS.words_question(): WORDS.words_spoken_about(
             words=len(table) - 1,
             similar=similar,
-            nearness=None if similar is None else nearness_of_lists(facts.result, facts.other),
+            nearness=nearness,
             told="" if shortness(facts.result) else words_sentence(table),
         ),
     }
@@ -330,7 +338,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
         least = 0.5 * (doubtful["sd"] / row["sd"]) ** 2
         templates = _of_templates(facts, least)
         lines[WORDS.decision_question()] = WORDS.decision(
-            row=row, plan=None if templates else facts.plan(), templates=templates
+            row=row, plan=None if templates else facts.plan(), templates=templates, nearness=nearness
         )
     said = {question: line for question, line in lines.items() if line}
     return said | unsaid(WORDS.limit_of_rows(), about=SCORES if scores else TEXTS)
@@ -539,7 +547,7 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     debiased = source.get("debiasing", "")
     bundled_vectors = source.get("name") in list_embeddings()["name"].tolist()
     path = source.get("name") if bundled_vectors else source.get("path")
-    name = "DEBIASED.npz" if debiased else str(path or "EMBEDDING")
+    name = str(path or ("DEBIASED.npz" if debiased else "EMBEDDING"))
     bundled, model = list_models().set_index("name")["path"], str(attrs["model"])
     if model not in bundled or load_model(bundled[model]).hash != attrs["model_hash"]:
         model = "MODEL.toml"
@@ -570,7 +578,7 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
         )
     own_numbers = adjusted and adjusted not in (FREQUENCY, LENGTH)
     beside = (
-        (debiased, WORDS.debiased(method=debiased)),
+        (debiased and not path, WORDS.debiased(method=debiased)),
         (facts.topics is not None, _chance_call(facts.topics, record, name, words)),
         (record is not None and record.contexts, WORDS.in_sentences()),
         (name == "EMBEDDING" or words == "WORDS.toml", WORDS.placeholders(embedding=name, words=words)),

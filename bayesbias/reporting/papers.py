@@ -447,9 +447,8 @@ def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
         parts.append(changed if "change" in attrs else subject)
     if "prob" in attrs:
         kinds = {ETI: "equal-tailed", HDI: "highest-density"}
-        parts.append(
-            f"{percent(attrs['prob'])} {kinds[attrs.get('ci_kind', ETI)]} intervals{' of the change' * levels}"
-        )
+        of = " of the change" if levels else attrs.get("intervals", "")
+        parts.append(f"{percent(attrs['prob'])} {kinds[attrs.get('ci_kind', ETI)]} intervals{of}")
     if "change" in attrs and not levels and attrs.get("rows") == "association":
         parts.append("rows of words are changes of associations")
     if attrs.get("population") in POPULATIONS:

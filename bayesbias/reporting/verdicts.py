@@ -7,10 +7,11 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from bayesbias._support.phrases import barely, ends_of, percent, share, signed
+from bayesbias._support.phrases import barely, ends_of, excludes_zero, percent, share, signed
 from bayesbias._support.prose import Prose
 from bayesbias.checks.convergence import Verdict, diagnose
 from bayesbias.checks.summaries import PROB
+from bayesbias.checks.word_lists import outlying
 from bayesbias.contrast import (
     GIVEN,
     ONE_GROUP,
@@ -23,12 +24,12 @@ from bayesbias.contrast import (
     decomposition,
     decomposition_sentence,
 )
-from bayesbias.contrast.associations import SIGN_RATE, decomposition_parts
+from bayesbias.contrast.associations import SIGN_RATE, equal_groups, rows_of
 from bayesbias.distances.list_coverage import too_short
 from bayesbias.errors import InputError
-from bayesbias.models.families import family_of
+from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.tree import Fit
-from bayesbias.models.weights import DIFFERENCE, PARTS_OF_WORD
+from bayesbias.models.weights import DIFFERENCE, RAW, cells_of, nearness_weights, whole_weights, why_no_association
 from bayesbias.words import OTHER, OWN, PHRASES, labelled
 
 WORDS = Prose("fit")
@@ -105,9 +106,9 @@ def effective_sentences(result: Fit) -> list[str]:
     if relatedness is None:
         return []
     table = relatedness.effective_words()
+    table["label"] = [result.labels.get(name, name) for name in table["list"]]
     lists = table[table["kind"] != "protected"]
-    labels = [result.labels.get(name, name) for name in lists["list"]]
-    return [WORDS.effective_words(lists=lists.assign(label=labels).to_dict("records"))]
+    return [WORDS.effective_words(lists=lists.to_dict("records")), *outlying(table.assign(list=table["label"]))]
 
 
 def frequency_sentences(result: Fit, prob: float = PROB) -> list[str]:
@@ -144,6 +145,35 @@ def _headline(result: Fit, other: str, prob: float) -> str:
         mass=percent(prob),
         told="" if short else words_sentence(table),
         edge=barely(table.iloc[0]),
+        opposed="" if short else opposed_sentence(result, table),
+        equal=equal_sentence(result, other),
+    )
+
+
+def equal_sentence(result: Fit, other: str) -> str:
+    """Sentence on groups whose words are equally far from everything; empty for others."""
+    return WORDS.equal_groups() if other == OTHER and equal_groups(result.data) else ""
+
+
+def opposed_groups(result: Fit, table: pd.DataFrame) -> pd.DataFrame:
+    """The groups whose own interval excludes 0 on the other side than that of the whole list, of its contrasts."""
+    whole_list, groups = table.iloc[0], table["group"].iloc[1:]
+    if table.attrs["second"] != OTHER or not excludes_zero(whole_list) or groups.isna().any() or groups.nunique() < 2:
+        return table.head(0)
+    # with two groups the mean association of each is the whole list, by arithmetic
+    rows = DIFFERENCE if groups.nunique() == 2 else None
+    by_group = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=rows)
+    found = by_group[by_group["group"].isin(groups)]
+    return found[found["low"] > 0] if whole_list["mean"] < 0 else found[found["high"] < 0]
+
+
+def opposed_sentence(result: Fit, table: pd.DataFrame) -> str:
+    """The groups whose own mean has the other sign than that of the whole list; empty where there are none."""
+    found = opposed_groups(result, table)
+    return WORDS.opposed(
+        groups=found.to_dict("records"),
+        differences=found.attrs["rows"] == DIFFERENCE,
+        two=table["group"].nunique() == 2,
     )
 
 
@@ -163,13 +193,15 @@ def of_further_words(result: Fit, other: str, prob: float) -> dict[Any, Any] | N
 
 
 def nearness_of_lists(result: Fit, other: str) -> float | None:
-    """The largest nearness of the lists of a decomposition, where it varies over words more than associations do."""
-    if other != OTHER or not (controls := decomposable_controls(result)):
+    """The largest nearness of the lists to all words, where it varies over words more than associations do."""
+    cells = cells_of(result.data)
+    if other != OTHER or why_no_association(result.data, cells):
         return None
-    parts = decomposition_parts(result, controls[0])[1]
-    means = pd.Series(parts.mean, index=parts.index["contrast"])
-    own, near = (means[means.index == name] for name in PARTS_OF_WORD[:2])
-    return float(near.abs().max()) if len(near) > 1 and near.std() > own.std() else None
+    weights = nearness_weights(cells, whole_weights(result.data, cells.associated))
+    lists = cells.own[cells.associated] - cells.connections
+    near = functionals_of(result, cells, weights).mean[lists]
+    own = rows_of(result, OWN, OTHER, rows=RAW).words.mean
+    return float(abs(near).max()) if near.std() > own.std() else None
 
 
 def beside_given(row: Any, further: Any) -> str:

@@ -6,6 +6,8 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.contrast import size_sentence
+from bayesbias.models.tree import Fit
+from bayesbias.reporting.verdicts import beside_given, of_further_words
 
 COLUMNS = ["protected_word", "contrast", "mean", "sd", "low", "high", "p_closer"]
 OF_WORDS = ["association", "nearness of the lists", "nearness of the word"]
@@ -264,3 +266,23 @@ def test_weat_of_the_same_words_stands_beside_the_contrast():
     table = bb.contrasts(bb.fit(bb.distance_table(kv, words), seed=0))
     assert table.attrs["weat_d"] == pytest.approx(float(expected), abs=1e-5)
     assert f"words, in which positive means closer to their own, is {float(expected):.2f}" in size_sentence(table)
+
+
+@pytest.mark.parametrize(("words", "adjust"), [("weat7", None), ("religion", None), ("weat7", "length")])
+def test_the_mean_for_further_words_is_that_of_the_words_whatever_the_draws(words, adjust):
+    table = bb.distance_table("google-news-slice", words)
+    posts = [bb.fit(table, adjust=adjust, seed=seed) for seed in (0, 1)]
+    rows = [bb.contrasts(post, population="similar").iloc[0] for post in posts]
+    assert rows[0]["mean"] == pytest.approx(rows[1]["mean"], abs=1e-9)
+    for post, row in zip(posts, rows, strict=True):
+        draws = post["posterior/connection_mean"]
+        apart = draws.sel(connection="associated") - draws.sel(connection="different")
+        assert row["mean"] == pytest.approx(float(apart.mean()), abs=4 * row["sd"] / apart.size**0.5)
+    if adjust is None:
+        means = cells(table).mean()
+        assert rows[0]["mean"] == pytest.approx(means["associated"] - means["different"], abs=1e-7)
+    if words == "weat7":  # groups of one size
+        assert rows[0]["mean"] == pytest.approx(bb.contrasts(posts[0])["mean"].iloc[0], abs=1e-7)
+        further = of_further_words(Fit.read(posts[0]), "different", 0.89)
+        said = beside_given(bb.contrasts(posts[0]).iloc[0], further)
+        assert said.endswith("%, for further protected words like these")

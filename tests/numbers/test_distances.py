@@ -161,9 +161,14 @@ def test_word_in_several_lists_counts_once_for_the_first_connection():
         "walk": ["neutral", "human"],
     }
     assert (known.repeated_rows, known.kept_duplicates) == (0, False)
+    assert table.groupby("attribute_class")["attribute_word"].nunique()[["neutral", "human"]].tolist() == [1, 1]
     assert notes(table) == [
         "Words of several attribute lists count once for a protected word: "
         "boss (man, neutral), nurse (man, woman, human), walk (neutral, human).",
+        "The control list neutral was used with 1 of its 3 words found, without those that count in another list: "
+        "boss (man), walk (human).",
+        "The control list human was used with 1 of its 2 words found, without those that count in another list: "
+        "nurse (man).",
         "Words of different lists have one vector, and all are kept: he (man), walk (neutral and human).",
     ]
 
@@ -497,6 +502,8 @@ def test_odd_words_have_every_note():
         "Some words were read under another spelling: Walk as walk.",
         "These words are both protected and attribute, without the pair with itself: boss.",
         "Words of several attribute lists count once for a protected word: boss (a, human).",
+        "The control list human was used with 1 of its 2 words found, without those that count in another list: "
+        "boss (a).",
     ]
 
 

@@ -91,10 +91,13 @@ def test_contrasts_carry_it_and_warn(table, program, tmp_path):
         found = bb.contrasts(post, "associated", "human")
         assert found.attrs["cluster"] == own
         assert found.attrs["sd_ratio"] == pytest.approx(found.loc[0, "sd"] / own.se)
-        assert (found.attrs["sd_ratio"] < 0.95) == narrow
+        ends = found.loc[0, ["low", "high"]]
+        assert found.attrs["width_ratio"] == pytest.approx((ends["high"] - ends["low"]) / (own.high - own.low))
+        assert (found.attrs["width_ratio"] < 0.95) == narrow
         bb.save_fit(post, tmp_path / "fit.nc")
         code, out, _ = program("contrasts", tmp_path / "fit.nc", "--second", "human")
         assert code == 0
+        assert f"is {found.attrs['width_ratio']:.2f} times as wide." in " ".join(out.split())
         assert ("narrower than the choice of attribute words" in " ".join(out.split())) == narrow
 
 

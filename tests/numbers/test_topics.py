@@ -145,7 +145,9 @@ def test_random_lists_are_called_as_similar_up_to_a_difference_of_a_twentieth(re
     pairs.loc[~pairs["control"], "cosine_reached"] = reached
     first, second = pairs.loc[~pairs["control"], ["first", "second"]].iloc[0]
     said = replace(null, similarity=pairs).called("associated - different")
-    unlike = f"similar to each other (cosine of the means of {first} and {second} {reached:.2f}, given 0.16)"
+    unlike = (
+        f"similar to each other (cosine of the means of {first} and {second} {reached:.2f}, in the given lists 0.16)"
+    )
     below = f"less {unlike}".replace("-0.07", "\N{MINUS SIGN}0.07")
     expected = {0.12: "as similar to each other", 0.31: f"more {unlike}"}.get(reached, below)
     assert said.endswith(expected)

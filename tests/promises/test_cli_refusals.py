@@ -42,7 +42,15 @@ REFUSALS = {
     "demo --out good.csv": "cannot make the folder good.csv",
     "demo --words gendre": "one of gender, race",
     f"demo --out more --seed {2**70}": f"seed is {2**70}: give a whole number of at most 9,223,372,036,854,775,807",
-    "contrasts good.csv": "cannot be read",
+    "contrasts good.csv": "good.csv is a table, not a fit: fit it first, with fit and save_fit (bayesbias fit good.csv",
+    "report good.csv -o r.html": "(bayesbias fit good.csv -o FIT.nc)",
+    "fit three-lists.toml -o f.nc": "three-lists.toml is a word list, not a table of distances: measure it first, with",
+    "run three-lists.toml glove-50d-slice -o more": "glove-50d-slice is an embedding and comes first: give glove-50d",
+    "run three-lists.toml v.npz -o more": "three-lists.toml is a word list and comes after the embedding",
+    "distances gender google-news-slice -o t.csv": "google-news-slice is an embedding and comes first: give",
+    "run google-news-slice three-lists.toml -o more": (
+        "it also lacks 1 of 3 words of the protected list 'a', 1 of 2 words of the stereotype list 'a', which"
+    ),
     "report absent.nc -o r.html": "there is no file",
     "plan gendre": "gender",
     "plan weat7 --effect 0": "effect is 0",
@@ -79,7 +87,7 @@ REFUSALS = {
     "reliability google-news-slice --targets occ16 --measure weat": "measures is 'weat'",
     "debias google-news-slice -o o.bin": "give --definitional or --words, one of the two",
     "debias google-news-slice glove -o e.npz --definitional gender_pairs": "one embedding is debiased at a time",
-    "debias google-news-slice -o o.bin --definitional neutral": "neutral is a list of words: pairs are needed",
+    "debias google-news-slice -o o.bin --definitional neutral": "is 'neutral', a list of words: give pairs of words",
     "debias google-news-slice -o o.kv --definitional gender_pairs": "an embedding ends in .bin or .txt or .vec or .npz",
     "debias google-news-slice -o o.bin --definitional gender_pairs --method hart": "did you mean 'hard'?",
     "debias google-news-slice -o o.npz --definitional gender_pairs --strength 2": (
@@ -109,6 +117,7 @@ REFUSALS = {
     "compare a.csv b.csv --prob 89": "prob is 89",
     "axis glove-50d-slice class": "Bundled axes are",
     "axis glove-50d-slice affluence --centre 0": "centre is '0': valid are vocabulary, words, none",
+    "axis glove-50d-slice affluence --words=": "words is '': give words, or the name of a list of words",
     "axis glove-50d-slice affluence --words zzzz,": "none of the words is in glove-50d-slice: zzzz",
     "audit glove-50d-slice --groups gender -o a.csv": ".parquet",
     f"{DOCUMENTS}": "give one of --contrast with two lists, such as family:career, --axis and --association",
@@ -144,6 +153,8 @@ def folder(tmp_path_factory):
     (folder / "empty.csv").write_text("word,share\n")
     (folder / "s.csv").write_text("word,share\nnurse,1\n")
     (folder / "swapped.csv").write_text("share,word\n1.3,nurse\n1.3,guard\n")
+    words = '[protected]\na = ["he", "him", "zzz"]\n[stereotypes]\na = ["doctor", "zzzz"]\n[controls]\nb = ["zzzzz"]\n'
+    (folder / "three-lists.toml").write_text(f'name = "mine"\nsource = "own"\n{words}')
     (folder / "vectors.kv").write_bytes(b"\x80\x04N.")
     (folder / "truncated.bin").write_bytes(b"2 3\nhe \x00\x00\x80?")
     bb.save_embedding(bb.load_embedding("google-news-slice", words=["he", "she", "nurse"]), folder / "v.npz")

@@ -367,6 +367,18 @@ def test_debias_gives_what_the_function_gives(prints, hard_debiased):
     prints("debias google-news-slice --method null_space --words gender -o n.txt")
 
 
+@pytest.mark.usefixtures("without_pictures")
+def test_a_report_on_a_saved_file_names_its_debiasing(prints):
+    prints("debias google-news-slice --definitional gender --method soft -o soft.npz")
+    prints("compare google-news-slice soft.npz --words gender --draws 400 --report r.md")
+    text = " ".join(Path("r.md").read_text(encoding="utf-8").split())
+    assert "The vectors of google-news-slice (soft) were debiased by the method soft (" in text
+    assert "soft.npz (google-news-slice (soft): 2,949 vectors of 300 dimensions)" in text
+    assert "debiasing method soft" in text
+    assert "Manzini, Lim, Tsvetkov and Black (2019)" in text
+    assert "estimated from the vectors of the embeddings: attribute words" in text
+
+
 @pytest.mark.full
 def test_compare_gives_what_the_functions_give(here, slice_vectors, hard_debiased):
     bb.save_embedding(hard_debiased, "after.bin")

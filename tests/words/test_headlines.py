@@ -1,17 +1,22 @@
 """Headlines would say more, or less, than intervals and counts support."""
 
+from textwrap import wrap
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._support.phrases import barely, order_said, signed, untold
+from bayesbias._support.phrases import barely, ends_of, order_said, signed, untold
 from bayesbias._support.prose import Prose
+from bayesbias.cli.example import answer
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.fit_report import FitReport
+from bayesbias.reporting.verdicts import opposed_groups
 
 SLICE = "glove-50d-slice"
 AGE = [("old", "young"), ("elderly", "youthful"), ("senior", "junior"), ("adult", "child")]
+CHANCE = {"count": 8, "replicates": 100, "closer": 2, "farther": 6}
 JOBS = ["nurse", "teacher", "secretary", "doctor", "lawyer", "engineer", "carpenter", "mechanic"]
 
 
@@ -69,16 +74,119 @@ def test_an_audit_with_calls_says_how_many_are_errors():
     [
         (-0.082, -0.037, None, "Yes. In X"),
         (-0.071, -0.002, None, "Yes, barely: the interval ends next to 0. In X"),
-        (-0.09, -0.03, {"count": 8, "replicates": 100}, "Yes, barely: 8 of 100 random lists show as much. In X"),
+        (-0.09, -0.03, CHANCE, "Yes, barely: 8 of 100 random lists are as far from 0 (2 closer, 6 farther). In X"),
         (0.002, 0.071, None, "No, barely: the interval ends next to 0. In X"),
-        (-0.071, 0.002, {"count": 8, "replicates": 100}, "Inconclusive. In X"),
+        (-0.071, 0.002, CHANCE, "Inconclusive. In X"),
     ],
 )
 def test_the_verdict_of_a_fit_and_its_chance_check_are_one_answer(low, high, chance, begins):
     row = pd.Series({"low": low, "high": high})
     given = {"short": "", "embedding": "X", "scores": False, "groups": [], "other": "others", "mass": "89%"}
-    given["caution"] = ""
+    given |= {"caution": "", "opposed": "", "equal": ""}
     assert Prose("fit").answer(row=row, edge=barely(row), chance=chance, **given).startswith(begins)
+
+
+PEOPLE = {
+    "older": ["elderly", "retiree", "retirees", "grandfather", "grandmother", "seniors", "elder", "widow"],
+    "younger": ["teenager", "teenagers", "youth", "youths", "adolescent", "youngster", "teen", "kid"],
+}
+OLD = ["frail", "ill", "sick", "illness", "disease", "tired", "dying", "weakness"]
+FRAILTY = {
+    "older": ["ill", "lonely", "tired", "dying", "sick", "poor"],
+    "younger": ["lively", "energetic", "rude", "careless", "noisy", "rebellious"],
+}
+
+
+@pytest.fixture(scope="module")
+def frailty():
+    table = bb.distance_table(SLICE, bb.WordLists("frailty", PEOPLE, FRAILTY, {}))
+    return table, FitReport(Fit.read(bb.fit(table, seed=0)))
+
+
+def test_an_answer_on_all_groups_says_which_group_alone_is_on_the_other_side(frailty):
+    table, report = frailty
+    means = table.pivot_table("distance", "group", "connection", observed=True)
+    alone = bb.contrasts(report.result.tree, by="group", rows="difference").set_index("group").loc["younger"]
+    assert alone["mean"] == pytest.approx(means.loc["younger", "associated"] - means.loc["younger", "different"])
+    assert alone["low"] > 0
+    said = (
+        f"Words for younger alone are {signed(alone['mean'])} farther from their own ({ends_of(alone)}); two "
+        "lists do not show from which group it comes."
+    )
+    assert report.answer().startswith(f"Yes, taken together. In {SLICE}, words for older and younger are on average ")
+    assert "are on average closer to their own stereotypes than" in report.answer()
+    assert report.answer().endswith(f"(credible at 89%). {said}")
+    verdict = report.findings()[0]
+    assert verdict.startswith("Yes, taken together: on average these protected words are closer")
+    assert said in verdict
+    first_screen = [line for paragraph in answer(report.result, None) for line in wrap(paragraph, 79)]
+    assert len(first_screen) <= 8  # ten with what is written where
+    # at 95% the interval of the younger holds 0
+    assert report.answer(0.95).startswith("Yes, barely: the interval ends next to 0. ")
+    assert "alone" not in report.answer(0.95)
+
+
+def shifted(own, noise=0.02):
+    """A fit of groups of five words whose distances to their own six words are moved."""
+    rng, rows = np.random.default_rng(0), []
+    for group, moved in own.items():
+        for word in range(5):
+            for other in own:
+                mean = 0.5 + moved * (group == other)
+                connection = "associated" if group == other else "different"
+                rows += [
+                    (f"{group}{word}", group, f"{other} {i}", other, connection, mean + noise * rng.standard_normal())
+                    for i in range(6)
+                ]
+    columns = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
+    return Fit.read(bb.fit(pd.DataFrame(rows, columns=columns), "crossed", seed=0))
+
+
+@pytest.mark.parametrize(
+    ("own", "alone", "begins", "ends"),
+    [
+        ({"a": -0.3, "b": 0.1}, {"b": 0.1}, "Yes, taken together. ", "; two lists do not show from which group"),
+        ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No, taken together. ", "; two lists do not show from which group"),
+        ({"a": -0.3, "b": -0.1}, {}, "Yes. ", ""),
+        # 3 / 2 of the double-centred mean distance to the own list
+        ({"a": -0.3, "b": -0.3, "c": 0.3}, {"c": 0.1}, "Yes, taken together. ", ", apart from how near the lists are"),
+        ({"a": -0.3, "b": -0.3, "c": 0.1}, {}, "Yes. ", ""),
+    ],
+)
+def test_a_group_is_on_the_other_side_by_its_association_where_that_is_known(own, alone, begins, ends):
+    result = shifted(own)
+    table = bb.contrasts(result.tree)
+    found = opposed_groups(result, table).set_index("group")["mean"]
+    assert found.to_dict() == pytest.approx(alone, abs=0.02)
+    answer = FitReport(result).answer()
+    assert answer.startswith(begins)
+    assert ends in answer
+    assert ("alone" in answer) == bool(alone)
+
+
+def test_what_decides_for_further_words_is_more_words_or_lists_equally_near(frailty):
+    report = frailty[1]
+    lines = report.front().lines
+    rows = [bb.contrasts(report.result.tree, rows=rows)["mean"] for rows in ("difference", "association")]
+    near = signed((rows[0] - rows[1]).abs().max())
+    said = f"up to {near} nearer or farther than the others, by the same amount for every word of the group."
+    assert said in lines["About which words?"]
+    assert lines["What would decide it?"] == (
+        "More protected words, as unlike each other as possible, would narrow the interval for further words like "
+        "these, and so would lists of stereotypes that lie equally near to all words."
+    )
+
+
+def test_the_random_lists_of_an_answer_are_counted_on_either_side():
+    lists = bb.WordLists("old", {"older": PEOPLE["older"]}, {"older": OLD}, {"human": list(bb.load_list("human"))})
+    null = bb.topic_null(SLICE, lists, replicates=300, seed=0)
+    name = "associated - human"
+    values, far = null.of(name), abs(null.observed[name])
+    closer, farther = int((values <= -far).sum()), int((values >= far).sum())
+    answer = FitReport(Fit.read(bb.fit(bb.distance_table(SLICE, lists), seed=0)), null).answer()
+    assert closer + farther > 15  # 5% of them
+    counted = f"{closer + farther} of 300 random lists are as far from 0 ({closer} closer, {farther} farther)"
+    assert answer.startswith(f"Yes, barely: {counted}. In {SLICE}, ")
 
 
 def short_lists(women, men):

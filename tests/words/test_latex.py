@@ -186,6 +186,43 @@ def test_a_pool_fits_a_page_and_says_its_contrast_and_unit():
     )
 
 
+def test_a_chance_check_fits_a_line_and_its_intervals_are_those_of_random_lists():
+    """The interval beside an observed value would be read as its own."""
+    found = bb.topic_null("google-news-slice", "weat7", replicates=20)
+    said = bb.to_latex(found)
+    assert (
+        r"\caption{Observed values of the word list weat7 in google-news-slice, and those of 20 random lists as "
+        r"coherent as these and as similar to each other; 89\% equal-tailed intervals of random lists; mean: that of "
+        "random lists; count: those at least as far from 0 as the observed value.}"
+    ) in said
+    assert r"statistic & observed & mean & 89\% interval & count & p value \\" in said
+    assert "scriptsize" not in said
+    low, high = np.quantile(found.of("associated - different"), [0.055, 0.945])
+    assert [*found.brief().loc[0, ["low", "high"]]] == pytest.approx([low, high])
+    assert r"50\% equal-tailed intervals of random lists" in bb.to_latex(found.table(0.5))
+    effect = bb.to_latex(bb.topic_null("google-news-slice", "weat7", "mac", replicates=20))
+    assert "Observed values of the query weat7" in effect
+    assert "at least as far from its centre" in effect
+    assert "& centre &" in effect
+
+
+def test_a_balance_says_the_units_of_its_columns(plain_gender):
+    """Nothing would say that one difference is of frequencies and another of distances."""
+    found = bb.balance(plain_gender, {word: len(word) for word in {*plain_gender["attribute_word"]}})
+    said = bb.to_latex(found)
+    assert (
+        r"\caption{Frequency of the words of contrasts of the word list gender in google-news-slice; difference: of "
+        "the lists' mean frequency, in zipf; overlap: common share of their distributions of frequency; expected: "
+        "difference in distance that frequency alone predicts, in cosine distance; distance: the contrast itself, in "
+        "cosine distance.}"
+    ) in said
+    assert not {"True", "False"} & {*said.split()}
+    assert {*found.brief()["warning"]} <= {"yes", "no"}
+    lengths = bb.to_latex(bb.balance({"a": plain_gender, "b": plain_gender}, attribute="length"))
+    assert "Length of the words of contrasts in 2 embeddings of the word list gender in google-news-slice" in lengths
+    assert "smallest difference & largest difference" in lengths
+
+
 def test_a_text_is_escaped(tmp_path):
     text = bb.to_latex("89% of sd_factor", tmp_path / "methods.tex")
     assert text == r"89\% of sd\_factor"

@@ -14,6 +14,7 @@ APPROACH = "10.1162/coli_a_00507"
 CALISKAN = "10.1126/science.aal4230"
 MIKOLOV = "10.48550/arXiv.1310.4546"
 BOLUKBASI = "10.48550/arXiv.1607.06520"
+GONEN = "10.18653/v1/N19-1061"
 PLACES, TEXT2MAP, GLOVE = "10.1177/0003122419877135", "10.21105/joss.03741", "10.3115/v1/D14-1162"
 
 
@@ -31,6 +32,10 @@ def test_a_table_a_fit_and_a_comparison(table, slice_vectors):
     debiased = bb.debias(slice_vectors, "hard", definitional="gender_pairs")
     after = bb.distance_table(debiased, "weat7")
     assert dois(bb.compare(before=table, after=after, seed=0, draws=400)) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI}
+    looked = bb.side_effects(slice_vectors, debiased, "weat7", k=5, biased=20, draws=20)
+    assert dois(looked) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI, GONEN}
+    assert bb.cite(looked).notes == ()
+    assert dois(replace(looked, recovery=looked.recovery.iloc[:0])) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI}
     assert dois(debiased) == {MIKOLOV, BOLUKBASI}
     assert dois(debiased.bayesbias_debiasing) == {BOLUKBASI}
     pooled = bb.pool({"a": table, "b": after, "c": table})

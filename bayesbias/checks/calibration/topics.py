@@ -131,7 +131,26 @@ class TopicNull(Result):
             shares = count, count / self.replicates, (count + 1) / (self.replicates + 1)
             rows.append((statistic, observed, centre, values.mean(), spread, low, high, *shares))
         columns = ["statistic", "observed", "centre", "mean", "sd", "low", "high", "count", "share_as_far", "p_value"]
-        return pd.DataFrame(rows, columns=columns)
+        table = pd.DataFrame(rows, columns=columns)
+        middle = "its centre" if table["centre"].any() else "0"
+        table.attrs = {
+            "subject": f"observed values of the {self._given} in {self.embedding}, and those of {self.replicates:,} "
+            f"{LISTS[self.kind]}",
+            "prob": prob,
+            "intervals": " of random lists",
+            "sign": f"mean: that of random lists; count: those at least as far from {middle} as the observed value",
+        }
+        return table
+
+    def brief(self) -> pd.DataFrame:
+        """The table without what others of its columns tell: the standard deviation, the share, and a centre of 0."""
+        table = self.table()
+        return table.drop(columns=["sd", "share_as_far", *([] if table["centre"].any() else ["centre"])])
+
+    @property
+    def _given(self) -> str:
+        """Kind and name of the word lists or the query."""
+        return f"{'word list' if any(' - ' in statistic for statistic in self.observed) else 'query'} {self.words}"
 
     def of(self, statistic: str) -> FloatArray:
         """The null distribution (replicates,) of one statistic."""
@@ -168,7 +187,8 @@ class TopicNull(Result):
         rest = []
         for row in others:
             degree, means = self._unlike(row["statistic"])
-            unlike = f"; {degree} similar: {means}" if degree else ""
+            unlike = f"; its random lists are {degree} similar to each other: cosine of the means of {means}"
+            unlike = unlike if degree else ""
             rest.append(f"{row['count']:,} for {row['statistic']} ({row['observed']:.3f}{unlike})")
         full = f"{text} The count is {' and '.join(rest)}." if rest else text
         return re.sub(r"(?<= )-(?= )|(?<=[ (])-(?=\d)", "\N{MINUS SIGN}", full)
@@ -194,7 +214,7 @@ class TopicNull(Result):
             return "", ""
         row = pairs.iloc[int(apart.abs().to_numpy().argmax())]
         reached, given = (_cosine(row[f"cosine_{name}"]) for name in ("reached", "target"))
-        means = f"{row['first']} and {row['second']} {reached}, given {given}"
+        means = f"{row['first']} and {row['second']} {reached}, in the given lists {given}"
         return "less" if row["cosine_reached"] < row["cosine_target"] else "more", means
 
     def findings(self) -> list[str]:
@@ -218,8 +238,7 @@ class TopicNull(Result):
 
     def sources(self) -> tuple[Any, ...]:
         """The word lists or the query, and the embedding."""
-        kind = "word list" if any(" - " in statistic for statistic in self.observed) else "query"
-        return Cited(f"{kind} {self.words}"), Cited(f"embedding {self.embedding}")
+        return Cited(self._given), Cited(f"embedding {self.embedding}")
 
     def sections(self) -> tuple[Section, ...]:
         """The parts of a report: the null distribution, and how similar the random lists are to the given ones."""
