@@ -12,7 +12,6 @@ import typer
 from typer import Argument, Option
 
 import bayesbias as bb
-from bayesbias._support.files import csv_table
 from bayesbias.cli import options, reading
 from bayesbias.cli.options import bundled, choice, to_write
 from bayesbias.cli.screen import (
@@ -186,6 +185,8 @@ def pool(
     report: options.ReportPath = None,
 ) -> None:
     """One contrast in many embeddings, partially pooled, and its relation to something outside."""
+    from bayesbias._support.files import csv_table
+
     outside = None if on is None else csv_table(on)
     groups, replicates = reading.named_values("--group", group), reading.named_values("--replicate", replicate)
     lists = reading.connections(contrast)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
-from bayesbias._support.files import csv_table
 from bayesbias.cli.options import TABLES, Cases
 from bayesbias.cli.screen import working
 from bayesbias.errors import InputError, many
@@ -116,6 +115,8 @@ def values_by_word(path: Path) -> tuple[pd.Series, pd.Series | None]:
     import pandas as pd
     from pandas.api.types import is_numeric_dtype
 
+    from bayesbias._support.files import csv_table
+
     table = csv_table(path)
     if len(table.columns) not in (2, 3):
         hint = "; are they separated by semicolons? Write commas" if ";" in str(table.columns[0]) else ""
@@ -151,6 +152,8 @@ def values_by_word(path: Path) -> tuple[pd.Series, pd.Series | None]:
 
 def benchmarks(path: Path) -> dict[str, dict[str, float]]:
     """Benchmark to the scores of embeddings."""
+    from bayesbias._support.files import csv_table
+
     table = csv_table(path)
     if "embedding" not in table or len(table.columns) < 2:
         raise InputError(
