@@ -21,13 +21,26 @@ from bayesbias._support.phrases import (
     signed,
 )
 from bayesbias._support.results import FORMATS, Table, table_of
-from bayesbias.errors import listed, many
+from bayesbias.errors import in_words, listed, many
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FOLDER = shipped("data") / "prose"
-WRITERS = (difference, ends_of, excludes_zero, figure, hardly_changed, listed, many, p_value, percent, share, signed)
+WRITERS = (
+    difference,
+    ends_of,
+    excludes_zero,
+    figure,
+    hardly_changed,
+    in_words,
+    listed,
+    many,
+    p_value,
+    percent,
+    share,
+    signed,
+)
 
 
 class Prose:
