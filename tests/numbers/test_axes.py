@@ -258,6 +258,7 @@ class TestPlaces:
             with pytest.raises(InputError, match=r"poor to rich has 1 of 2 pairs \(left out: yyyy and zzzz\), and"):
                 asked()
 
+    @pytest.mark.full
     def test_pairs_agree_where_random_pairs_do_not(self, glove, gender):
         rng, words = np.random.default_rng(1), gender.words
         drawn = np.array(

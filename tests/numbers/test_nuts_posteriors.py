@@ -91,6 +91,7 @@ def test_a_posterior_of_another_model_is_refused(script, stored, monkeypatch):
         stored("published")
 
 
+@pytest.mark.full
 @pytest.mark.nuts
 def test_the_model_of_related_words_samples(script, monkeypatch):
     """One short run: the builder, the sampler, and the variables' names, dimensions and rough places."""

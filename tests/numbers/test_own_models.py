@@ -170,6 +170,7 @@ def test_labels_of_arrays_that_have_some_are_kept(built_in, table):
         bb.from_draws({"word_mean": means.drop_vars("protected_word")}, table)
 
 
+@pytest.mark.full
 def test_groups_of_draws_hold_one_value_a_draw_and_row(built_in, table):
     """Their last dimension may have any name, such as log_lik_dim_0 of Stan."""
     posterior = built_in["posterior"].to_dataset()[["word_mean"]]

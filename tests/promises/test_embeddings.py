@@ -136,6 +136,7 @@ class TestBundledVectors:
         assert held == [word for word in shared_slice.index_to_key if word in slice_vectors]
         np.testing.assert_array_equal(slice_vectors.vectors, np.stack([shared_slice[word] for word in held]))
 
+    @pytest.mark.full
     def test_they_are_built_again_byte_for_byte(self, shared, tmp_path):
         script = ROOT / "benchmarks" / "builders" / "slices.py"
         larger, again = shared / "embeddings" / "google_news_slice.bin", tmp_path / "again.bin"

@@ -134,6 +134,7 @@ def outside(python):
     return run
 
 
+@pytest.mark.full
 def test_the_script_of_the_page_uses_its_metric_and_its_method(mine, outside, tmp_path):
     lines = outside(mine, "study.py", str(tmp_path / "sweep")).splitlines()
     assert lines[0] == "centroid centre"
@@ -177,8 +178,14 @@ def test_entry_points_of_the_page_make_the_same_known_to_every_program(mine, out
     ("command", "said"),
     [
         ("debias google-news-slice -o c.npz --method centre --share 0.5", "centre: 2,949 words changed; 1 direction."),
-        ("metrics google-news-slice --query weat6 --metric centroid --power 2", "centroid"),
-        ("rank google-news-slice glove-50d-slice --query weat6 --metric centroid --draws 0 --replicates 0", "centroid"),
+        pytest.param(
+            "metrics google-news-slice --query weat6 --metric centroid --power 2", "centroid", marks=pytest.mark.full
+        ),
+        pytest.param(
+            "rank google-news-slice glove-50d-slice --query weat6 --metric centroid --draws 0 --replicates 0",
+            "centroid",
+            marks=pytest.mark.full,
+        ),
     ],
 )
 def test_entry_points_of_the_page_make_the_same_known_to_the_command_line(mine, outside, tmp_path, command, said):

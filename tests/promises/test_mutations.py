@@ -38,7 +38,7 @@ def trees():
 class TestComparisons:
     """A damaged comparison ended in errors of other libraries, or gave changes of NaN."""
 
-    @pytest.mark.parametrize("kind", ["exact", "drawn"])
+    @pytest.mark.parametrize("kind", ["exact", pytest.param("drawn", marks=pytest.mark.full)])
     def test_each_damage_is_refused_in_a_sentence_or_changes_no_number(self, trees, kind):
         tree = trees[kind]
         expected, sentences = Comparison(tree).changes(), []

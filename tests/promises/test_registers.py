@@ -326,7 +326,7 @@ WORKERS = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.full] * (name == "entry point")) for name in WORKERS]
+    "name", [pytest.param(name, marks=[pytest.mark.full] * (how != "-c")) for name, (_, how) in WORKERS.items()]
 )
 def test_workers_take_a_method(name, installed, python, tmp_path):
     """There are more fits than workers."""
