@@ -19,6 +19,7 @@ from bayesbias._support.figures import drawing
 from bayesbias._support.phrases import percent, signed, untold
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
 from bayesbias._support.runs import one_thread
+from bayesbias.axes.agreement import agreement_of, agreement_said, random_agreement
 from bayesbias.axes.poles import (
     Base,
     FoundPoles,
@@ -35,7 +36,7 @@ from bayesbias.axes.poles import (
 )
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import FREQUENCY
-from bayesbias.errors import InputError, agreed, listed, many
+from bayesbias.errors import InputError, listed, many
 from bayesbias.estimates import Estimates
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals
@@ -159,10 +160,33 @@ class Axis(Result):
     def estimates(self) -> Estimates:
         """Places by ``word``, as :class:`Estimates` with normal errors over oppositions."""
         size, index = len(self.words), pd.DataFrame({"word": self.words}, dtype="string")
-        root = self.coordinates * np.sqrt(self.variances("oppositions"))
-        if self.templates is not None:
-            root = np.hstack([root, root_of(self.templates.placed.covariance())])
-        return Estimates.of(Normals.with_root(self.places, root), size, index)
+        return Estimates.of(Normals.with_root(self.places, self._root()), size, index)
+
+    def _root(self) -> FloatArray:
+        """A root of the covariance of places over oppositions, of templates too."""
+        root: FloatArray = self.coordinates * np.sqrt(self.variances("oppositions"))
+        return root if self.templates is None else np.hstack([root, root_of(self.templates.placed.covariance())])
+
+    @property
+    def less(self) -> str:
+        """The mean that places are taken less; empty where 0 is equal distance to both poles."""
+        placed = "this word" if len(self.words) == 1 else f"these {len(self.words):,} words"
+        return {"vocabulary": "the mean of the vocabulary", "words": f"the mean of {placed}"}.get(self.centre or "", "")
+
+    def chance(self, prob: float = PROB) -> tuple[int, float]:
+        """The number of words whose intervals exclude 0, and the probability of as many on an axis without a meaning.
+
+        The probability is that of as many or more, by draws of the errors over oppositions of all words together.
+        """
+        table, rng = self.table(prob, order=False), np.random.default_rng(0)
+        reach = ((table["high"] - table["low"]) / 2).to_numpy()[:, None]
+        count = int(((table["low"] > 0) | (table["high"] < 0)).sum())
+        root, draws = self._root(), DRAWS if len(self.words) <= MOST_ROWS else DRAWS // 10
+        drawn = [
+            (np.abs(root @ rng.standard_normal((root.shape[1], BLOCK))) > reach).sum(axis=0)
+            for _ in range(draws // BLOCK)
+        ]
+        return count, float((np.concatenate(drawn) >= count).mean())
 
     def variances(self, population: str) -> FloatArray:
         """Variances (Q,) of the errors of the mean offset."""
@@ -222,8 +246,18 @@ class Axis(Result):
             }
         )
         kind = "places on" if scale == "difference" else "cosines with"
-        subject = f"{kind} the axis {self.name} from {' to '.join(self.ends)} in {self.embedding['name']}"
-        table.attrs = {"subject": subject, "prob": mass, "sign": f"positive: nearer to {self.ends[1]}"}
+        return self._captioned(table, f"{kind} the", mass, population, f"positive: {self._nearer(self.ends[1])}")
+
+    def _nearer(self, end: str) -> str:
+        return f"nearer to {end}{f' than {self.less}' if self.less else ''}"
+
+    def _captioned(self, table: pd.DataFrame, what: str, mass: float, population: str, sign: str) -> pd.DataFrame:
+        """A table with what a caption says."""
+        ends = " to ".join(self.ends)
+        name = f"{self.name}{'' if self.name == ends else f' from {ends}'}"
+        over = " over further pairs of this opposition" if population == "pairs" else ""
+        subject = f"{what} axis {name} in {self.embedding['name']}"
+        table.attrs = {"subject": subject, "prob": mass, "intervals": over, "sign": sign}
         return table
 
     def pairs(self) -> pd.DataFrame:
@@ -239,7 +273,13 @@ class Axis(Result):
         """
         if not self.paired:
             raise InputError(f"the axis {self.name} is made of two lists: give pairs of words to see how each agrees")
-        return agreement_of(self.poles, self.offset, self.field)
+        table = agreement_of(self.poles, self.offset, self.field)
+        table.attrs = {
+            "subject": f"pairs of the axis {self.name} in {self.embedding['name']}",
+            "sign": "agreement: correlation, over the vocabulary, of the places by a pair with those by the others; "
+            "influence: how far places move without the pair, in standard deviations; similarity: cosine of the words",
+        }
+        return table
 
     def contrast(
         self,
@@ -291,7 +331,7 @@ class Axis(Result):
         mean = apart @ self.offset.mean
         errors = self._errors(apart**2 @ variances, more, population)
         lost = [word for on, words in zip(placed, lists, strict=True) for word in words if word not in set(on.words)]
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 **summary_of(mean, *errors, mass, unit),
                 "words_a": [len(placed[0].words)],
@@ -299,6 +339,9 @@ class Axis(Result):
                 "missing": pd.array([", ".join(lost)], dtype="string"),
             }
         )
+        first, second = (listed(on.words, NAMED) for on in placed)
+        sign = f"positive: words a ({first}) are nearer to {self.ends[1]} than words b ({second})"
+        return self._captioned(table, "difference of mean places on the", mass, population, sign)
 
     def _errors(
         self, variances: FloatArray, more: FloatArray | None, population: str
@@ -341,22 +384,31 @@ class Axis(Result):
             else "How far further pairs of this opposition would move the place of a word cannot be known from one."
         )
         nearer = {high: table[table["low"] > 0], low: table[table["high"] < 0].iloc[::-1]}
-        told, chance = sum(map(len, nearer.values())), round(1 - prob, SAME)
+        than = " than their mean" if self.centre == "words" else ""
         named = [
-            f"Nearer to {end}: {listed(part['word'].tolist(), ENDS)}." for end, part in nearer.items() if len(part)
-        ] + untold(len(table) - told, len(table))
-        if 0 < told <= chance * len(table):
-            named = [
-                "No more words than on an axis without a meaning have intervals that exclude 0 "
-                f"({told:,} of {len(table):,}; {chance:.0%} by chance), so no word is named."
-            ]
+            f"Nearer to {end}{than}: {listed(part['word'].tolist(), ENDS)}."
+            for end, part in nearer.items()
+            if len(part)
+        ]
+        told, chance = self.chance(prob)
+        total, kind = len(table), "pairs are as similar and as parallel" if self.paired else "words are as similar"
+        which = (
+            "the word"
+            if total == 1
+            else f"all {total:,} words"
+            if told == total
+            else f"{told:,} or more of these {total:,} words"
+        )
+        as_many = f"for {which} with a probability of {f'{chance:.0%}' if chance >= LEAST else 'less than 1%'}"
+        may_be = bool(told) and chance > MAY_BE
+        warned = [f"This may be chance: on an axis without a meaning intervals exclude 0 {as_many}."] * may_be
         sentences = [
-            f"{many(len(table), 'word')} {'is' if len(table) == 1 else 'are'} placed between {low} and {high} by "
-            f"{basis}, in {self.embedding['name']}. {' '.join(named)}",
-            f"On an axis without a meaning, whose "
-            f"{'pairs are as similar and as parallel' if self.paired else 'words are as similar'} as these, the "
-            f"{percent(prob)} interval excludes 0 for {chance:.0%} of words"
-            f"{', and here for all' if told == len(table) else ''}.",
+            f"{many(total, 'word')} {'is' if total == 1 else 'are'} placed between {low} and {high} by "
+            f"{basis}, in {self.embedding['name']}{f', relative to {self.less}' if self.less else ''}. "
+            + " ".join([*named, *warned, *untold(total - told, total)]),
+            f"On an axis without a meaning, whose {kind} as these, the {percent(prob)} interval excludes 0 for "
+            f"{round(1 - prob, SAME):.0%} of words on average"
+            f"{f', and {as_many}' if told and not may_be else ''}.",
             f"{further} The standard deviation of places over the vocabulary is {signed(self.spread)}.",
         ]
         if self.paired and len(self.poles.pairs) > 1:
@@ -367,10 +419,10 @@ class Axis(Result):
         """The first screen of a report."""
         low, high = self.ends
         answer, chance, further, *pairs = self.findings(prob)
-        zero = f"; above 0 words are nearer to {high} than to {low}"
-        if self.centre is not None:
-            over = "vocabulary" if self.centre == "vocabulary" else "words placed"
-            zero = f"; the mean of that over the {over} is 0, and above 0 words are on the side of {high}"
+        zero = f": above 0 words are nearer to {high} than to {low}"
+        if self.less:
+            over = self.less.removeprefix("the mean of ")
+            zero = f", less the mean of that over {over}: above 0 words are nearer to {high} than that mean"
         adjusted = " What frequency predicts is taken off." if self.adjusted else ""
         lines = {
             "What is a place?": f"The mean distance of a word to the words at {low} less that to the words at {high}"
@@ -406,7 +458,7 @@ class Axis(Result):
         ends = _ends(table, MOST_ROWS // 2)
         caption = f"Places of {len(table):,} words{some}, {percent(prob)} intervals"
         said = (
-            f"P(> 0): that the word lies on the side of {self.ends[1]}. P(beyond the next): that it lies further "
+            f"P(> 0): that the word is {self._nearer(self.ends[1])}. P(beyond the next): that it lies further "
             f"towards {self.ends[1]} than the word in the next row. Sd over further pairs: how far other pairs of "
             "this opposition would move the place."
         )
@@ -432,84 +484,22 @@ class Axis(Result):
         return Cited("places on an axis", doi=PLACES), *pairs, Cited(f"embedding {self.embedding['name']}", *origin)
 
 
+DRAWS, BLOCK = 20_000, 200
+"""Draws that count intervals which exclude 0 by chance, a tenth for more words than a page shows; drawn at once."""
+MAY_BE = 0.05
+"""Probability of as many by chance above which that is said with the words."""
+LEAST = 0.005
+"""A probability that is written as 1%."""
+NAMED = 4
+"""Words of a list that a caption names."""
 ENDS = 5
 """Words at either end that sentences name."""
 SAME = 9
 """Decimals from which on two shares of words are one."""
-RANDOM = 1.645
-"""Standard deviations above the mean that a normal variable exceeds with a probability of 5%."""
 MOST_ROWS = 400
 """Words of an axis that a page shows."""
 MOST_PRINTED = 20
 """Words of either end that a paper shows."""
-
-
-def agreement_of(poles: FoundPoles, offset: MeanOffset, field: Field) -> pd.DataFrame:
-    """Agreement of each pair with the others, the least first; the columns are those of :meth:`Axis.pairs`."""
-    offsets, squares = offset.offsets[0], field.variances**2
-    count = len(offsets)
-    rest = (offset.mean * count - offsets) / max(count - 1, 1)
-    inner = (offsets * rest) @ squares
-    lengths = np.sqrt((offsets**2 @ squares) * (rest**2 @ squares))
-    agreement = np.divide(inner, lengths, out=np.full(count, np.nan), where=(lengths > 0) & (count > 1))
-    change = np.sqrt((offset.mean - rest) ** 2 @ squares) / field.spread(offset.mean**2) if count > 1 else np.nan
-    vectors, member = poles.strata.vectors, poles.strata.members[0]
-    table = pd.DataFrame(
-        {
-            "negative": pd.array([pair[0] for pair in poles.pairs], dtype="string"),
-            "positive": pd.array([pair[1] for pair in poles.pairs], dtype="string"),
-            "similarity": (vectors[member.argmin(axis=1)] * vectors[member.argmax(axis=1)]).sum(axis=1),
-            "agreement": agreement,
-            "influence": change,
-            "belongs": ~(agreement <= 0),
-        }
-    )
-    return table.sort_values("agreement", ignore_index=True)
-
-
-def random_agreement(field: Field) -> float:
-    """Agreement that random pairs of words exceed with a probability of 5%.
-
-    Coordinates of their offsets have equal variances, so that the correlation of places by two of them is nearly normal
-    around 0.
-    """
-    squares = field.variances**2
-    return float(RANDOM * np.sqrt((squares**2).sum()) / squares.sum())
-
-
-def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
-    """Sentences on whether two pairs or more have one direction; ``usual`` is the agreement of random pairs."""
-    values = pairs["agreement"].to_numpy(float)
-    random = f"95% of random pairs have a correlation below {signed(usual, digits=2)}"
-    if len(pairs) == 2:
-        verb = "agree in direction" if values[0] > usual else "hardly agree"
-        verb = "disagree in direction" if values[0] < -usual else verb
-        as_random = ", as of random pairs of words" if verb == "hardly agree" else ""
-        return [
-            f"The 2 pairs {verb}: the correlation, over the vocabulary, of the places by one pair with those by the "
-            f"other is {signed(values[0], digits=2)}{as_random} ({random})."
-        ]
-    others = "correlation, over the vocabulary, of the places by one pair with those by the others"
-    rows = zip(pairs["negative"], pairs["positive"], values.tolist(), strict=True)
-    shown = [f"{negative} and {positive} ({signed(value, digits=2)})" for negative, positive, value in rows]
-    apart, weak = int((values <= 0).sum()), int((values <= usual).sum())
-    along, hardly = len(pairs) - apart, weak - apart
-    said = [
-        f"The direction of {many(apart, 'pair')} disagrees with that of the other pairs: {listed(shown[:apart])} (in "
-        f"brackets the {others})."
-    ]
-    counted = (
-        f"{along} of {len(pairs)} pairs {agreed(along, 'agrees', 'agree')}" if apart else f"All {along} pairs agree"
-    )
-    each = "One" if hardly == 1 else "Each" if hardly == along else f"Each of {hardly}"
-    by_itself = [
-        f"{counted} in direction. {each} of these by itself agrees with the others no more than random pairs of words "
-        f"may: {listed(shown[apart:weak])} ({'' if apart else f'in brackets the {others}; '}{random}). The mean of all "
-        "pairs is known better than any of them."
-    ]
-    ends = " to ".join(signed(value, digits=2) for value in values[[0, -1]])
-    every = [f"All pairs agree in direction ({others}: {ends}; {random})."]
-    return said * (apart > 0) + by_itself * (hardly > 0) + every * (weak == 0)
 
 
 def _ends(table: pd.DataFrame, most: int) -> pd.DataFrame:
@@ -663,6 +653,8 @@ def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatAr
     if not known.any():
         raise InputError(f"the frequency of no word is known, such as {listed(lost[:3])}: give frequencies")
     notes = [f"Without a known frequency, and left out: {listed(lost)}."] if lost else []
+    if own := [word for word, key in keys.items() if key in on.poles.keys]:
+        notes.append(f"Words of the poles, whose places rest on themselves too: {listed(own, ENDS)}.")
     placed = [(word, key) for (word, key), inside in zip(keys.items(), known, strict=True) if inside]
     errors = on.templates
     if errors is not None:
@@ -685,9 +677,9 @@ def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[st
     """Word to the key under which the embedding holds it, of the words to place, and a note on those it lacks."""
     keys = dict(find_words(kv, names, case).keys)
     missing = [word for word in names if word not in keys]
+    other = [] if case == "fallback" or not missing else list(find_words(kv, missing, "fallback").keys.values())
+    hint = f"; case='fallback' (--case fallback) finds {listed(other, 3)}" if other else ""
     if not keys:
-        other = [] if case == "fallback" else list(find_words(kv, names, "fallback").keys.values())
-        hint = f"; case='fallback' (--case fallback) finds {listed(other, 3)}" if other else ""
         raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}{hint}")
-    lost = [f"Words that are missing: {listed(missing)}."] if missing else []
+    lost = [f"Words that are missing: {listed(missing)}{hint}."] if missing else []
     return keys, [*lost, *composed_sentences(composed_of(kv, keys))]

@@ -350,9 +350,12 @@ def _multiverse(result: Multiverse, prob: float) -> Iterator[str]:
 def _axis(result: Axis, prob: float) -> Iterator[str]:
     negative, positive = (len(words) for _, words in result.poles.lists) if result.poles.lists else (0, 0)
     counts = {"words": len(result.words), "pairs": len(result.poles.pairs), "negative": negative, "positive": positive}
-    yield WORDS.axis(name=result.name, ends=result.ends, embedding=result.embedding, **counts)
-    if result.centre:
-        yield WORDS.centred(centre=result.centre)
+    agreement = None
+    if counts["pairs"] > 1:
+        values = result.pairs()["agreement"]
+        agreement = {"mean": values.mean(), "low": values.min(), "high": values.max(), "usual": result.random_agreement}
+    facts = {"centre": result.centre, "agreement": agreement, "embedding": result.embedding}
+    yield WORDS.axis(name=result.name, ends=result.ends, **facts, **counts)
     if result.adjusted:
         yield WORDS.places_adjusted(by=result.adjusted)
     templates = result.templates is not None and len(result.templates.turns) > 1
@@ -399,9 +402,8 @@ def _covariates(result: CovariateContrast, prob: float) -> Iterator[str]:
         vectors=int(design.vectors.n.sum()),
         units=many(design.clusters, sample.unit),
         made=sample.about,
+        centred=result.centre is not None,
     )
-    if result.centre is not None:
-        yield WORDS.centred(centre="vocabulary")
     kinds = {"known": len(design.x) == 1, "nested": design.clusters < len(design.x), "uneven": len(design.terms) > 1}
     yield WORDS.regression(formula=result.by.formula, unit=sample.unit, spread=SPREAD, **kinds)
     yield WORDS.of_words()

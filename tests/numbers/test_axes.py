@@ -290,15 +290,49 @@ class TestPlaces:
         bound = signed(found.random_agreement, digits=2)
         assert f"by the other is {value}{random} (95% of random pairs have a correlation below {bound})." in text
 
+    def test_words_of_the_poles_and_other_spellings_are_said(self, glove):
+        found = bb.axis(glove, "affluence", words=["poor", "Beer", "wine"])
+        assert found.notes[-2] == "Words that are missing: Beer; case='fallback' (--case fallback) finds beer."
+        assert found.notes[-1] == "Words of the poles, whose places rest on themselves too: poor."
+
+    def test_captions_tell_population_pairs_and_lists(self, glove):
+        found = bb.axis(glove, "affluence", words=WORDS)
+        further = bb.to_latex(found.table(population="pairs"))
+        assert "equal-tailed intervals over further pairs of this opposition; positive: nearer to rich" in further
+        assert bb.to_latex(found).count("further pairs of") == 0
+        assert r"\caption{Pairs of the axis affluence in glove-50d-slice; agreement: corr" in bb.to_latex(found.pairs())
+        row = bb.to_latex(found.contrast(["wine", "beer"], ["bread"]))
+        assert "Difference of mean places on the axis affluence from poor to rich in glove-50d-slice; 89" in row
+        assert "positive: words a (wine, beer) are nearer to rich than words b (bread).}" in row
+
+    def test_pairs_of_random_words_show_no_common_direction(self, glove):
+        rng, words = np.random.default_rng(3), glove.index_to_key[:8000]
+        drawn = [[str(word) for word in rng.choice(words, 12, replace=False)] for _ in range(40)]
+        found = [bb.axis(glove, list(zip(each[:6], each[6:], strict=True)), WORDS) for each in drawn]
+        bound = found[0].random_agreement * np.sqrt(2 / 6)
+        means = np.array([each.pairs()["agreement"].mean() for each in found])
+        assert (means > bound).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
+        assert means.std() == pytest.approx(bound / 1.645, rel=0.35)
+        none = [
+            text.partition("A common direction of the 6 pairs is not credible: ")[2]
+            for text in (each.text() for each in found)
+        ]
+        assert [bool(text) for text in none] == (means <= bound).tolist()
+        first = int((means <= bound).argmax())
+        said = none[first]
+        assert f"others is {signed(means[first], digits=2)} on average (" in said
+        assert f"(of 6 of these the average is below {signed(bound, digits=2)} with a probability of 95%)." in said
+
     def test_pairs_that_agree_no_more_than_random_ones_are_judged_each_by_itself(self, glove):
-        pairs = [("safe", "dangerous"), ("harmless", "deadly"), ("gentle", "fierce"), ("tame", "wild")]
-        pairs += [("calm", "violent"), ("secure", "risky"), ("peaceful", "aggressive")]
+        pairs = bb.axis(glove, "affluence", WORDS).poles.pairs
         found = bb.axis(glove, pairs, WORDS)
         values, text = found.pairs()["agreement"], found.text()
         apart, weak = int((values <= 0).sum()), int(((values > 0) & (values <= found.random_agreement)).sum())
         assert 0 < apart < weak
-        each = "Each" if weak == 7 - apart else f"Each of {weak}"
-        assert f"{7 - apart} of 7 pairs agree in direction. {each} of these by itself agrees with the others no" in text
+        each = "Each" if weak == 37 - apart else f"Each of {weak}"
+        assert (
+            f"{37 - apart} of 37 pairs agree in direction. {each} of these by itself agrees with the others no" in text
+        )
         assert f"(95% of random pairs have a correlation below {signed(found.random_agreement, digits=2)})" in text
         assert bb.audit(glove, pairs).front().lines["Do the pairs agree?"] == found.front().lines["Do the pairs agree?"]
 
