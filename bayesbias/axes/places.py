@@ -401,7 +401,8 @@ class Axis(Result):
         )
         as_many = f"for {which} with a probability of {f'{chance:.0%}' if chance >= LEAST else 'less than 1%'}"
         may_be = bool(told) and chance > MAY_BE
-        warned = [f"This may be chance: on an axis without a meaning intervals exclude 0 {as_many}."] * may_be
+        so = "This" if total == 1 else "As many"
+        warned = [f"{so} may be chance: on an axis without a meaning intervals exclude 0 {as_many}."] * may_be
         sentences = [
             f"{many(total, 'word')} {'is' if total == 1 else 'are'} placed between {low} and {high} by "
             f"{basis}, in {self.embedding['name']}{f', relative to {self.less}' if self.less else ''}. "
