@@ -194,7 +194,10 @@ def _caches() -> dict[str, Path]:
 
 
 def lists(
-    kind: Annotated[Kinds, Argument(parser=str, callback=among("kind", Kinds), help="What to show.")] = "words",
+    kind: Annotated[
+        Kinds,
+        Argument(parser=str, callback=among("kind", Kinds), help="What to show; embeddings are shown by datasets."),
+    ] = "words",
     language: Annotated[
         str | None,
         Option(help="BCP 47 tag: word lists of that language only, with and without a region (pt shows pt-BR too)."),

@@ -43,8 +43,8 @@ def test_words_that_an_axis_without_a_meaning_would_name_as_often_may_be_chance(
     answer, certainty = found.findings()[:2]
     chance = f"{found.chance()[1]:.0%}"
     assert (
-        "Nearer to rich: champagne, wine, beer, cocktail. As many may be chance: on an axis without a meaning intervals "
-        f"exclude 0 for 4 or more of these 11 words with a probability of {chance}. 7 of 11 words have"
+        "Nearer to rich: champagne, wine, beer, cocktail. As many may be chance: on an axis without a meaning "
+        f"intervals exclude 0 for 4 or more of these 11 words with a probability of {chance}. 7 of 11 words have"
     ) in answer
     assert certainty.endswith("the 89% interval excludes 0 for 11% of words on average.")
     known = bb.axis(SLICE, "gender", words=["actress", "mother", "sister", "captain", "phone"]).findings()
