@@ -134,7 +134,7 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
     text = re.sub(r"\s+", " ", " ".join(Page(pages["religion"]).text)).replace("\N{MINUS SIGN}", "-")
     row = bb.contrasts(religion_fit).iloc[0]
     assert "closer to their own stereotypes than to the stereotypes of other groups" in text
-    assert f"On average they are {abs(row['mean']):.3f} closer to their own" in text
+    assert f"On average the difference is {row['mean']:.3f} (negative: closer; 89% interval {row['low']:.3f} to" in text
     for part in bb.decomposition(religion_fit).to_dict("records")[3:6]:
         shown = f"{part['contrast']} {part['mean']:.3f} {part['sd']:.3f} {part['low']:.3f}"
         assert f"{part['protected_word']} {shown}" in text
