@@ -56,11 +56,13 @@ def test_the_numbers_of_bundled_fits(tables):
     gender, religion = (
         bb.fit(bb.distance_table("google-news-slice", words), seed=0) for words in ("gender", "religion")
     )
-    for population in ("given", "similar"):
-        row = bb.contrasts(gender, population=population).iloc[0]
-        ends = f"from {number(row['low'], 3)} to {number(row['high'], 3)}"
-        assert ends in said("explanation/intervals")
-        assert ends in README
+    given, further = (bb.contrasts(gender, population=whom).iloc[0] for whom in ("given", "similar"))
+    for row in (given, further):
+        assert f"from {number(row['low'], 3)} to {number(row['high'], 3)}" in said("explanation/intervals")
+    assert f"(89% interval from {number(-given['high'], 3)} to {number(-given['low'], 3)})" in README
+    assert f"from {number(-further['low'], 3)} closer to {number(further['high'], 3)} farther" in " ".join(
+        README.split()
+    )
     for _, row in bb.contrasts(religion, by="group").query("group in ['muslim', 'jew', 'christian']").iterrows():
         assert interval(row) in said("model")
     means = bb.contrasts(religion, rows="association").set_index("protected_word")["mean"]
