@@ -326,8 +326,8 @@ class Balance(Result):
             kept = ""
             if behind:
                 row = f"the raw difference {row}"
-                unmoved = moved.get(ASSOCIATION, 1.0) <= MOST_ROWS
-                kept = "; the whole list and associations are not affected" if unmoved else ""
+                few = "and associations are not affected" if not moved.get(ASSOCIATION, 1.0) else "is not affected"
+                kept = f"; the whole list {few}" if moved.get(ASSOCIATION, 1.0) <= MOST_ROWS else ""
             ends = f"{signed(rows['expected'].min(), '+')} and {signed(rows['expected'].max(), '+')}"
             control = str(name).removeprefix(f"{OWN} - ")
             others = stereotypes if name == ASSOCIATION or control == OTHER else [control]

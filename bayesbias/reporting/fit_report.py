@@ -70,6 +70,7 @@ from bayesbias.plots.fits import (
     plot_predictions,
 )
 from bayesbias.reporting.verdicts import (
+    by_group_sentence,
     contrast_sentences,
     effective_sentences,
     equal_sentence,
@@ -253,6 +254,7 @@ def _answer(facts: _PageFacts) -> str:
         edge=barely(facts.headline.iloc[0]),
         chance=_often_by_chance(facts),
         opposed=opposed_sentence(facts.result, facts.headline),
+        by_group=by_group_sentence(facts.result, facts.headline),
         equal=equal_sentence(facts.result, str(facts.other)),
     )
 

@@ -201,8 +201,9 @@ def _fit(report: FitReport, prob: float, population: str) -> Iterator[str]:
     if others:
         row = contrasts(result.tree, OWN, others[0], prob, population=population).iloc[0].to_dict()
         label, whom = labelled(others[0], result.labels), POPULATIONS[population]
-        groups = population == GIVEN and len(set(table.loc[table["connection"] == OWN, "group"])) > 1
-        yield WORDS.whole_list(population=whom, label=label, row=row, mass=percent(prob), groups=groups)
+        lists = table.loc[table["connection"] == OWN, "group"].nunique()
+        facts = {"groups": population == GIVEN and lists > 1, "lists": lists, "mass": percent(prob)}
+        yield WORDS.whole_list(population=whom, label=label, row=row, **facts)
     if topics is not None:
         rows = topics.table(prob).to_dict("records")
         wanted = f"{OWN} - {others[0]}" if others else ""

@@ -29,7 +29,14 @@ from bayesbias.distances.list_coverage import too_short
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.tree import Fit
-from bayesbias.models.weights import DIFFERENCE, RAW, cells_of, nearness_weights, whole_weights, why_no_association
+from bayesbias.models.weights import (
+    DIFFERENCE,
+    RAW,
+    cells_of,
+    nearness_weights,
+    whole_weights,
+    why_no_association,
+)
 from bayesbias.words import OTHER, OWN, PHRASES, labelled
 
 WORDS = Prose("fit")
@@ -146,6 +153,7 @@ def _headline(result: Fit, other: str, prob: float) -> str:
         told="" if short else words_sentence(table),
         edge=barely(table.iloc[0]),
         opposed="" if short else opposed_sentence(result, table),
+        by_group="" if short else by_group_sentence(result, table),
         equal=equal_sentence(result, other),
     )
 
@@ -175,6 +183,22 @@ def opposed_sentence(result: Fit, table: pd.DataFrame) -> str:
         differences=found.attrs["rows"] == DIFFERENCE,
         two=table["group"].nunique() == 2,
     )
+
+
+def by_group_sentence(result: Fit, table: pd.DataFrame) -> str:
+    """Of three groups or more, those for which the answer on the whole list holds by their own distances alone.
+
+    Empty where it holds for each. Pooled means of groups are drawn towards the whole list, and do not tell.
+    """
+    whole_list, groups = table.iloc[0], table["group"].iloc[1:]
+    if table.attrs["second"] != OTHER or not excludes_zero(whole_list) or groups.isna().any() or groups.nunique() < 3:
+        return ""
+    if why_no_association(result.data, cells_of(result.data)):
+        return ""
+    own = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=RAW)
+    own = own[own["group"].isin(groups)]
+    clear = (own["high"] < 0) if whole_list["mean"] < 0 else (own["low"] > 0)
+    return WORDS.by_group(clear=own.loc[clear, "group"].tolist(), unclear=own.loc[~clear, "group"].tolist())
 
 
 def shortness(result: Fit) -> str:

@@ -119,7 +119,7 @@ def test_sentence_column_figures_and_report_agree(posts, name, tmp_path):
     chosen, count = named(table), len(table) - 1
     sentence = bb.checks.verdict_sentences(post)[0]
     whole = table.iloc[0]
-    said = f"For none of the {count} protected words is the sign of the association clear."
+    said = f"For none of the {count} protected words is the sign of the association clear: signs are named where"
     if whole["low"] <= 0 <= whole["high"]:
         said = (
             "Single words are not judged, whatever their own intervals: the interval of the whole list includes 0, and"

@@ -113,7 +113,7 @@ def test_an_audit_with_calls_says_how_many_are_errors():
 def test_the_verdict_of_a_fit_and_its_chance_check_are_one_answer(low, high, chance, begins):
     row = pd.Series({"low": low, "high": high})
     given = {"short": "", "embedding": "X", "scores": False, "groups": [], "other": "others", "mass": "89%"}
-    given |= {"caution": "", "opposed": "", "equal": ""}
+    given |= {"caution": "", "opposed": "", "by_group": "", "equal": ""}
     assert Prose("fit").answer(row=row, edge=barely(row), chance=chance, **given).startswith(begins)
 
 
@@ -333,3 +333,19 @@ def test_a_multiverse_answers_which_choice_and_says_what_embeddings_lack():
     assert (found.specifications["found"] == 1).all()
     # the contrast takes no control list, and the words of the others are all found
     assert "control word" not in text
+
+
+def test_an_answer_on_three_groups_tells_for_which_it_holds_by_itself():
+    """The mean of the list may come from one group; pooled means of groups are drawn towards it."""
+    fits = {name: bb.fit(bb.distance_table("google-news-slice", name), seed=0) for name in ("religion", "gender")}
+    own = bb.contrasts(fits["religion"], by="group", rows="association").set_index("group").loc[["jew", "christian"]]
+    assert (own["high"] < 0).tolist() == [True, False]
+    said = "By their own distances alone this is credible for jew and muslim, not for christian."
+    assert FitReport(Fit(fits["religion"]), None).answer().endswith(f"(credible at 89%). {said}")
+    assert (
+        FitReport(Fit(fits["religion"]), None).answer().startswith("Yes, taken together. In google-news-slice, words")
+    )
+    assert said in bb.checks.verdict_sentences(fits["religion"])[0]
+    assert "own distances alone this" not in FitReport(Fit(fits["gender"]), None).answer()
+    assert "stereotypes of other groups, whose lists weigh the same, averaged" in bb.methods_text(fits["religion"])
+    assert "whose lists weigh the same" not in bb.methods_text(fits["gender"])
