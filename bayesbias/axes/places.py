@@ -168,10 +168,10 @@ class Axis(Result):
         return root if self.templates is None else np.hstack([root, root_of(self.templates.placed.covariance())])
 
     @property
-    def less(self) -> str:
-        """The mean that places are taken less; empty where 0 is equal distance to both poles."""
+    def centred_on(self) -> str:
+        """The words whose mean place is 0; empty where 0 is equal distance to both poles."""
         placed = "this word" if len(self.words) == 1 else f"these {len(self.words):,} words"
-        return {"vocabulary": "the mean of the vocabulary", "words": f"the mean of {placed}"}.get(self.centre or "", "")
+        return {"vocabulary": "the vocabulary", "words": placed}.get(self.centre or "", "")
 
     def chance(self, prob: float = PROB) -> tuple[int, float]:
         """The number of words whose intervals exclude 0, and the probability of as many on an axis without a meaning.
@@ -249,7 +249,7 @@ class Axis(Result):
         return self._captioned(table, f"{kind} the", mass, population, f"positive: {self._nearer(self.ends[1])}")
 
     def _nearer(self, end: str) -> str:
-        return f"nearer to {end}{f' than {self.less}' if self.less else ''}"
+        return f"nearer to {end}{f' than the mean of {self.centred_on}' if self.centred_on else ''}"
 
     def _captioned(self, table: pd.DataFrame, what: str, mass: float, population: str, sign: str) -> pd.DataFrame:
         """A table with what a caption says."""
@@ -403,9 +403,10 @@ class Axis(Result):
         may_be = bool(told) and chance > MAY_BE
         so = "This" if total == 1 else "As many"
         warned = [f"{so} may be chance: on an axis without a meaning intervals exclude 0 {as_many}."] * may_be
+        beside = f", relative to the mean of {self.centred_on}" if self.centred_on else ""
         sentences = [
             f"{many(total, 'word')} {'is' if total == 1 else 'are'} placed between {low} and {high} by "
-            f"{basis}, in {self.embedding['name']}{f', relative to {self.less}' if self.less else ''}. "
+            f"{basis}, in {self.embedding['name']}{beside}. "
             + " ".join([*named, *warned, *untold(total - told, total)]),
             f"On an axis without a meaning, whose {kind} as these, the {percent(prob)} interval excludes 0 for "
             f"{round(1 - prob, SAME):.0%} of words on average"
@@ -421,9 +422,8 @@ class Axis(Result):
         low, high = self.ends
         answer, chance, further, *pairs = self.findings(prob)
         zero = f": above 0 words are nearer to {high} than to {low}"
-        if self.less:
-            over = self.less.removeprefix("the mean of ")
-            zero = f", less the mean of that over {over}: above 0 words are nearer to {high} than that mean"
+        if self.centred_on:
+            zero = f", less the mean of that over {self.centred_on}: above 0 words are nearer to {high} than that mean"
         adjusted = " What frequency predicts is taken off." if self.adjusted else ""
         lines = {
             "What is a place?": f"The mean distance of a word to the words at {low} less that to the words at {high}"

@@ -163,10 +163,17 @@ def equal_sentence(result: Fit, other: str) -> str:
     return WORDS.equal_groups() if other == OTHER and equal_groups(result.data) else ""
 
 
+def _answers_by_group(table: pd.DataFrame, least: int) -> bool:
+    """True where a table of contrasts answers yes or no for the whole list, and has that many groups."""
+    groups = table["group"].iloc[1:]
+    enough = not groups.isna().any() and groups.nunique() >= least
+    return enough and table.attrs["second"] == OTHER and excludes_zero(table.iloc[0])
+
+
 def opposed_groups(result: Fit, table: pd.DataFrame) -> pd.DataFrame:
     """The groups whose own interval excludes 0 on the other side than that of the whole list, of its contrasts."""
     whole_list, groups = table.iloc[0], table["group"].iloc[1:]
-    if table.attrs["second"] != OTHER or not excludes_zero(whole_list) or groups.isna().any() or groups.nunique() < 2:
+    if not _answers_by_group(table, least=2):
         return table.head(0)
     # with two groups the mean association of each is the whole list, by arithmetic
     rows = DIFFERENCE if groups.nunique() == 2 else None
@@ -190,11 +197,9 @@ def by_group_sentence(result: Fit, table: pd.DataFrame) -> str:
 
     Empty where it holds for each. Pooled means of groups are drawn towards the whole list, and do not tell.
     """
+    if not _answers_by_group(table, least=3) or why_no_association(result.data, cells_of(result.data)):
+        return ""
     whole_list, groups = table.iloc[0], table["group"].iloc[1:]
-    if table.attrs["second"] != OTHER or not excludes_zero(whole_list) or groups.isna().any() or groups.nunique() < 3:
-        return ""
-    if why_no_association(result.data, cells_of(result.data)):
-        return ""
     own = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=RAW)
     own = own[own["group"].isin(groups)]
     clear = (own["high"] < 0) if whole_list["mean"] < 0 else (own["low"] > 0)
