@@ -86,7 +86,7 @@ def within(where: str) -> Iterator[None]:
 
 def listed(words: Sequence[str], most: int = 8, mark: str = ", ") -> str:
     """The first words of a list, and how many more there are, for a message."""
-    more = f" and {len(words) - most} more" if len(words) > most else ""
+    more = f" and {len(words) - most:,} more" if len(words) > most else ""
     return mark.join(words[:most]) + more
 
 

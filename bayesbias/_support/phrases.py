@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 MINUS = " \N{MINUS SIGN} "  # between the two parts of a difference
 IN_SDS = "standard deviations of the embedding's distances"  # the unit of what is standardised
 EDGE = 0.05  # part of an interval that it ends beyond 0, below which it ends next to 0
+LEAST = 0.005  # a share that is written as 1%
 FINE = 0.01  # below it a number is written with more decimals
 QUANTITIES = "quantities"  # ``attrs["rows"]`` of a table whose rows have units of their own
 HARDLY = 0.0005  # farthest from 0 that an end of the interval of a distance that hardly changed lies
@@ -51,6 +52,11 @@ def negatives(text: str) -> str:
 def percent(mass: float) -> str:
     """The posterior mass of an interval, or a level, in percent."""
     return f"{100 * mass:g}%"
+
+
+def rough_percent(value: float) -> str:
+    """A share or a probability in whole percent; never 0%."""
+    return f"{value:.0%}" if value >= LEAST else "less than 1%"
 
 
 def share(value: float) -> str:

@@ -17,6 +17,7 @@ from bayesbias._support.phrases import (
     hardly_changed,
     p_value,
     percent,
+    rough_percent,
     share,
     signed,
 )
@@ -38,6 +39,7 @@ WRITERS = (
     many,
     p_value,
     percent,
+    rough_percent,
     share,
     signed,
 )

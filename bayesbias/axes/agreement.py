@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from bayesbias._support.phrases import signed
 from bayesbias.axes.poles import FoundPoles
 from bayesbias.errors import agreed, listed, many
+from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.offsets import Field, MeanOffset
 
 RANDOM = 1.645
@@ -20,8 +23,11 @@ def agreement_of(poles: FoundPoles, offset: MeanOffset, field: Field) -> pd.Data
     count = len(offsets)
     rest = (offset.mean * count - offsets) / max(count - 1, 1)
     inner = (offsets * rest) @ squares
-    lengths = np.sqrt((offsets**2 @ squares) * (rest**2 @ squares))
+    size = rest**2 @ squares
+    lengths = np.sqrt((offsets**2 @ squares) * size)
     agreement = np.divide(inner, lengths, out=np.full(count, np.nan), where=(lengths > 0) & (count > 1))
+    # coordinates of a random pair's offset have equal variances: its correlation with given places is nearly normal
+    share = np.divide(rest**2 @ squares**2, size, out=np.full(count, np.nan), where=(size > 0) & (count > 1))
     change = np.sqrt((offset.mean - rest) ** 2 @ squares) / field.spread(offset.mean**2) if count > 1 else np.nan
     vectors, member = poles.strata.vectors, poles.strata.members[0]
     table = pd.DataFrame(
@@ -30,6 +36,7 @@ def agreement_of(poles: FoundPoles, offset: MeanOffset, field: Field) -> pd.Data
             "positive": pd.array([pair[1] for pair in poles.pairs], dtype="string"),
             "similarity": (vectors[member.argmin(axis=1)] * vectors[member.argmax(axis=1)]).sum(axis=1),
             "agreement": agreement,
+            "random_agreement": RANDOM * np.sqrt(share / squares.sum()),
             "influence": change,
             "belongs": ~(agreement <= 0),
         }
@@ -37,54 +44,81 @@ def agreement_of(poles: FoundPoles, offset: MeanOffset, field: Field) -> pd.Data
     return table.sort_values("agreement", ignore_index=True)
 
 
-def random_agreement(field: Field) -> float:
-    """Agreement that random pairs of words exceed with a probability of 5%.
+def random_agreement(field: Field, count: int) -> float:
+    """Mean agreement that so many pairs of random words exceed with a probability of 5%.
 
-    Coordinates of their offsets have equal variances, so that the correlation of places by two of them is nearly normal
-    around 0.
+    The correlations of random pairs with the mean of the others have the variance v of those of two random pairs; that
+    of their mean is 2 v / count, since each pair is among the others of each other.
     """
     squares = field.variances**2
-    return float(RANDOM * np.sqrt((squares**2).sum()) / squares.sum())
+    return float(RANDOM * np.sqrt((squares**2).sum() * 2 / max(count, 2)) / squares.sum())
+
+
+def share_direction(pairs: pd.DataFrame, usual: float) -> bool:
+    """True where pairs agree more than as many random ones, whose mean agreement is below ``usual`` with 95%."""
+    return bool(pairs["agreement"].mean() > usual)
 
 
 def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
-    """Sentences on whether two pairs or more have one direction; ``usual`` is the agreement of random pairs."""
+    """Sentences on whether two pairs or more have one direction; ``usual`` is the mean agreement of random pairs."""
     values = pairs["agreement"].to_numpy(float)
-    ends = " to ".join(signed(value, digits=2) for value in values[[0, -1]])
-    random = f"95% of random pairs have a correlation below {signed(usual, digits=2)}"
     if len(pairs) == 2:
         verb = "agree in direction" if values[0] > usual else "hardly agree"
         verb = "disagree in direction" if values[0] < -usual else verb
         as_random = ", as of random pairs of words" if verb == "hardly agree" else ""
         return [
             f"The 2 pairs {verb}: the correlation, over the vocabulary, of the places by one pair with those by the "
-            f"other is {signed(values[0], digits=2)}{as_random} ({random})."
+            f"other is {_two(values[0])}{as_random} (95% of random pairs have a correlation below {_two(usual)}).",
+            *(["Is one of them the wrong way round?"] if values[0] < -usual else []),
         ]
     others = "correlation, over the vocabulary, of the places by one pair with those by the others"
-    # the correlations of n random pairs with the others have the variance v; that of their mean is 2 v / n
-    usual_mean = usual * np.sqrt(2 / len(pairs))
-    if values.mean() <= usual_mean:
+    names = zip(pairs["negative"], pairs["positive"], values.tolist(), strict=True)
+    shown = np.array([f"{negative} and {positive} ({_two(value)})" for negative, positive, value in names])
+    bounds = pairs["random_agreement"].to_numpy(float)
+    reversed_ = _reversed(shown[values < -bounds].tolist())
+    if not share_direction(pairs, usual):
         return [
-            f"A common direction of the {len(pairs)} pairs is not credible: the {others} is "
-            f"{signed(values.mean(), digits=2)} on average ({ends}), as of random pairs of words (of "
-            f"{len(pairs)} of these the average is below {signed(usual_mean, digits=2)} with a probability of 95%)."
+            f"A common direction of the {len(pairs)} pairs is not credible: the {others} is {_two(values.mean())} on "
+            f"average ({_ends(values)}), as of random pairs of words (of {len(pairs)} of these the average is below "
+            f"{_two(usual)} with a probability of 95%).",
+            *reversed_,
         ]
-    rows = zip(pairs["negative"], pairs["positive"], values.tolist(), strict=True)
-    shown = [f"{negative} and {positive} ({signed(value, digits=2)})" for negative, positive, value in rows]
-    apart, weak = int((values <= 0).sum()), int((values <= usual).sum())
-    along, hardly = len(pairs) - apart, weak - apart
-    said = [
-        f"The direction of {many(apart, 'pair')} disagrees with that of the other pairs: {listed(shown[:apart])} (in "
-        f"brackets the {others})."
-    ]
-    counted = (
-        f"{along} of {len(pairs)} pairs {agreed(along, 'agrees', 'agree')}" if apart else f"All {along} pairs agree"
-    )
-    each = "One" if hardly == 1 else "Each" if hardly == along else f"Each of {hardly}"
-    by_itself = [
-        f"{counted} in direction. {each} of these by itself agrees with the others no more than random pairs of words "
-        f"may: {listed(shown[apart:weak])} ({'' if apart else f'in brackets the {others}; '}{random}). The mean of all "
-        "pairs is known better than any of them."
-    ]
-    every = [f"All pairs agree in direction ({others}: {ends}; {random})."]
-    return said * (apart > 0) + by_itself * (hardly > 0) + every * (weak == 0)
+    apart, weak = values <= 0, (values > 0) & (values <= bounds)
+    along, hardly = int((~apart).sum()), int(weak.sum())
+    random = f"95% of random pairs in their place: below {_ends(bounds)}"
+    if apart.any():
+        said = [
+            f"The direction of {many(len(pairs) - along, 'pair')} disagrees with that of the other pairs: "
+            f"{listed(shown[apart].tolist())} (in brackets the {others}).",
+            *reversed_,
+        ]
+        counted = f"{along} of {len(pairs)} pairs {agreed(along, 'agrees', 'agree')}"
+    else:
+        said, counted = [], f"All {along} pairs agree"
+    if hardly:
+        brackets = random if apart.any() else f"in brackets the {others}; {random}"
+        each = "One" if hardly == 1 else "Each" if hardly == along else f"Each of {hardly}"
+        said.append(
+            f"{counted} in direction. {each} of these by itself agrees with the others no more than random pairs of "
+            f"words may: {listed(shown[weak].tolist())} ({brackets}). "
+            "The mean of all pairs is known better than any of them."
+        )
+    elif not apart.any():
+        said.append(f"All pairs agree in direction ({others}: {_ends(values)}; {random}).")
+    return said
+
+
+def _reversed(shown: Sequence[str]) -> list[str]:
+    """A question on pairs that disagree with the others more than random pairs do; none without such pairs."""
+    each, these = ("", "this pair") if len(shown) == 1 else ("each of ", "these pairs")
+    question = f"{agreed(len(shown), 'is', 'are')} {these} the wrong way round?"
+    return [f"95% of random pairs in their place disagree less than {each}{listed(shown)}: {question}"] if shown else []
+
+
+def _ends(values: FloatArray) -> str:
+    """The least and the largest of some correlations, or one number where they are the same as written."""
+    return " to ".join(dict.fromkeys(_two(value) for value in (values.min(), values.max())))
+
+
+def _two(value: float) -> str:
+    return signed(value, digits=2)

@@ -566,7 +566,8 @@ def _agreement(contrasts: _Contrasts, offset: MeanOffset, field: Field) -> tuple
     """Sentences on whether the pairs have one direction; none without pairs."""
     if contrasts.poles is None or not contrasts.paired:
         return ()
-    return tuple(agreement_said(agreement_of(contrasts.poles, offset, field), random_agreement(field)))
+    pairs = agreement_of(contrasts.poles, offset, field)
+    return tuple(agreement_said(pairs, random_agreement(field, len(pairs))))
 
 
 def _largest(rows: pd.DataFrame) -> pd.DataFrame:

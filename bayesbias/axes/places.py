@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from bayesbias._support.arguments import by_name_or_none, flag, one_of, probability, whole_number
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import percent, signed, untold
+from bayesbias._support.phrases import percent, untold
+from bayesbias._support.prose import Prose
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
 from bayesbias._support.runs import one_thread
-from bayesbias.axes.agreement import agreement_of, agreement_said, random_agreement
+from bayesbias.axes.agreement import agreement_of, agreement_said, random_agreement, share_direction
 from bayesbias.axes.poles import (
     Base,
     FoundPoles,
@@ -36,7 +36,7 @@ from bayesbias.axes.poles import (
 )
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import FREQUENCY
-from bayesbias.errors import InputError, listed, many
+from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals
@@ -69,6 +69,7 @@ POPULATIONS = {
 CENTRES = ("vocabulary", "words")
 SCALES = ("difference", "cosine")
 PLACES = "10.1177/0003122419877135"
+WORDS = Prose("axis")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -82,8 +83,8 @@ class Axis(Result):
     ----------
     name, ends
         Of the axis, and what its negative and its positive pole are called.
-    words, ranks
-        The words placed, and their places in a file ordered by frequency, from 1; 0 where they are not known.
+    words, keys
+        The words placed, and how the embedding spells them.
     coordinates, zero
         Of the words (words, Q), centred, such that the product with ``offset.mean`` is the place, and the mean place
         that the centring took off.
@@ -109,7 +110,7 @@ class Axis(Result):
     offset: MeanOffset
     field: Field
     poles: FoundPoles
-    ranks: NDArray[np.intp]
+    keys: tuple[str, ...]
     centre: str | None
     adjusted: str | None
     embedding: Any
@@ -125,11 +126,13 @@ class Axis(Result):
         place = {word: row for row, word in enumerate(self.words)}
         if all(word in place for word in names):
             rows = np.array([place[word] for word in names], dtype=np.intp)
+            keys = {word: self.keys[row] for word, row in zip(names, rows.tolist(), strict=True)}
             return replace(
                 self,
-                words=tuple(names),
+                words=tuple(keys),
+                keys=tuple(keys.values()),
                 coordinates=self.coordinates[rows],
-                ranks=self.ranks[rows],
+                notes=(*self.poles.notes, *_word_notes(self, keys)),
                 templates=None if self.templates is None else self.templates.of(rows),
             )
         vectors = with_composed(self.kv, names, case)
@@ -139,6 +142,12 @@ class Axis(Result):
     def paired(self) -> bool:
         """True if the axis is made of pairs, not of two lists."""
         return bool(self.poles.pairs)
+
+    @property
+    def at_poles(self) -> tuple[str, ...]:
+        """Those of the words that are at the poles: they lie near these by construction."""
+        own = set(self.poles.keys)
+        return tuple(word for word, key in zip(self.words, self.keys, strict=True) if key in own)
 
     @cached_property
     def places(self) -> FloatArray:
@@ -169,19 +178,29 @@ class Axis(Result):
 
     @property
     def centred_on(self) -> str:
-        """The words whose mean place is 0; empty where 0 is equal distance to both poles."""
-        placed = "this word" if len(self.words) == 1 else f"these {len(self.words):,} words"
-        return {"vocabulary": "the vocabulary", "words": placed}.get(self.centre or "", "")
+        """The place 0, as sentences say it; empty where it is equal distance to both poles."""
+        if self.adjusted:
+            return f"what {self.adjusted} predicts"
+        own = self.base.words
+        placed = f"these {len(own):,} words" if set(own) == set(self.words) else f"the words {listed(own, NAMED)}"
+        over = {"vocabulary": "the vocabulary", "words": placed}.get(self.centre or "", "")
+        return over and f"the mean of {over}"
 
     def chance(self, prob: float = PROB) -> tuple[int, float]:
         """The number of words whose intervals exclude 0, and the probability of as many on an axis without a meaning.
 
-        The probability is that of as many or more, by draws of the errors over oppositions of all words together.
+        The probability is that of as many or more, by draws of the errors over oppositions of all words together. Words
+        of the poles are left out of both: they lie near their pole on any axis.
         """
-        table, rng = self.table(prob, order=False), np.random.default_rng(0)
+        return self._chance(self.table(prob, order=False))
+
+    def _chance(self, table: pd.DataFrame) -> tuple[int, float]:
+        """The same of a table of places over oppositions, in the order of the words."""
+        judged = ~table["word"].isin(self.at_poles).to_numpy()
+        table, root = table[judged], self._root()[judged]
         reach = ((table["high"] - table["low"]) / 2).to_numpy()[:, None]
         count = int(((table["low"] > 0) | (table["high"] < 0)).sum())
-        root, draws = self._root(), DRAWS if len(self.words) <= MOST_ROWS else DRAWS // 10
+        rng, draws = np.random.default_rng(0), DRAWS if len(self.words) <= MOST_ROWS else DRAWS // 10
         drawn = [
             (np.abs(root @ rng.standard_normal((root.shape[1], BLOCK))) > reach).sum(axis=0)
             for _ in range(draws // BLOCK)
@@ -231,6 +250,7 @@ class Axis(Result):
         unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
         variances = self.variances(population)
         rows = np.argsort(-self.places, kind="stable") if flag(order, "order") else np.arange(len(self.words))
+        ranks = ranks_of(self.kv, [self.keys[row] for row in rows])
         coordinates, mean = self.coordinates[rows], self.places[rows]
         scatter = None if self.templates is None else self.templates.placed.rows(rows)
         more, more_apart = (None, None) if scatter is None else (scatter.variances(), scatter.of_steps())
@@ -242,14 +262,14 @@ class Axis(Result):
                 **summary_of(mean, *errors, mass, unit),
                 "p_above_next": np.append(above_zero(-np.diff(mean), *errors_apart), np.nan),
                 "pairs_sd": np.sqrt(coordinates**2 @ self.offset.pairs) / unit,
-                "frequency_rank": pd.array([rank or None for rank in self.ranks[rows].tolist()], dtype="Int64"),
+                "frequency_rank": pd.array([rank or None for rank in ranks.tolist()], dtype="Int64"),
             }
         )
         kind = "places on" if scale == "difference" else "cosines with"
         return self._captioned(table, f"{kind} the", mass, population, f"positive: {self._nearer(self.ends[1])}")
 
     def _nearer(self, end: str) -> str:
-        return f"nearer to {end}{f' than the mean of {self.centred_on}' if self.centred_on else ''}"
+        return f"nearer to {end}{f' than {self.centred_on.removeprefix("what ")}' if self.centred_on else ''}"
 
     def _captioned(self, table: pd.DataFrame, what: str, mass: float, population: str, sign: str) -> pd.DataFrame:
         """A table with what a caption says."""
@@ -267,7 +287,8 @@ class Axis(Result):
         -------
         DataFrame
             ``negative``, ``positive``; ``similarity`` (cosine of the two words); ``agreement`` (correlation, over the
-            vocabulary, of the places by this pair with those by the mean of the others); ``influence`` (root mean
+            vocabulary, of the places by this pair with those by the mean of the others); ``random_agreement`` (that
+            5% of random pairs of words in its place exceed); ``influence`` (root mean
             square change of places over the vocabulary if the pair is left out, in standard deviations of places);
             ``belongs`` (whether the agreement is above 0). One row a pair, the least agreement first.
         """
@@ -277,6 +298,7 @@ class Axis(Result):
         table.attrs = {
             "subject": f"pairs of the axis {self.name} in {self.embedding['name']}",
             "sign": "agreement: correlation, over the vocabulary, of the places by a pair with those by the others; "
+            "random agreement: what 5% of random pairs exceed; "
             "influence: how far places move without the pair, in standard deviations; similarity: cosine of the words",
         }
         return table
@@ -357,8 +379,8 @@ class Axis(Result):
 
     @property
     def random_agreement(self) -> float:
-        """Agreement that random pairs of words exceed with a probability of 5%."""
-        return random_agreement(self.field)
+        """Mean agreement that axes of as many pairs of random words exceed with a probability of 5%."""
+        return random_agreement(self.field, len(self.poles.pairs))
 
     @property
     def effective_pairs(self) -> float:
@@ -372,62 +394,50 @@ class Axis(Result):
 
     def findings(self, prob: float = PROB) -> list[str]:
         """The result in sentences, without its notes."""
-        table = self.table(prob)
+        table = self.table(prob, order=False)
+        count, chance = self._chance(table)
+        judged = table[~table["word"].isin(self.at_poles)].sort_values("mean", kind="stable")
         low, high = self.ends
-        basis = f"two lists of {' and '.join(str(len(words)) for _, words in self.poles.lists)} words"
-        if self.paired:
-            basis = self.poles.counted(" of opposites")
-        further = (
-            f"Further {'pairs' if self.paired else 'words'} of this opposition would move the place of a word by "
-            f"{signed(float(table['pairs_sd'].median()))} (standard deviation, median over the words)."
-            if self.offset.freedom
-            else "How far further pairs of this opposition would move the place of a word cannot be known from one."
-        )
-        nearer = {high: table[table["low"] > 0], low: table[table["high"] < 0].iloc[::-1]}
-        than = " than their mean" if self.centre == "words" else ""
-        named = [
-            f"Nearer to {end}{than}: {listed(part['word'].tolist(), ENDS)}."
-            for end, part in nearer.items()
-            if len(part)
+        than = " than frequency predicts" if self.adjusted else " than their mean" if self.centre == "words" else ""
+        ends = {high: judged[judged["low"] > 0].iloc[::-1], low: judged[judged["high"] < 0]}
+        as_many = WORDS.as_many(count=count, judged=len(judged), probability=chance) if count else ""
+        may_be = chance > MAY_BE
+        pairs = self.pairs() if self.paired and len(self.poles.pairs) > 1 else None
+        return [
+            WORDS.answer(
+                placed=len(table),
+                ends=self.ends,
+                basis=self.poles.basis,
+                embedding=self.embedding["name"],
+                centred_on=self.centred_on,
+                apart=pairs is not None and not share_direction(pairs, self.random_agreement),
+                own=len(table) - len(judged),
+                judged=len(judged),
+                nearer={f"{end}{than}": listed(part["word"].tolist(), ENDS) for end, part in ends.items()},
+                by_chance=as_many if may_be else "",
+                rest=untold(len(judged) - count, len(judged)) if len(judged) else [],
+            ),
+            WORDS.by_chance(
+                paired=self.paired,
+                mass=percent(prob),
+                share=round(1 - prob, SAME),
+                as_many="" if may_be else as_many,
+            ),
+            WORDS.further(
+                paired=self.paired,
+                sd=float(table["pairs_sd"].median()) if self.offset.freedom else None,
+                spread=self.spread,
+            ),
+            *([] if pairs is None else agreement_said(pairs, self.random_agreement)),
         ]
-        told, chance = self.chance(prob)
-        total, kind = len(table), "pairs are as similar and as parallel" if self.paired else "words are as similar"
-        which = (
-            "the word"
-            if total == 1
-            else f"all {total:,} words"
-            if told == total
-            else f"{told:,} or more of these {total:,} words"
-        )
-        as_many = f"for {which} with a probability of {f'{chance:.0%}' if chance >= LEAST else 'less than 1%'}"
-        may_be = bool(told) and chance > MAY_BE
-        so = "This" if total == 1 else "As many"
-        warned = [f"{so} may be chance: on an axis without a meaning intervals exclude 0 {as_many}."] * may_be
-        beside = f", relative to the mean of {self.centred_on}" if self.centred_on else ""
-        sentences = [
-            f"{many(total, 'word')} {'is' if total == 1 else 'are'} placed between {low} and {high} by "
-            f"{basis}, in {self.embedding['name']}{beside}. "
-            + " ".join([*named, *warned, *untold(total - told, total)]),
-            f"On an axis without a meaning, whose {kind} as these, the {percent(prob)} interval excludes 0 for "
-            f"{round(1 - prob, SAME):.0%} of words on average"
-            f"{f', and {as_many}' if told and not may_be else ''}.",
-            f"{further} The standard deviation of places over the vocabulary is {signed(self.spread)}.",
-        ]
-        if self.paired and len(self.poles.pairs) > 1:
-            sentences += agreement_said(self.pairs(), self.random_agreement)
-        return sentences
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
         low, high = self.ends
         answer, chance, further, *pairs = self.findings(prob)
-        zero = f": above 0 words are nearer to {high} than to {low}"
-        if self.centred_on:
-            zero = f", less the mean of that over {self.centred_on}: above 0 words are nearer to {high} than that mean"
-        adjusted = " What frequency predicts is taken off." if self.adjusted else ""
+        facts = {"centred_on": self.centred_on, "adjusted": self.adjusted, "source": self.base.source}
         lines = {
-            "What is a place?": f"The mean distance of a word to the words at {low} less that to the words at {high}"
-            f"{zero}.{adjusted}",
+            "What is a place?": WORDS.place(ends=self.ends, **facts),
             "How sure?": f"{chance} {further}",
             "Do the pairs agree?": " ".join(pairs),
             "What limits it?": " ".join(self.notes),
@@ -466,7 +476,8 @@ class Axis(Result):
         blocks = [Section("Words", [said, table_of(caption, ends, columns)])]
         if self.paired:
             columns = {name: (name, "text") for name in ("negative", "positive")}
-            columns |= {name: (name, "plain") for name in ("agreement", "influence", "similarity")}
+            columns |= {"agreement": ("agreement", "plain"), "random_agreement": ("95% of random pairs below", "plain")}
+            columns |= {name: (name, "plain") for name in ("influence", "similarity")}
             said = (
                 "Agreement: correlation, over the vocabulary, of the places by this pair with those by the others; "
                 "below 0 the pair does not belong. Influence: how far places move if the pair is left out, in standard "
@@ -489,8 +500,6 @@ DRAWS, BLOCK = 20_000, 200
 """Draws that count intervals which exclude 0 by chance, a tenth for more words than a page shows; drawn at once."""
 MAY_BE = 0.05
 """Probability of as many by chance above which that is said with the words."""
-LEAST = 0.005
-"""A probability that is written as 1%."""
 NAMED = 4
 """Words of a list that a caption names."""
 ENDS = 5
@@ -597,6 +606,11 @@ def axis(
     vocabulary = vocabulary_of(vectors)
     every = {word: word for word in vocabulary.words}
     keys, missing = (every, []) if names is None else _placed(vectors, names, case)
+    if where == "words" and len(keys) == 1:
+        raise InputError(
+            f"centre='words' takes places less the mean of the words placed, and there is one, {next(iter(keys))}: "
+            "place two or more, or leave centre out"
+        )
     with one_thread():
         sample = sample_beside(vectors, poles.keys, start)
         if sentences is not None and len(sample) <= vectors.vector_size:
@@ -605,6 +619,7 @@ def axis(
         offset = mean_offset(sampled, poles.strata)
     units = None if where != "words" else _units(vectors, keys.values())
     base = Base.of(where, vocabulary, units, wanted, frequencies, vectors)
+    base = replace(base, words=tuple(keys) if where == "words" else ())
     errors = None
     if sentences is not None:
         turns = turns_of(sentences, vectors)
@@ -634,7 +649,7 @@ def axis(
         offset=offset,
         field=sampled,
         poles=poles,
-        ranks=np.empty(0, dtype=np.intp),
+        keys=(),
         centre=where,
         adjusted=wanted,
         embedding=about_distances(vectors),
@@ -654,8 +669,6 @@ def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatAr
     if not known.any():
         raise InputError(f"the frequency of no word is known, such as {listed(lost[:3])}: give frequencies")
     notes = [f"Without a known frequency, and left out: {listed(lost)}."] if lost else []
-    if own := [word for word, key in keys.items() if key in on.poles.keys]:
-        notes.append(f"Words of the poles, whose places rest on themselves too: {listed(own, ENDS)}.")
     placed = [(word, key) for (word, key), inside in zip(keys.items(), known, strict=True) if inside]
     errors = on.templates
     if errors is not None:
@@ -663,9 +676,9 @@ def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatAr
     return replace(
         on,
         words=tuple(word for word, _ in placed),
+        keys=tuple(key for _, key in placed),
         coordinates=on.field.coordinates(units[known] - design[known] @ on.base.coefficients),
-        ranks=ranks_of(on.kv, [key for _, key in placed]),
-        notes=(*on.poles.notes, *missing, *notes),
+        notes=(*on.poles.notes, *missing, *notes, *_word_notes(on, dict(placed))),
         templates=errors,
     )
 
@@ -683,4 +696,12 @@ def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[st
     if not keys:
         raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}{hint}")
     lost = [f"Words that are missing: {listed(missing)}{hint}."] if missing else []
-    return keys, [*lost, *composed_sentences(composed_of(kv, keys))]
+    return keys, lost
+
+
+def _word_notes(on: Axis, keys: dict[str, str]) -> list[str]:
+    """Notes on words, given with their keys, whose vectors are made of parts of words, or are those of the poles."""
+    notes = composed_sentences(composed_of(on.kv, keys))
+    if own := [word for word, key in keys.items() if key in on.poles.keys]:
+        notes.append(f"Words of the poles, which are not judged: {listed(own, ENDS)}.")
+    return notes

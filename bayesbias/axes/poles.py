@@ -56,6 +56,13 @@ class FoundPoles:
         """That of the axis; one that was made of its ends is made of those that are left."""
         return " to ".join(self.ends) if self.poles.name == " to ".join(self.poles.ends) else self.poles.name
 
+    @property
+    def basis(self) -> str:
+        """The pairs or lists at the poles, as sentences say it."""
+        if self.pairs:
+            return self.counted(" of opposites")
+        return f"two lists of {' and '.join(str(len(words)) for _, words in self.lists)} words"
+
     def counted(self, of: str = "") -> str:
         """Number of pairs that are left, of how many, and which are left out; or that there is one word a list."""
         out = [f"{low} and {high}" for low, high in self.poles.pairs if (low, high) not in set(self.pairs)]
@@ -85,7 +92,9 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPol
     found = (_found_pairs if poles.pairs else _found_lists)(poles, row_of, vectors, tuple(places))
     lost = f"Not in {embedding}, of the axis {found.name}: {listed(missing)}."
     made = composed_sentences(composed_of(kv, keys))
-    return replace(found, notes=(*([lost] if missing else []), *made, *found.notes))
+    again = [f"{low} and {high}" for low, high in poles.again]
+    twice = [f"Pairs that are given more than once count once: {listed(again)}."] if again else []
+    return replace(found, notes=(*([lost] if missing else []), *made, *twice, *found.notes))
 
 
 def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:
@@ -183,14 +192,17 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArra
 class Base:
     """Base that is taken from vectors: coefficients (m, d) of a constant and of the powers of frequency.
 
-    ``mean`` and ``sd`` are those of the frequencies over the vocabulary, ``frequencies`` where they come from; of a
-    constant alone ``sd`` is 0.
+    ``mean`` and ``sd`` are those of the frequencies over the vocabulary, ``frequencies`` where they come from and
+    ``source`` how sentences call that; of a constant alone ``sd`` is 0. ``words`` are those whose mean it is; empty for
+    the vocabulary.
     """
 
     coefficients: FloatArray
     mean: float = 0.0
     sd: float = 0.0
     frequencies: Any = None
+    source: str = ""
+    words: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -207,9 +219,10 @@ class Base:
             return cls((np.zeros(kv.vector_size) if units is None else units.mean(axis=0))[None])
         if adjust is None:
             return cls(vocabulary.units.mean(axis=0)[None])
-        zipf = _zipf(vocabulary.words, frequencies, kv)
+        zipf, source = _zipf(vocabulary.words, frequencies, kv)
         known = np.isfinite(zipf)
-        base = cls(np.empty((0, 0)), float(zipf[known].mean()), float(zipf[known].std()) or 1.0, frequencies)
+        level, sd = float(zipf[known].mean()), float(zipf[known].std()) or 1.0
+        base = cls(np.empty((0, 0)), level, sd, frequencies, source)
         fitted = np.linalg.lstsq(base._powers(zipf[known]), vocabulary.units[known], rcond=None)[0]
         return replace(base, coefficients=fitted)
 
@@ -221,17 +234,18 @@ class Base:
         """The design (words, m) of words, and which of these have a known frequency."""
         if self.sd == 0:
             return np.ones((len(words), 1)), np.ones(len(words), dtype=bool)
-        zipf = _zipf(words, self.frequencies, kv)
+        zipf, _ = _zipf(words, self.frequencies, kv)
         known = np.isfinite(zipf)
         return self._powers(np.where(known, zipf, 0.0)), known
 
 
-def _zipf(words: Sequence[str], frequencies: Any, kv: KeyedVectors) -> FloatArray:
-    """Frequencies (words,) in zipf; NaN where they are not known."""
+def _zipf(words: Sequence[str], frequencies: Any, kv: KeyedVectors) -> tuple[FloatArray, str]:
+    """Frequencies (words,) in zipf, NaN where they are not known, and where they come from."""
     part = sample_of(kv)
     ordered = bool(part.places) if part is not None else ordered_by_frequency(kv.index_to_key)
     source = kv if frequencies is None and ordered else frequencies
-    return word_values(list(words), FREQUENCY, source).of(list(words))
+    values = word_values(list(words), FREQUENCY, source)
+    return values.of(list(words)), values.source
 
 
 def ranks_of(kv: KeyedVectors, keys: Sequence[str]) -> NDArray[np.intp]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability, whole_number, whole_numbers
 from bayesbias._support.files import csv_table
-from bayesbias._support.phrases import ends_of, figure, hardly_changed, signed
+from bayesbias._support.phrases import LEAST, ends_of, figure, hardly_changed, rough_percent, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result
 from bayesbias._support.runs import one_thread
@@ -324,7 +324,6 @@ def _matched(predicted: IntArray, labels: IntArray) -> int:
 
 TESTED = "10.18653/v1/N19-1061"  # the work that began with these tests
 LEFT = "What is left"  # part of a verdict
-LEAST = 0.005  # a part that is written as 1%
 GONE, MOSTLY = 0.2, 0.5  # of the former bias, below which it is gone as measured and from which it is mostly there
 SLIGHT = 0.15  # how much better than chance a test must have been before, to say something afterwards
 TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
@@ -483,8 +482,8 @@ def _recovered(row: dict[Any, Any]) -> str:
     """Sentences on the former bias that is measured, on the former sides that a test finds, and their meaning."""
     part = row["size_left"]
     sentence = (
-        f"The {row['words']:,} words most biased before have {_percent(part) if part >= LEAST else 'less than 1%'} of "
-        f"their former bias on average{_there(part)}. Their old side can be predicted for {_percent(row['after'])} of "
+        f"The {row['words']:,} words most biased before have {rough_percent(part)} of their "
+        f" former bias on average{_there(part)}. Their old side can be predicted for {_percent(row['after'])} of "
         f"them by {TESTS[row['test']]} ({_range(row, 'after')}; by chance {_percent(row['chance'])}; before "
         f"{_percent(row['before'])})"
     )

@@ -23,7 +23,7 @@ from bayesbias._support.phrases import negatives, percent
 from bayesbias.axes import Audit, Axis, Quadrants
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.distances import Relatedness, relatedness
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.related import MIDDLES, STEP, similarity_bins
 from bayesbias.plots.general import draw_forest
@@ -359,6 +359,7 @@ SHOWN = 20_000  # words beyond which those that are not called are drawn from at
 CENTRES = {
     "vocabulary": "0 is the mean over the vocabulary",
     "words": "0 is the mean over the words placed",
+    "frequency": "0 is what frequency predicts over the vocabulary",
     None: "at 0 a word is equally far from both poles",
 }
 ERRORS = {  # what bars of a population of errors are
@@ -416,6 +417,7 @@ def plot_axis(
     figure, axes = one_panel(ax, 6.6, 0.22 * len(panel) + 1.9)
     unit = "pairs" if whole.paired else "words"
     band = whole.centre == "vocabulary" and whole.adjusted is None
+    own = [word for word in panel["word"] if word in whole.at_poles]
     if band:
         axes.axvspan(-whole.spread, whole.spread, color="#F1F1F1", lw=0, zorder=0)
     draw_forest(
@@ -436,7 +438,8 @@ def plot_axis(
         figure,
         f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}.",
         "Blue: 0 is outside." if away.any() else "No interval excludes 0.",
-        f"{CENTRES[whole.centre]}.".capitalize(),
+        f"{CENTRES[whole.adjusted or whole.centre]}.".capitalize(),
+        f"Words of the poles lie near these by construction: {listed(own)}." if own else "",
         "Grey band: one standard deviation of places over the vocabulary." if band else "",
         _left_out(len(table), len(rows), len(chosen)),
         ax=ax,

@@ -355,10 +355,16 @@ def _axis(result: Axis, prob: float) -> Iterator[str]:
     if counts["pairs"] > 1:
         values = result.pairs()["agreement"]
         agreement = {"mean": values.mean(), "low": values.min(), "high": values.max(), "usual": result.random_agreement}
-    facts = {"centre": result.centre, "agreement": agreement, "embedding": result.embedding}
-    yield WORDS.axis(name=result.name, ends=result.ends, **facts, **counts)
-    if result.adjusted:
-        yield WORDS.places_adjusted(by=result.adjusted)
+    yield WORDS.axis(
+        name=result.name,
+        ends=result.ends,
+        centre=result.centred_on.removeprefix("the mean of "),
+        adjusted=result.adjusted,
+        source=result.base.source,
+        agreement=agreement,
+        embedding=result.embedding,
+        **counts,
+    )
     templates = result.templates is not None and len(result.templates.turns) > 1
     yield WORDS.oppositions(mass=percent(prob), pairs=counts["pairs"], templates=templates)
     yield from result.notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias._support.arguments import mapping
+from bayesbias._support.arguments import is_list, mapping
 from bayesbias._support.files import Document, check, checked, read_toml
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, near, shown
@@ -71,6 +72,7 @@ class Poles:
     lists: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the negative pole first; empty for pairs
     source: str = ""
     doi: str = ""
+    again: tuple[tuple[str, str], ...] = ()  # pairs that were given more than once
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -108,8 +110,15 @@ def poles_of(pairs: Any, name: str = "pairs") -> Poles:
         return _two_lists(pairs, name)
     if isinstance(pairs, PairList):
         return Poles(pairs.name, pairs.pairs, source=pairs.source, doi=pairs.doi or "")
-    word_pairs = tuple(pairs_given(pairs, name))
-    return Poles(f"{word_pairs[0][0]} to {word_pairs[0][1]}", word_pairs)
+    given = list(pairs) if is_list(pairs) and not isinstance(pairs, WordList) else pairs
+    if isinstance(given, list) and len(given) == 2 and all(isinstance(each, str) for each in given):
+        raise InputError(
+            f"{name} is {shown(given)}: give pairs of words, such as [('poor', 'rich')], or two lists by name, such as "
+            f"{{'{given[0]}': [...], '{given[1]}': [...]}}"
+        )
+    word_pairs = tuple(pairs_given(given, name))
+    again = tuple(pair for pair, count in Counter(map(tuple, given)).items() if count > 1)
+    return Poles(f"{word_pairs[0][0]} to {word_pairs[0][1]}", word_pairs, again=again)
 
 
 def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Poles:

@@ -261,17 +261,28 @@ class TestPlaces:
     @pytest.mark.full
     def test_pairs_agree_where_random_pairs_do_not(self, glove, gender):
         rng, words = np.random.default_rng(1), gender.words
-        drawn = np.array(
-            [
-                bb.axis(glove, [tuple(words[i] for i in rows[:2]), tuple(words[i] for i in rows[2:])], ["nurse"])
-                .pairs()["agreement"]
-                .iloc[0]
-                for rows in (rng.choice(len(words), 4, replace=False) for _ in range(60))
-            ]
-        )
-        bound = gender.random_agreement
+        found = [
+            bb.axis(glove, [tuple(words[i] for i in rows[:2]), tuple(words[i] for i in rows[2:])], ["nurse"])
+            for rows in (rng.choice(len(words), 4, replace=False) for _ in range(60))
+        ]
+        drawn, bound = np.array([each.pairs()["agreement"][0] for each in found]), found[0].random_agreement
         assert (drawn > bound).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
         assert bound == pytest.approx(1.645 * np.sqrt((drawn**2).mean()), rel=0.25)
+
+    @pytest.mark.parametrize("name", ["gender", "affluence"])
+    def test_random_pairs_in_the_place_of_one_agree_as_little_as_is_said(self, glove, name):
+        found, rng = bb.axis(glove, name, ["nurse"]), np.random.default_rng(2)
+        offsets, vectors = found.offset.offsets[0], np.asarray(glove.vectors, dtype=float)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        first, second = rng.integers(0, len(vectors), (2, 20_000))
+        kept = np.linalg.norm(vectors[first] - vectors[second], axis=1) > 1e-3
+        random = found.field.offsets(vectors[first[kept]] - vectors[second[kept]])
+        squares = found.field.variances**2
+        table = found.pairs().set_index(["negative", "positive"])["random_agreement"]
+        for i in (0, len(offsets) // 2):
+            others = np.delete(offsets, i, axis=0).mean(axis=0)
+            agreement = (random * others) @ squares / np.sqrt((random**2 @ squares) * (others**2 @ squares))
+            assert (agreement > table[found.poles.pairs[i]]).mean() == pytest.approx(0.05, abs=0.01)
 
     @pytest.mark.parametrize(
         ("pairs", "said"),
@@ -289,11 +300,57 @@ class TestPlaces:
         random = ", as of random pairs of words" if "hardly" in said else ""
         bound = signed(found.random_agreement, digits=2)
         assert f"by the other is {value}{random} (95% of random pairs have a correlation below {bound})." in text
+        assert ("Is one of them the wrong way round?" in text) == ("disagree" in said)
+        assert ("no credible common direction" in found.front().answer) == ("pairs agree" not in said)
 
-    def test_words_of_the_poles_and_other_spellings_are_said(self, glove):
-        found = bb.axis(glove, "affluence", words=["poor", "Beer", "wine"])
-        assert found.notes[-2] == "Words that are missing: Beer; case='fallback' (--case fallback) finds beer."
-        assert found.notes[-1] == "Words of the poles, whose places rest on themselves too: poor."
+    def test_other_spellings_are_said(self, glove):
+        found = bb.axis(glove, "affluence", words=["Beer", "wine"])
+        assert found.notes[-1] == "Words that are missing: Beer; case='fallback' (--case fallback) finds beer."
+
+    def test_words_of_the_poles_are_not_judged(self, glove):
+        pairs = [("bad", "good"), ("worst", "best"), ("terrible", "wonderful"), ("awful", "excellent")]
+        words = ["bad", "good", "hotel", "music"]
+        found, others = bb.axis(glove, pairs, words), bb.axis(glove, pairs, words[2:])
+        assert found.at_poles == ("bad", "good")
+        assert found.notes == ("Words of the poles, which are not judged: bad, good.",)
+        assert found.chance() == others.chance()
+        answer, certainty = found.findings()[:2]
+        assert answer.partition(" Nearer to")[2] == others.findings()[0].partition(" Nearer to")[2]
+        assert " 2 of them are words of the poles, which lie near these by construction, and are not judged." in answer
+        assert certainty == others.findings()[1]
+        assert len(found.table()) == 4
+        assert found.with_words(words[1:]).notes == ("Words of the poles, which are not judged: good.",)
+        assert (
+            found.with_words(["bad"])
+            .findings()[0]
+            .endswith("It is a word of the poles, which lies near its pole by construction, and is not judged.")
+        )
+
+    def test_a_pair_the_wrong_way_round_is_named(self, glove):
+        pairs = [("bad", "good"), ("best", "worst"), ("terrible", "wonderful"), ("awful", "excellent")]
+        found = bb.axis(glove, pairs, ["hotel", "music"])
+        least = found.pairs().iloc[0]
+        assert (least["negative"], least["agreement"] < -least["random_agreement"]) == ("best", True)
+        value = signed(least["agreement"], digits=2)
+        question = f"95% of random pairs in their place disagree less than best and worst ({value}): is this pair the"
+        assert question in found.text()
+        assert question in bb.audit(glove, pairs).text()
+        assert "may have no meaning" in found.front().answer
+        mended = bb.axis(glove, [pairs[0], ("worst", "best"), *pairs[2:]], ["hotel", "music"])
+        assert "wrong way round" not in mended.text()
+        assert "may have no meaning" not in mended.front().answer
+        gender = [(f"{low}", f"{high}") for low, high in bb.axis(glove, "gender", ["nurse"]).poles.pairs]
+        turned = bb.axis(glove, [gender[0][::-1], *gender[1:]], ["nurse"])
+        assert "is this pair the wrong way round?" in turned.text()
+        assert f"{gender[0][1]} and {gender[0][0]} (" in turned.text()
+
+    def test_pairs_and_lists_of_words_are_asked_for(self, glove):
+        twice = bb.axis(glove, [("he", "she"), ("man", "woman"), ("he", "she")], ["nurse"])
+        assert twice.notes == ("Pairs that are given more than once count once: he and she.",)
+        with pytest.raises(InputError, match=r"two lists by name, such as \{'insects': \[...\], 'flowers'"):
+            bb.axis(glove, ["insects", "flowers"])
+        with pytest.raises(InputError, match="and there is one, nurse: place two or more"):
+            bb.axis(glove, "gender", ["nurse"], centre="words")
 
     def test_captions_tell_population_pairs_and_lists(self, glove):
         found = bb.axis(glove, "affluence", words=WORDS)
@@ -309,7 +366,7 @@ class TestPlaces:
         rng, words = np.random.default_rng(3), glove.index_to_key[:8000]
         drawn = [[str(word) for word in rng.choice(words, 12, replace=False)] for _ in range(20)]
         found = [bb.axis(glove, list(zip(each[:6], each[6:], strict=True)), WORDS) for each in drawn]
-        bound = found[0].random_agreement * np.sqrt(2 / 6)
+        bound = found[0].random_agreement
         means = np.array([each.pairs()["agreement"].mean() for each in found])
         assert (means > bound).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 20)
         assert means.std() == pytest.approx(bound / 1.645, rel=0.35)
@@ -318,6 +375,8 @@ class TestPlaces:
             for text in (each.text() for each in found)
         ]
         assert [bool(text) for text in none] == (means <= bound).tolist()
+        answers = ["show no credible common direction, so that" in each.front().answer for each in found]
+        assert answers == (means <= bound).tolist()
         first = int((means <= bound).argmax())
         said = none[first]
         assert f"others is {signed(means[first], digits=2)} on average (" in said
@@ -326,14 +385,16 @@ class TestPlaces:
     def test_pairs_that_agree_no_more_than_random_ones_are_judged_each_by_itself(self, glove):
         pairs = bb.axis(glove, "affluence", WORDS).poles.pairs
         found = bb.axis(glove, pairs, WORDS)
-        values, text = found.pairs()["agreement"], found.text()
-        apart, weak = int((values <= 0).sum()), int(((values > 0) & (values <= found.random_agreement)).sum())
+        table, text = found.pairs(), found.text()
+        values, bounds = table["agreement"], table["random_agreement"]
+        apart, weak = int((values <= 0).sum()), int(((values > 0) & (values <= bounds)).sum())
         assert 0 < apart < weak
         each = "Each" if weak == 37 - apart else f"Each of {weak}"
         assert (
             f"{37 - apart} of 37 pairs agree in direction. {each} of these by itself agrees with the others no" in text
         )
-        assert f"(95% of random pairs have a correlation below {signed(found.random_agreement, digits=2)})" in text
+        ends = " to ".join(signed(value, digits=2) for value in (bounds.min(), bounds.max()))
+        assert f"(95% of random pairs in their place: below {ends})" in text
         assert bb.audit(glove, pairs).front().lines["Do the pairs agree?"] == found.front().lines["Do the pairs agree?"]
 
     @pytest.mark.parametrize(
@@ -368,9 +429,12 @@ class TestPlaces:
 
     def test_what_frequency_predicts_is_taken_off(self, glove, gender):
         found = bb.axis(glove, "gender_pairs", adjust="frequency")
-        powers = np.log(found.ranks)[:, None] ** np.arange(1, 4)
+        powers = np.log(found.table(order=False)["frequency_rank"].to_numpy(float))[:, None] ** np.arange(1, 4)
         assert np.abs([np.corrcoef(found.places, power)[0, 1] for power in powers.T]).max() < 0.01
-        assert abs(np.corrcoef(gender.places, np.log(gender.ranks))[0, 1]) > 0.02
+        assert (
+            abs(np.corrcoef(gender.places, np.log(gender.table(order=False)["frequency_rank"].to_numpy(float)))[0, 1])
+            > 0.02
+        )
 
     def test_pairs_that_do_not_belong(self, gender):
         table = gender.pairs().set_index("negative")

@@ -66,6 +66,23 @@ def test_places_are_said_beside_what_they_are_centred_on():
     assert "Nearer to rich than their mean: champagne" in answer["words"]
     assert "Nearer to poor than their mean: milk" in answer["words"]
     assert "in glove-50d-slice. Nearer to rich: champagne" in answer[None]
+    adjusted = bb.axis(SLICE, "affluence", words=drinks, adjust="frequency")
+    assert (
+        "in glove-50d-slice, relative to what frequency predicts. Nearer to rich than frequency predicts: "
+        in adjusted.front().answer
+    )
+    assert (
+        adjusted.front()
+        .lines["What is a place?"]
+        .endswith(": above 0 words are nearer to rich than frequency predicts.")
+    )
+    assert adjusted.table().attrs["sign"] == "positive: nearer to rich than frequency predicts"
+    assert "less what the frequency of a word predicts of this difference over the vocabulary" in bb.methods_text(
+        adjusted
+    )
+    assert "mean of the vocabulary" not in f"{adjusted.front()}{bb.methods_text(adjusted)}"
+    words = bb.axis(SLICE, "affluence", words=drinks, centre="words").with_words(["wine"])
+    assert "relative to the mean of the words champagne, wine, beer, cocktail and 7 more." in words.front().answer
     assert sign["vocabulary"] == "positive: nearer to rich than the mean of the vocabulary"
     assert sign["words"] == "positive: nearer to rich than the mean of these 11 words"
     assert sign[None] == "positive: nearer to rich"

@@ -227,7 +227,8 @@ def test_each_kind_of_result_has_a_text(weat7):
     values, usual = axis.pairs()["agreement"], axis.random_agreement
     said = " to ".join(signed(value, digits=2) for value in (values.min(), values.max()))
     said = (
-        f"{signed(values.mean(), digits=2)} on average ({said}; 95% of random pairs: below {signed(usual, digits=2)})."
+        f"{signed(values.mean(), digits=2)} on average ({said}; of as many pairs of random words the average is below "
+        f"{signed(usual, digits=2)} with a probability of 95%)."
     )
     assert said in bb.methods_text(axis)
     assert (

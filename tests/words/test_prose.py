@@ -18,12 +18,13 @@ from bayesbias.reporting.fit_report import FitReport
 from bayesbias.reporting.methods import methods_section
 from bayesbias.reporting.metric_table import MetricTable
 
-PAGES = ("fit", "change", "metrics", "methods")
+PAGES = ("fit", "change", "metrics", "methods", "axis")
 READERS = {
     "fit": ("reporting/fit_report.py", "reporting/verdicts.py"),
     "change": ("comparison/change_report.py",),
     "metrics": ("reporting/metric_table.py",),
     "methods": ("reporting/methods.py",),
+    "axis": ("axes/places.py",),
 }
 ARITHMETIC = (nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow, nodes.Neg)
 
@@ -152,6 +153,11 @@ def test_every_macro_of_metrics_is_rendered(rendered, slice_vectors):
     )
     assert page.lines["In detail"] == "9 values of 3 metrics for 3 queries and 1 embedding."
     assert macros("metrics") == rendered["metrics"]
+
+
+def test_every_macro_of_an_axis_is_rendered(rendered):
+    bb.axis("glove-50d-slice", "gender", words=["actress", "captain", "nurse"]).front()
+    assert macros("axis") == rendered["axis"]
 
 
 def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encoder):
