@@ -59,8 +59,8 @@ affluence.table()[["word", "mean", "sd", "p_positive", "p_above_next"]].round(3)
 # %% [markdown]
 # ## Pairs that do not belong
 #
-# Not all opposites of a list are one opposition. `agreement` is the correlation, over the vocabulary, of the places by
-# one pair with those by the others.
+# Not all opposites of a list are one opposition. `agreement` is the correlation, over a sample of the vocabulary, of
+# the places by one pair with those by the others.
 
 # %%
 affluence.pairs().round(2).head(6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,36 +67,35 @@ def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
         verb = "disagree in direction" if values[0] < -usual else verb
         as_random = ", as of random pairs of words" if verb == "hardly agree" else ""
         return [
-            f"The 2 pairs {verb}: the correlation, over the vocabulary, of the places by one pair with those by the "
-            f"other is {_two(values[0])}{as_random} (95% of random pairs have a correlation below {_two(usual)}).",
+            f"The 2 pairs {verb}: the correlation, over a sample of the vocabulary, of the places by one pair with "
+            f"those by the other is {_two(values[0])}{as_random} (95% of random pairs have a correlation below "
+            f"{_two(usual)}).",
             *(["Is one of them the wrong way round?"] if values[0] < -usual else []),
         ]
-    others = "correlation, over the vocabulary, of the places by one pair with those by the others"
-    names = zip(pairs["negative"], pairs["positive"], values.tolist(), strict=True)
-    shown = np.array([f"{negative} and {positive} ({_two(value)})" for negative, positive, value in names])
-    bounds = pairs["random_agreement"].to_numpy(float)
-    reversed_ = _reversed(shown[values < -bounds].tolist())
+    others = "correlation, over a sample of the vocabulary, of the places by one pair with those by the others"
+    shown, bounds = _shown(pairs), pairs["random_agreement"].to_numpy(float)
+    asked = reversed_pairs(pairs)
     if not share_direction(pairs, usual):
         return [
             f"A common direction of the {len(pairs)} pairs is not credible: the {others} is {_two(values.mean())} on "
             f"average ({_ends(values)}), as of random pairs of words (of {len(pairs)} of these the average is below "
             f"{_two(usual)} with a probability of 95%).",
-            *reversed_,
+            *asked,
         ]
     apart, weak = values <= 0, (values > 0) & (values <= bounds)
     along, hardly = int((~apart).sum()), int(weak.sum())
-    random = f"95% of random pairs in their place: below {_ends(bounds)}"
+    random = "95% of random pairs in their place: below "
     if apart.any():
         said = [
             f"The direction of {many(len(pairs) - along, 'pair')} disagrees with that of the other pairs: "
             f"{listed(shown[apart].tolist())} (in brackets the {others}).",
-            *reversed_,
+            *asked,
         ]
         counted = f"{along} of {len(pairs)} pairs {agreed(along, 'agrees', 'agree')}"
     else:
         said, counted = [], f"All {along} pairs agree"
     if hardly:
-        brackets = random if apart.any() else f"in brackets the {others}; {random}"
+        brackets = f"{'' if apart.any() else f'in brackets the {others}; '}{random}{_ends(bounds[weak])}"
         each = "One" if hardly == 1 else "Each" if hardly == along else f"Each of {hardly}"
         said.append(
             f"{counted} in direction. {each} of these by itself agrees with the others no more than random pairs of "
@@ -104,15 +103,24 @@ def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
             "The mean of all pairs is known better than any of them."
         )
     elif not apart.any():
-        said.append(f"All pairs agree in direction ({others}: {_ends(values)}; {random}).")
+        said.append(f"All pairs agree in direction ({others}: {_ends(values)}; {random}{_ends(bounds)}).")
     return said
 
 
-def _reversed(shown: Sequence[str]) -> list[str]:
+def reversed_pairs(pairs: pd.DataFrame) -> list[str]:
     """A question on pairs that disagree with the others more than random pairs do; none without such pairs."""
+    if len(pairs) == 2:
+        return []
+    shown = _shown(pairs)[(pairs["agreement"] < -pairs["random_agreement"]).to_numpy()].tolist()
     each, these = ("", "this pair") if len(shown) == 1 else ("each of ", "these pairs")
     question = f"{agreed(len(shown), 'is', 'are')} {these} the wrong way round?"
     return [f"95% of random pairs in their place disagree less than {each}{listed(shown)}: {question}"] if shown else []
+
+
+def _shown(pairs: pd.DataFrame) -> Any:
+    """Pairs with their agreement."""
+    rows = zip(pairs["negative"], pairs["positive"], pairs["agreement"].tolist(), strict=True)
+    return np.array([f"{negative} and {positive} ({_two(value)})" for negative, positive, value in rows])
 
 
 def _ends(values: FloatArray) -> str:

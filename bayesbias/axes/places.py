@@ -19,7 +19,7 @@ from bayesbias._support.phrases import percent, untold
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
 from bayesbias._support.runs import one_thread
-from bayesbias.axes.agreement import agreement_of, agreement_said, random_agreement, share_direction
+from bayesbias.axes.agreement import agreement_of, agreement_said, random_agreement, reversed_pairs, share_direction
 from bayesbias.axes.poles import (
     Base,
     FoundPoles,
@@ -162,7 +162,7 @@ class Axis(Result):
 
     @property
     def spread(self) -> float:
-        """Standard deviation of places over the vocabulary."""
+        """Standard deviation of places over the sample of the vocabulary that errors come from."""
         return self.field.spread(self.offset.mean**2)
 
     @cached_property
@@ -275,7 +275,7 @@ class Axis(Result):
         """A table with what a caption says."""
         ends = " to ".join(self.ends)
         name = f"{self.name}{'' if self.name == ends else f' from {ends}'}"
-        over = " over further pairs of this opposition" if population == "pairs" else ""
+        over = " over further pairs of this opposition" if population == "pairs" else " over axes without a meaning"
         subject = f"{what} axis {name} in {self.embedding['name']}"
         table.attrs = {"subject": subject, "prob": mass, "intervals": over, "sign": sign}
         return table
@@ -297,8 +297,8 @@ class Axis(Result):
         table = agreement_of(self.poles, self.offset, self.field)
         table.attrs = {
             "subject": f"pairs of the axis {self.name} in {self.embedding['name']}",
-            "sign": "agreement: correlation, over the vocabulary, of the places by a pair with those by the others; "
-            "random agreement: what 5% of random pairs exceed; "
+            "sign": "agreement: correlation, over a sample of the vocabulary, of the places by a pair with those by "
+            "the others; random agreement: what 5% of random pairs exceed; "
             "influence: how far places move without the pair, in standard deviations; similarity: cosine of the words",
         }
         return table
@@ -398,7 +398,8 @@ class Axis(Result):
         count, chance = self._chance(table)
         judged = table[~table["word"].isin(self.at_poles)].sort_values("mean", kind="stable")
         low, high = self.ends
-        than = " than frequency predicts" if self.adjusted else " than their mean" if self.centre == "words" else ""
+        mean = {"vocabulary": " than that mean", "words": " than their mean"}.get(self.centre or "", "")
+        than = " than frequency predicts" if self.adjusted else mean
         ends = {high: judged[judged["low"] > 0].iloc[::-1], low: judged[judged["high"] < 0]}
         as_many = WORDS.as_many(count=count, judged=len(judged), probability=chance) if count else ""
         may_be = chance > MAY_BE
@@ -411,6 +412,8 @@ class Axis(Result):
                 embedding=self.embedding["name"],
                 centred_on=self.centred_on,
                 apart=pairs is not None and not share_direction(pairs, self.random_agreement),
+                reversed=" ".join([] if pairs is None else reversed_pairs(pairs)),
+                naming=pairs is not None and self._named_by_reversed(pairs),
                 own=len(table) - len(judged),
                 judged=len(judged),
                 nearer={f"{end}{than}": listed(part["word"].tolist(), ENDS) for end, part in ends.items()},
@@ -418,7 +421,7 @@ class Axis(Result):
                 rest=untold(len(judged) - count, len(judged)) if len(judged) else [],
             ),
             WORDS.by_chance(
-                paired=self.paired,
+                pairs=len(self.poles.pairs),
                 mass=percent(prob),
                 share=round(1 - prob, SAME),
                 as_many="" if may_be else as_many,
@@ -430,6 +433,11 @@ class Axis(Result):
             ),
             *([] if pairs is None else agreement_said(pairs, self.random_agreement)),
         ]
+
+    def _named_by_reversed(self, pairs: pd.DataFrame) -> bool:
+        """True where the pair that names the poles disagrees with the others more than random pairs do."""
+        row = pairs[(pairs["negative"] == self.ends[0]) & (pairs["positive"] == self.ends[1])].iloc[0]
+        return len(pairs) > 2 and bool(row["agreement"] < -row["random_agreement"])
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""
@@ -469,9 +477,9 @@ class Axis(Result):
         ends = _ends(table, MOST_ROWS // 2)
         caption = f"Places of {len(table):,} words{some}, {percent(prob)} intervals"
         said = (
-            f"P(> 0): that the word is {self._nearer(self.ends[1])}. P(beyond the next): that it lies further "
-            f"towards {self.ends[1]} than the word in the next row. Sd over further pairs: how far other pairs of "
-            "this opposition would move the place."
+            f"P(> 0): that on an axis without a meaning a word lies less far towards {self.ends[1]}. P(beyond the "
+            "next): the same of the difference from the word in the next row. Sd over further pairs: how far other "
+            "pairs of this opposition would move the place."
         )
         blocks = [Section("Words", [said, table_of(caption, ends, columns)])]
         if self.paired:
@@ -479,9 +487,9 @@ class Axis(Result):
             columns |= {"agreement": ("agreement", "plain"), "random_agreement": ("95% of random pairs below", "plain")}
             columns |= {name: (name, "plain") for name in ("influence", "similarity")}
             said = (
-                "Agreement: correlation, over the vocabulary, of the places by this pair with those by the others; "
-                "below 0 the pair does not belong. Influence: how far places move if the pair is left out, in standard "
-                "deviations of places. Similarity: cosine of the two words. Effective number of pairs: "
+                "Agreement: correlation, over a sample of the vocabulary, of the places by this pair with those by the "
+                "others; below 0 the pair does not belong. Influence: how far places move if the pair is left out, in "
+                "standard deviations of places. Similarity: cosine of the two words. Effective number of pairs: "
                 f"{self.effective_pairs:.1f} unrelated ones."
             )
             caption = "How each pair agrees with the others, the least agreement first"

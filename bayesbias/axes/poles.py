@@ -117,7 +117,8 @@ def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, k
     notes += [f"Pairs whose two words have one vector are left out: {listed(flat)}."] if flat else []
     notes += [f"Pairs with the vectors of another pair are left out: {listed(doubled)}."] if doubled else []
     if not kept:
-        reason = "each lacks a word" if not flat else "the two words of each have one vector"
+        gone = [word for word in poles.words if word not in row_of]
+        reason = f"each lacks a word ({listed(gone)})" if not flat else "the two words of each have one vector"
         raise InputError(f"no pair of the axis {poles.name} is left of {len(poles.pairs)}: {reason}")
     if len(kept) == 1:
         notes.append(

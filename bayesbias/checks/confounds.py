@@ -340,14 +340,14 @@ class Balance(Result):
         return [" ".join(parts)] if parts else []
 
     def _farthest(self, stereotypes: list[str], others: list[str]) -> str:
-        """The stereotype list and the other list that differ most, as the cause; empty where that is not known."""
+        """The stereotype list and the other list that differ most; empty where that is not known."""
         two, pairs = self.pairs[["first", "second"]], self.pairs.dropna(subset=["difference"])
         pairs = pairs[(two.isin([*stereotypes, *others]).all(axis=1) & two.isin(others).any(axis=1)).loc[pairs.index]]
         if pairs.empty:
             return ""
         row = pairs.iloc[pairs["difference"].abs().argmax()]
         lists = f"{row['first']} and {row['second']}"
-        return f", since the lists of {lists} differ by {abs(row['difference']):.2f} {self.unit}"
+        return f"; of the lists, those of {lists} differ most, by {abs(row['difference']):.2f} {self.unit}"
 
     def _of_spreads(self) -> list[str]:
         """Contrasts whose variation over embeddings may be that of the attribute."""

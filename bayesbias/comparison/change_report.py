@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -42,6 +43,8 @@ COLUMNS = ("from", "to", "before", "after", "mean", "change", "low", "high")  # 
 MOST_ROWS = 15  # of these
 LITTLE = 10  # percent of the size before, below which a change is little
 NIL = 0.01  # of the size before: a change whose interval lies within it, on either side of 0, is next to none
+RESCALED = 1.1  # ratio of the units of two embeddings from which on all distances changed in scale
+EVEN = 0.5  # probability of a reversed sign above which a word moved past 0
 NARROWER = 0.9  # of the width without the pairing, up to which a sentence says that pairing made an interval narrower
 EXCLUDED = {"hard_multiclass": 0.22}
 """Debiasing method to the share of random topics whose interval excludes 0, where that lies above 11% by more than two
@@ -99,7 +102,7 @@ def _of_one(result: Comparison, change: _Change) -> dict[str, list[str]]:
         sums = result.decomposition(controls[0], change.prob, change=change.number)
         sentence = decomposition_sentence(sums, "the change of ", figure)
         parts["What changed"].append(WORDS.sum_of_parts(change=change, parts=sentence))
-    parts["For whom"] = [_words(change, table), *_groups(result, change)]
+    parts["For whom"] = [_words(result, change, table), *_groups(result, change)]
     parts["How certain"] = [_widths(result, change, table)]
     return parts
 
@@ -145,7 +148,7 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
         population=POPULATIONS[result.population],
         part=_part(row),
         reversed=all(side.excludes(0.0, change.prob)[0] for side in (sides.before, sides.after)),
-        nil=_nil(row),
+        most=_most(row),
         follows=_follows(result, change, row),
         equal=_equal(result, change, row),
     )
@@ -156,7 +159,8 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
     scaled = _whole(result.outcomes(first, second, change.prob, standardise=True, change=change.number))
     units = {name: result.units()[name] for name in (change.before, change.after)}
     disagrees = scaled["outcome"] != row["outcome"]
-    in_units = WORDS.contrast_in_units(change=change, row=scaled, unit=IN_SDS, units=units, disagrees=disagrees)
+    facts = {"unit": IN_SDS, "units": units, "disagrees": disagrees, "equal": _equal(result, change, row)}
+    in_units = WORDS.contrast_in_units(change=change, row=scaled, **facts)
     return [sentence, in_units]
 
 
@@ -183,10 +187,17 @@ def _equal(result: Comparison, change: _Change, row: Mapping[str, Any]) -> list[
     ]
 
 
-def _nil(row: Mapping[str, Any]) -> bool:
-    """True where the whole interval of a change is next to nothing beside the size before."""
-    most = max(abs(row["low"]), abs(row["high"]))
-    return row["outcome"] != "unchanged" and bool(most < NIL * abs(row["before"]))
+def _most(row: Mapping[str, Any]) -> int | None:
+    """The largest size of a change in percent of the size before, where that is little for certain; else None.
+
+    It is where the interval lies within 1% of the size before, or has 0 inside and lies within 10%.
+    """
+    if row["outcome"] == "unchanged" or row["before"] == 0:
+        return None
+    share = 100 * max(abs(row["low"]), abs(row["high"])) / abs(row["before"])
+    if share < 100 * NIL:
+        return 0
+    return math.ceil(share) if share < LITTLE and not excludes_zero(row) else None
 
 
 def _part(row: Mapping[str, Any]) -> int | None:
@@ -194,7 +205,7 @@ def _part(row: Mapping[str, Any]) -> int | None:
     return round(100 * abs(row["change"] / row["before"])) if abs(row["before"]) > FINE else None
 
 
-def _words(change: _Change, table: pd.DataFrame) -> str:
+def _words(result: Comparison, change: _Change, table: pd.DataFrame) -> str:
     """For how many words the association, or the difference, became smaller or larger."""
     part = table.iloc[1:]
     moved = {name: part.loc[part["outcome"] == name, "protected_word"].tolist() for name in ("shrank", "grew")}
@@ -207,9 +218,11 @@ def _words(change: _Change, table: pd.DataFrame) -> str:
         unclear=left,
         unchanged=same,
         wrong=SIGN_RATE,
+        crossed=bool((part.loc[part["outcome"] == "inconclusive", "p_reversed"] > EVEN).any()),
         whole=_whole(table),
         towards=int((part["high"] < 0).sum()),
         away=int((part["low"] > 0).sum()),
+        scaled=_scaled(result, change),
     )
 
 
@@ -260,7 +273,7 @@ def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Pa
     debiased = result.debiasing(last).partition(":")[0] if result.embeddings == UNNAMED else ""
     lines = {f"{name}?": sentences[0] for name, sentences in parts.items() if name != "Notes"}
     if change.several:
-        of_each = [_of_one(result, _Change.of(result, number, prob)) for number in range(len(result.pairs))]
+        of_each = [_of_one(result, _Change.of(result, number, prob)) for number in _from_first(result)]
         lines |= {f"{name}?": " ".join(part[name][0] for part in of_each if part[name]) for name in of_each[0]}
     if effects is not None:
         clear = _controls(result, change, clear=True)
@@ -281,7 +294,7 @@ def front_of(result: Comparison, prob: float, effects: SideEffects | None) -> Pa
             engine=result.engine,
             mass=change.mass,
         ),
-        answer=_moved(result, prob) or next(iter(parts.values()))[0],
+        answer=(_several if change.several else _moved)(result, prob) or next(iter(parts.values()))[0],
         lines=lines,
         picture=Picture("whole", WORDS.whole(change=change), drawn),
         fault=WORDS.faults(faults=result.faults) if result.faults else "",
@@ -362,28 +375,65 @@ def _may_be_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return not (named and names[0] != names[1]) and not (all(debiased) and debiased[0] != debiased[1])
 
 
+def _from_first(result: Comparison) -> list[int]:
+    """Places of the changes from the first embedding to each other one."""
+    return [number for number, (before, _) in enumerate(result.pairs) if before == result.embeddings[0]]
+
+
+def _several(result: Comparison, prob: float) -> str:
+    """The changes of the headline contrast from the first of several embeddings; empty where there is none."""
+    if result.headline is None:
+        return ""
+    moves: dict[str, list[dict[Any, Any]]] = {"away": [], "towards": [], "hardly": [], "unchanged": [], "unclear": []}
+    for number in _from_first(result):
+        change, row = _Change.of(result, number, prob), _whole(result.outcomes(*result.headline, prob, change=number))
+        most, sign = _most(row), "away" if row["change"] > 0 else "towards"
+        kind = "unchanged" if row["outcome"] == "unchanged" else "unclear" if not excludes_zero(row) else sign
+        moves["hardly" if most is not None else kind].append(
+            {**row, "name": result.pair(number)[1], "most": most, "scaled": _scaled(result, change)}
+        )
+    return WORDS.several(
+        first=result.embeddings[0],
+        other=labelled(result.headline[1], result.labels, PHRASES),
+        moves=moves,
+        mass=percent(prob),
+        further=len(result.pairs) - len(_from_first(result)),
+    )
+
+
 def _moved(result: Comparison, prob: float) -> str:
     """The change of the headline contrast in a sentence that needs no statistics; empty where there is none."""
     if result.headline is None:
         return ""
-    other = labelled(result.headline[1], result.labels, PHRASES)
-    changes = [_Change.of(result, number, prob) for number in range(len(result.pairs))]
-    rows = [_whole(result.outcomes(*result.headline, prob, change=change.number)) for change in changes]
-    parts = [_part(row) for row in rows]
-    return " ".join(
-        WORDS.moved(
-            change=change,
-            row=row,
-            other=other,
-            size=abs(row["change"]),
-            part=part,
-            little=part is not None and part < LITTLE,
-            nil=_nil(row),
-            equal=_equal(result, change, row),
-            levels=_levels(result, change),
-        )
-        for change, row, part in zip(changes, rows, parts, strict=True)
+    change = _Change.of(result, 0, prob)
+    row = _whole(result.outcomes(*result.headline, prob, change=0))
+    part = _part(row)
+    return WORDS.moved(
+        change=change,
+        row=row,
+        other=labelled(result.headline[1], result.labels, PHRASES),
+        size=abs(row["change"]),
+        part=part,
+        little=part is not None and part < LITTLE,
+        most=_most(row),
+        equal=_equal(result, change, row),
+        levels=_levels(result, change),
+        scaled=_scaled(result, change),
     )
+
+
+def _scaled(result: Comparison, change: _Change) -> dict[str, Any]:
+    """The headline contrast in the units of both embeddings where these differ; empty where they hardly do."""
+    if result.headline is None or result.without_units(change.number):
+        return {}
+    units = [float(result.units()[name]) for name in (change.before, change.after)]
+    if max(units) < RESCALED * min(units):
+        return {}
+    table = result.outcomes(*result.headline, change.prob, standardise=True, change=change.number)
+    named = int(table["outcome"].iloc[1:].isin(["shrank", "grew"]).sum())
+    row = _whole(table)
+    part = round(100 * abs(row["change"] / row["before"])) if row["before"] else None
+    return {"units": units, "row": row, "part": part, "named": named}
 
 
 def _levels(result: Comparison, change: _Change) -> dict[str, dict[Any, Any]]:

@@ -39,7 +39,7 @@ from bayesbias.contrast.associations import (
 from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.list_coverage import COSINE, carried_labels
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, in_words, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of
 from bayesbias.models.functionals import Fields, cell_fields
@@ -57,7 +57,7 @@ from bayesbias.models.weights import (
 )
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.vectors.lookup import distance_sd
-from bayesbias.words import OTHER, OWN, STEREOTYPES, labelled
+from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, labelled
 
 if TYPE_CHECKING:
     from bayesbias.comparison.effects import SideEffects
@@ -271,7 +271,11 @@ class Comparison(Result):
         else:
             others = [name for name in self.connections if name != OWN]
             pieces = [self.outcomes(OWN, name, prob).assign(of=f"{OWN} - {name}") for name in others]
-        return pd.concat(pieces, ignore_index=True)
+        table = pd.concat(pieces, ignore_index=True)
+        first, *rest = (piece.attrs for piece in pieces)
+        table.attrs = {key: value for key, value in first.items() if all(each.get(key) == value for each in rest)}
+        table.attrs["subject"] = "contrasts with associated words" if self.headline else "mean distances"
+        return table
 
     def findings(self, prob: float = PROB) -> list[str]:
         """The verdict without its notes."""
@@ -284,16 +288,22 @@ class Comparison(Result):
         return f"Comparison of {', '.join(self.embeddings)} on {pairs:,} pairs ({self.engine}). {said}"
 
     def brief(self) -> pd.DataFrame:
-        """The changes of the headline contrast; without one, :meth:`table`."""
-        return self.table() if self.headline is None else self.changes()
+        """The changes of the headline contrast, of several those of the whole list; without one, :meth:`table`."""
+        table = self.table() if self.headline is None else self.changes()
+        if len(self.pairs) == 1:
+            return table
+        whole = table[table["protected_word"] == WHOLE].reset_index(drop=True)
+        whole.attrs = table.attrs
+        return whole
 
     @property
     def _recorded(self) -> dict[str, Any]:
         """Facts of the change, the words and the vectors for the caption of a table."""
         records = list(self.coverage.values())
+        names = dict.fromkeys(filter(None, (record["embedding"].get("name") for record in records)))
         measured = {
             "word_list": records[0]["word_list"] if records else "",
-            "embedding": " and ".join(dict.fromkeys(filter(None, (r["embedding"].get("name") for r in records)))),
+            "embedding": in_words([*names] if len(self.pairs) == 1 else self.embeddings),
             "adjusted": self.data.adjusted,
         }
         between = route(*self.pair(0)) if len(self.pairs) == 1 else "from one embedding to another"
@@ -405,11 +415,11 @@ class Comparison(Result):
             ``high`` (of the change), ``p_shrank`` (that the value is nearer to 0 after than before), ``p_reversed``
             (that its sign is another; near .5 by itself where the value after is near 0), and ``outcome``:
             ``unchanged`` where the change is exactly 0, ``shrank`` or ``grew`` where that is clear, else
-            ``inconclusive``. For the whole list it is clear at a probability of .945. Words share most of their errors:
-            none is clear where the interval of the whole list's change includes 0, and otherwise the most probable
-            outcomes are, as many as leave an expected share of wrong ones below .025. The probabilities are exact for
-            the model of related words; otherwise approximate, closely for the whole list, roughly for
-            single words (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
+            ``inconclusive``. None is clear where the interval of the whole list's change includes 0; otherwise that of
+            the whole list is at a probability of .945, and of words, which share most of their errors, the most
+            probable ones are, as many as leave an expected share of wrong ones below .025. The probabilities are exact
+            for the model of related words; otherwise approximate, closely for the whole list, roughly for single words
+            (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
             observed pairs. For more than one change first ``from`` and ``to``.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)

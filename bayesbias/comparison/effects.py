@@ -482,8 +482,8 @@ def _recovered(row: dict[Any, Any]) -> str:
     """Sentences on the former bias that is measured, on the former sides that a test finds, and their meaning."""
     part = row["size_left"]
     sentence = (
-        f"The {row['words']:,} words most biased before have {rough_percent(part)} of their "
-        f" former bias on average{_there(part)}. Their old side can be predicted for {_percent(row['after'])} of "
+        f"The {row['words']:,} words most biased before have {rough_percent(part)} of "
+        f"their former bias on average{_there(part)}. Their old side can be predicted for {_percent(row['after'])} of "
         f"them by {TESTS[row['test']]} ({_range(row, 'after')}; by chance {_percent(row['chance'])}; before "
         f"{_percent(row['before'])})"
     )
@@ -493,14 +493,14 @@ def _recovered(row: dict[Any, Any]) -> str:
         return f"{sentence}, which is no better than chance."
     if part >= GONE:
         return f"{sentence}."
-    sentence += ", so that the bias is hidden rather than removed."
+    hidden = ", so that the bias is hidden rather than removed"
     if np.isnan(row["reference"]):
-        return f"{sentence} The vocabulary is too small for random topics to compare this with."
+        return f"{sentence}{hidden}. The vocabulary is too small for random topics to compare this with."
     return (
-        f"{sentence} For comparison, the difference of random topics, as coherent and as similar as these groups, was "
-        "removed: the side of the words most biased towards them can then be predicted for "
-        f"{_percent(row['reference'])} on average ({_range(row, 'reference')} over {REFERENCES} draws of topics). "
-        f"{_against_topics(row['as_much'])}"
+        f"{sentence}{'' if row['as_much'] else hidden}. For comparison, the difference of random topics, as coherent "
+        "and as similar as these groups, was removed: the side of the words most biased towards them can then be "
+        f"predicted for {_percent(row['reference'])} on average ({_range(row, 'reference')} over {REFERENCES} draws of "
+        f"topics). {_against_topics(row['as_much'])}"
     )
 
 
@@ -519,9 +519,10 @@ def _against_topics(as_much: int) -> str:
             f"In none of the {REFERENCES} draws is it as much: more is left than after the removal of a direction "
             f"without meaning, which happens by chance in 1 of {REFERENCES + 1}."
         )
-    sure = "no more is left" if 2 * as_much >= REFERENCES else "it is not clear that more is left"
+    unclear = "does not show" if 2 * as_much >= REFERENCES else "hardly shows"
     return (
-        f"In {as_much} of the {REFERENCES} draws it is as much or more: {sure} than after the removal of any direction."
+        f"In {as_much} of the {REFERENCES} draws it is as much or more: this {unclear} that more is left than after "
+        "the removal of a direction without meaning."
     )
 
 

@@ -276,14 +276,15 @@ class BeforeAfter:
     def outcomes(self, prob: float) -> NDArray[np.str_]:
         """Outcome of each quantity (m,), the whole list first: unchanged, shrank, grew, or inconclusive.
 
-        Words share most of their errors, so that none is named where the interval of the whole list's change includes
-        0; where it does not, the most probable outcomes are named together.
+        None is named where the interval of the whole list's change includes 0: a value that is 0 afterwards by
+        construction is nearer to 0 than any other, and words share most of their errors. Where it does not, the most
+        probable outcomes of words are named together.
         """
         shrank = self.p_shrank
-        named = (shrank >= SURE) | (shrank <= 1 - SURE)
+        named = np.zeros(len(shrank), dtype=bool)
         words = np.flatnonzero(~self.unchanged[1:]) + 1
-        named[1:] = False
         if self.change.excludes(0.0, prob)[0]:
+            named[0] = max(shrank[0], 1 - shrank[0]) >= SURE
             named[words] = named_together(shrank[words])
         return np.select(
             [self.unchanged, named & (shrank > 0.5), named], ["unchanged", "shrank", "grew"], default="inconclusive"

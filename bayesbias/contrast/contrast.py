@@ -83,8 +83,8 @@ def contrasts(
         from the whole list are partially pooled (around 0, with a half-Cauchy prior of their standard deviation), so
         that words and whole list have one posterior. ``"association"``: the same without pooling, unbiased for each
         word and about twice as uncertain; for sums and comparisons of your own. ``"difference"`` (that of all other
-        contrasts): differences of two mean distances, not pooled. Models with normal means of words (``crossed``,
-        ``published``) pool these means, whatever the rows.
+        contrasts, and of groups): differences of two mean distances, not pooled. Models with normal means of words
+        (``crossed``, ``published``) pool these means, whatever the rows.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def contrasts(
         ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``measured`` (word list, embedding and
         adjustment), ``left_out`` (words without a row), ``signs`` (the words that are clearly ``closer`` or
         ``farther``, see below), ``alone`` (number of words whose intervals by their own distances alone exclude 0,
-        where rows are pooled; else None),
+        where rows are pooled; else None), ``turned`` (those of ``signs`` whose means by these have the other sign),
         ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
         of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
         (posterior sd over its standard error), ``width_ratio`` (width of the interval of the whole list over that of
@@ -143,7 +143,9 @@ def contrasts(
     one_of(population, tuple(POPULATIONS), "population")
     first, second = contrasted(first, second, *connections_of(result))
     if by == "group" and population != GIVEN:
-        raise InputError("contrasts of groups speak about these protected words: leave population as it is")
+        raise InputError("contrasts of groups speak about these protected words only: leave population as it is")
+    if by == "group" and rows is None:
+        rows = DIFFERENCE  # pooled rows of words are drawn towards the whole list, and means of a group with them
     data, drawn = result.data, rows_of(result, first, second, population, rows)
     if by == "group":
         table = _by_group(drawn).summary(prob, region)
@@ -173,6 +175,7 @@ def contrasts(
         attrs |= {
             "signs": {side: named[signs == sign].tolist() for side, sign in (("closer", -1), ("farther", 1))},
             "alone": None if drawn.alone is None else int(drawn.alone.excludes(0.0, prob).sum()),
+            "turned": [] if drawn.alone is None else named[signs * drawn.alone.mean < 0].tolist(),
             "standardised": None if spread is None else float(table["mean"].iloc[0]) / spread,
             "weat_d": weat_effect_size(data) if (first, second) == (OWN, OTHER) else None,
         }

@@ -406,7 +406,9 @@ def plot_axis(
     """
     most = whole_number(labels, "labels", least=0)
     chosen = [] if words is None else words_given(words, "words")
-    whole = axis if set(chosen) <= set(axis.words) else axis.with_words(dict.fromkeys((*axis.words, *chosen)))
+    whole = axis if set(chosen) <= set(axis.words) else axis.with_words(list(dict.fromkeys((*axis.words, *chosen))))
+    if lost := [word for word in chosen if word not in set(whole.words)]:
+        raise InputError(f"words has {listed(lost)}, which {axis.embedding['name']} lacks: leave such words out")
     table = whole.table(prob, population=population)
     rows = _rows(table["word"].tolist(), set(chosen), most)
     if not 0 < len(rows) <= MOST_ROWS:
@@ -440,7 +442,7 @@ def plot_axis(
         "Blue: 0 is outside." if away.any() else "No interval excludes 0.",
         f"{CENTRES[whole.adjusted or whole.centre]}.".capitalize(),
         f"Words of the poles lie near these by construction: {listed(own)}." if own else "",
-        "Grey band: one standard deviation of places over the vocabulary." if band else "",
+        "Grey band: one standard deviation of places over a sample of the vocabulary." if band else "",
         _left_out(len(table), len(rows), len(chosen)),
         ax=ax,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -21,6 +22,7 @@ from bayesbias.baselines.ranking import Ranking
 from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.comparison import Comparison, SideEffects, effects
+from bayesbias.comparison.change_report import UNNAMED
 from bayesbias.contrast import GIVEN, POPULATIONS, TemplateEffects, beside_associated, contrasts
 from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
 from bayesbias.documents.findings import sides_of
@@ -230,8 +232,16 @@ def _priors(result: Fit, further: bool = False) -> str:
 def _comparison(result: Comparison, prob: float) -> Iterator[str]:
     attrs, data, fitted = result.tree.attrs, result.data, Fit(result.tree)
     family = family_of(fitted.spec).method_text(fitted.spec, len(result.embeddings))
-    records = [known_coverage(record) for record in result.coverage.values()]
-    known = dict(zip(result.coverage, records, strict=True))
+    known = {name: known_coverage(record) for name, record in result.coverage.items()}
+    names = [record.embedding.get("name") for record in known.values() if record is not None]
+    if tuple(known) != UNNAMED and len(set(names)) < len(
+        names
+    ):  # two of one method: the names that were given tell them apart
+        known = {
+            name: record and replace(record, embedding=record.embedding | {"name": name})
+            for name, record in known.items()
+        }
+    records = list(known.values())
     sides = [
         {"name": name, "embedding": record.embedding if (record := known.get(name)) is not None else {}}
         for name in result.embeddings

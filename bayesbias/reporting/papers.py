@@ -436,6 +436,11 @@ def _caption(table: pd.DataFrame, result: object) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
 
 
+def _of_groups(table: pd.DataFrame) -> bool:
+    """True for a table of groups, without rows of words."""
+    return "group" in table and "protected_word" not in table
+
+
 def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
     """Subject of a table of contrasts, and the direction of its signs."""
     attrs, parts = table.attrs, []
@@ -451,11 +456,12 @@ def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
         parts.append(f"{percent(attrs['prob'])} {kinds[attrs.get('ci_kind', ETI)]} intervals{of}")
     if "change" in attrs and not levels and attrs.get("rows") == "association":
         parts.append("rows of words are changes of associations")
+    whole, rows = ("they speak", "groups are means of") if _of_groups(table) else ("the whole list speaks", "words are")
     if attrs.get("population") in POPULATIONS:
-        parts.append(f"the whole list speaks about {POPULATIONS[attrs['population']]}")
+        parts.append(f"{whole} about {POPULATIONS[attrs['population']]}")
     nouns = {"pooled": "partially pooled associations", "association": "associations"}
     if attrs.get("rows") in nouns and ("change" not in attrs or levels):
-        parts.append(f"rows of words are {nouns[attrs['rows']]}")
+        parts.append(f"rows of {rows} {nouns[attrs['rows']]}")
     if "sign" in attrs:
         parts.append(attrs["sign"])
     elif "change" in attrs and attrs.get("first") == OWN:

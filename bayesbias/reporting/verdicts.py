@@ -170,40 +170,30 @@ def _answers_by_group(table: pd.DataFrame, least: int) -> bool:
     return enough and table.attrs["second"] == OTHER and excludes_zero(table.iloc[0])
 
 
-def opposed_groups(result: Fit, table: pd.DataFrame) -> pd.DataFrame:
-    """The groups whose own interval excludes 0 on the other side than that of the whole list, of its contrasts."""
-    whole_list, groups = table.iloc[0], table["group"].iloc[1:]
-    if not _answers_by_group(table, least=2):
+def group_contrasts(result: Fit, table: pd.DataFrame, least: int = 2) -> pd.DataFrame:
+    """The contrast of each group by itself, where a table answers yes or no for so many groups; empty elsewhere.
+
+    These are differences: what associations leave out, the nearness of the lists to all words, holds that of a list to
+    the words of another group.
+    """
+    if not _answers_by_group(table, least):
         return table.head(0)
-    # with two groups the mean association of each is the whole list, by arithmetic
-    rows = DIFFERENCE if groups.nunique() == 2 else None
-    by_group = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=rows)
-    found = by_group[by_group["group"].isin(groups)]
-    return found[found["low"] > 0] if whole_list["mean"] < 0 else found[found["high"] < 0]
+    by_group = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=DIFFERENCE)
+    return by_group[by_group["group"].isin(table["group"].iloc[1:])]
 
 
 def opposed_sentence(result: Fit, table: pd.DataFrame) -> str:
-    """The groups whose own mean has the other sign than that of the whole list; empty where there are none."""
-    found = opposed_groups(result, table)
-    return WORDS.opposed(
-        groups=found.to_dict("records"),
-        differences=found.attrs["rows"] == DIFFERENCE,
-        two=table["group"].nunique() == 2,
-    )
+    """The groups whose own interval lies on the other side of 0 than that of the whole list; empty without such."""
+    found = group_contrasts(result, table)
+    opposed = found["low"] > 0 if table["mean"].iloc[0] < 0 else found["high"] < 0
+    return WORDS.opposed(groups=found[opposed].to_dict("records"), two=table["group"].nunique() == 2)
 
 
 def by_group_sentence(result: Fit, table: pd.DataFrame) -> str:
-    """Of three groups or more, those for which the answer on the whole list holds by their own distances alone.
-
-    Empty where it holds for each. Pooled means of groups are drawn towards the whole list, and do not tell.
-    """
-    if not _answers_by_group(table, least=3) or why_no_association(result.data, cells_of(result.data)):
-        return ""
-    whole_list, groups = table.iloc[0], table["group"].iloc[1:]
-    own = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=RAW)
-    own = own[own["group"].isin(groups)]
-    clear = (own["high"] < 0) if whole_list["mean"] < 0 else (own["low"] > 0)
-    return WORDS.by_group(clear=own.loc[clear, "group"].tolist(), unclear=own.loc[~clear, "group"].tolist())
+    """Of three groups or more, those for which the answer on the whole list holds by themselves; empty if for each."""
+    found = group_contrasts(result, table, least=3)
+    clear = found["high"] < 0 if table["mean"].iloc[0] < 0 else found["low"] > 0
+    return WORDS.by_group(clear=found[clear].to_dict("records"), unclear=found[~clear].to_dict("records"))
 
 
 def shortness(result: Fit) -> str:
@@ -259,6 +249,8 @@ def words_sentence(table: pd.DataFrame) -> str:
         unclear=words - clear,
         wrong=SIGN_RATE,
         alone=table.attrs["alone"],
+        turned=table.attrs["turned"],
+        apart=int(((table["low"] > 0) | (table["high"] < 0)).iloc[1:].sum()),
         hold_nearness=differ and second == OTHER,
         edge=barely(table.iloc[0]),
     )

@@ -339,10 +339,18 @@ class TestPlaces:
         mended = bb.axis(glove, [pairs[0], ("worst", "best"), *pairs[2:]], ["hotel", "music"])
         assert "wrong way round" not in mended.text()
         assert "may have no meaning" not in mended.front().answer
-        gender = [(f"{low}", f"{high}") for low, high in bb.axis(glove, "gender", ["nurse"]).poles.pairs]
-        turned = bb.axis(glove, [gender[0][::-1], *gender[1:]], ["nurse"])
-        assert "is this pair the wrong way round?" in turned.text()
-        assert f"{gender[0][1]} and {gender[0][0]} (" in turned.text()
+
+    def test_no_word_is_nearer_to_poles_that_are_named_by_a_reversed_pair(self, glove):
+        gender = list(bb.axis(glove, "gender", ["nurse"]).poles.pairs)
+        words = ["duchess", "caroline", "sacked", "patriots"]
+        turned, right = (bb.axis(glove, pairs, words) for pairs in ([gender[0][::-1], *gender[1:]], gender))
+        answer = turned.front().answer
+        assert "The poles are called by a pair that points against the others: 95% of random pairs in their" in answer
+        assert f" less than {gender[0][1]} and {gender[0][0]} (" in answer
+        assert "Nearer to" not in answer
+        assert "Nearer to woman than that mean: caroline, duchess." in right.front().answer
+        last = bb.axis(glove, [gender[0], gender[1][::-1], *gender[2:]], words).front().answer
+        assert "is this pair the wrong way round? Nearer to" in last
 
     def test_pairs_and_lists_of_words_are_asked_for(self, glove):
         twice = bb.axis(glove, [("he", "she"), ("man", "woman"), ("he", "she")], ["nurse"])
@@ -351,11 +359,16 @@ class TestPlaces:
             bb.axis(glove, ["insects", "flowers"])
         with pytest.raises(InputError, match="and there is one, nurse: place two or more"):
             bb.axis(glove, "gender", ["nurse"], centre="words")
+        found = bb.axis(glove, "gender", ["nurse"])
+        assert len(bb.plots.plot_axis(found, words=["captain"]).axes[0].get_yticklabels()) == 2
+        with pytest.raises(InputError, match="words has celo, which glove-50d-slice lacks"):
+            bb.plots.plot_axis(found, words=["celo", "captain"])
 
     def test_captions_tell_population_pairs_and_lists(self, glove):
         found = bb.axis(glove, "affluence", words=WORDS)
         further = bb.to_latex(found.table(population="pairs"))
         assert "equal-tailed intervals over further pairs of this opposition; positive: nearer to rich" in further
+        assert "equal-tailed intervals over axes without a meaning; positive: nearer to rich" in bb.to_latex(found)
         assert bb.to_latex(found).count("further pairs of") == 0
         assert r"\caption{Pairs of the axis affluence in glove-50d-slice; agreement: corr" in bb.to_latex(found.pairs())
         row = bb.to_latex(found.contrast(["wine", "beer"], ["bread"]))
@@ -393,7 +406,8 @@ class TestPlaces:
         assert (
             f"{37 - apart} of 37 pairs agree in direction. {each} of these by itself agrees with the others no" in text
         )
-        ends = " to ".join(signed(value, digits=2) for value in (bounds.min(), bounds.max()))
+        told = bounds[(values > 0) & (values <= bounds)]
+        ends = " to ".join(signed(value, digits=2) for value in (told.min(), told.max()))
         assert f"(95% of random pairs in their place: below {ends})" in text
         assert bb.audit(glove, pairs).front().lines["Do the pairs agree?"] == found.front().lines["Do the pairs agree?"]
 

@@ -157,7 +157,9 @@ def test_a_sign_is_clear_only_where_the_interval_excludes_0():
 
 
 def test_groups_are_means_of_the_rows(posts):
-    for rows in (None, "pooled", "association"):
+    default = bb.contrasts(posts["religion"], by="group")
+    pd.testing.assert_frame_equal(default, bb.contrasts(posts["religion"], by="group", rows="difference"))
+    for rows in ("pooled", "association", "difference"):
         words = bb.contrasts(posts["religion"], rows=rows).iloc[1:].set_index("protected_word")
         groups = bb.contrasts(posts["religion"], by="group", rows=rows).set_index("group")
         for group, part in words.groupby("group"):

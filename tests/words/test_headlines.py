@@ -12,7 +12,7 @@ from bayesbias._support.prose import Prose
 from bayesbias.cli.example import answer
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.fit_report import FitReport
-from bayesbias.reporting.verdicts import opposed_groups
+from bayesbias.reporting.verdicts import group_contrasts
 
 SLICE = "glove-50d-slice"
 AGE = [("old", "young"), ("elderly", "youthful"), ("senior", "junior"), ("adult", "child")]
@@ -25,7 +25,10 @@ def test_an_axis_names_the_words_whose_interval_excludes_0_and_counts_the_others
     found = bb.axis(SLICE, pairs, words=["nurse", "captain", "actress", "banker", "phone", "radio", "colonel"])
     table = found.table()
     away = (table["low"] > 0) | (table["high"] < 0)
-    named = {end: found.front().answer.partition(f"Nearer to {end}: ")[2].partition(".")[0] for end in found.ends}
+    named = {
+        end: found.front().answer.partition(f"Nearer to {end} than that mean: ")[2].partition(".")[0]
+        for end in found.ends
+    }
     assert {word for words in named.values() if words for word in words.split(", ")} == set(table["word"][away])
     assert " ".join(untold(int((~away).sum()), len(table))) in found.front().answer
 
@@ -43,8 +46,8 @@ def test_words_that_an_axis_without_a_meaning_would_name_as_often_may_be_chance(
     answer, certainty = found.findings()[:2]
     chance = f"{found.chance()[1]:.0%}"
     assert (
-        "Nearer to rich: champagne, wine, beer, cocktail. As many may be chance: on an axis without a meaning "
-        f"intervals exclude 0 for 4 or more of these 11 words with a probability of {chance}. 7 of 11 words have"
+        "Nearer to rich than that mean: champagne, wine, beer, cocktail. As many may be chance: on an axis without a "
+        f"meaning intervals exclude 0 for 4 or more of these 11 words with a probability of {chance}. 7 of 11 words "
     ) in answer
     assert certainty.endswith("the 89% interval excludes 0 for 11% of words on average.")
     known = bb.axis(SLICE, "gender", words=["actress", "mother", "sister", "captain", "phone"]).findings()
@@ -61,7 +64,8 @@ def test_places_are_said_beside_what_they_are_centred_on():
         found = bb.axis(SLICE, "affluence", words=drinks, centre=centre)
         answer[centre], sign[centre] = found.front().answer, found.table().attrs["sign"]
     assert (
-        "in glove-50d-slice, relative to the mean of the vocabulary. Nearer to rich: champagne" in answer["vocabulary"]
+        "in glove-50d-slice, relative to the mean of the vocabulary. Nearer to rich than that mean: champagne"
+        in answer["vocabulary"]
     )
     assert "Nearer to rich than their mean: champagne" in answer["words"]
     assert "Nearer to poor than their mean: milk" in answer["words"]
@@ -196,16 +200,17 @@ def shifted(own, noise=0.02):
         ({"a": -0.3, "b": 0.1}, {"b": 0.1}, "Yes, taken together. ", "; two lists do not show from which group"),
         ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No, taken together. ", "; two lists do not show from which group"),
         ({"a": -0.3, "b": -0.1}, {}, "Yes. ", ""),
-        # 3 / 2 of the double-centred mean distance to the own list
-        ({"a": -0.3, "b": -0.3, "c": 0.3}, {"c": 0.1}, "Yes, taken together. ", ", apart from how near the lists are"),
-        ({"a": -0.3, "b": -0.3, "c": 0.1}, {}, "Yes. ", ""),
+        ({"a": -0.3, "b": -0.3, "c": 0.3}, {"c": 0.3}, "Yes, taken together. ", "; this also holds how near the lists"),
+        ({"a": -0.3, "b": -0.3, "c": -0.1}, {}, "Yes. ", ""),
     ],
 )
-def test_a_group_is_on_the_other_side_by_its_association_where_that_is_known(own, alone, begins, ends):
+def test_a_group_on_the_other_side_is_named(own, alone, begins, ends):
     result = shifted(own)
     table = bb.contrasts(result.tree)
-    found = opposed_groups(result, table).set_index("group")["mean"]
-    assert found.to_dict() == pytest.approx(alone, abs=0.02)
+    means = group_contrasts(result, table).set_index("group")["mean"]
+    assert means.to_dict() == pytest.approx(own, abs=0.02)
+    opposed = means[means * table["mean"].iloc[0] < 0]
+    assert opposed.to_dict() == pytest.approx(alone, abs=0.02)
     answer = FitReport(result).answer()
     assert answer.startswith(begins)
     assert ends in answer
@@ -353,16 +358,20 @@ def test_a_multiverse_answers_which_choice_and_says_what_embeddings_lack():
 
 
 def test_an_answer_on_three_groups_tells_for_which_it_holds_by_itself():
-    """The mean of the list may come from one group; pooled means of groups are drawn towards it."""
+    """The mean of the list may come from one group, and associations of the others hold its distances too."""
     fits = {name: bb.fit(bb.distance_table("google-news-slice", name), seed=0) for name in ("religion", "gender")}
-    own = bb.contrasts(fits["religion"], by="group", rows="association").set_index("group").loc[["jew", "christian"]]
-    assert (own["high"] < 0).tolist() == [True, False]
-    said = "By their own distances alone this is credible for jew and muslim, not for christian."
+    own = bb.contrasts(fits["religion"], by="group").set_index("group").loc[["muslim", "jew", "christian"]]
+    assert (own["high"] < 0).tolist() == [True, False, False]
+    muslim, jew, christian = (f"{name} ({signed(own.loc[name, 'mean'])})" for name in own.index)
+    said = (
+        "Group by group, as differences that also hold how near the lists are to all words, this is credible for "
+        f"{muslim}, not for {jew} and {christian}."
+    )
     assert FitReport(Fit(fits["religion"]), None).answer().endswith(f"(credible at 89%). {said}")
     assert (
         FitReport(Fit(fits["religion"]), None).answer().startswith("Yes, taken together. In google-news-slice, words")
     )
     assert said in bb.checks.verdict_sentences(fits["religion"])[0]
-    assert "own distances alone this" not in FitReport(Fit(fits["gender"]), None).answer()
+    assert "Group by group" not in FitReport(Fit(fits["gender"]), None).answer()
     assert "stereotypes of other groups, whose lists weigh the same, averaged" in bb.methods_text(fits["religion"])
     assert "whose lists weigh the same" not in bb.methods_text(fits["gender"])

@@ -132,6 +132,7 @@ def test_every_macro_of_a_comparison_is_rendered(rendered, religion, slice_vecto
     for tables, options, given in (
         ((religion, bb.DistanceTable(apart, truth={})), {}, {}),
         ((religion, religion), {}, {}),
+        ((religion, bb.DistanceTable(religion.assign(distance=religion["distance"] * 1.0001), truth={})), {}, {}),
         ((plain, noisy), {"draws": 40}, {}),
         ((plain[first], noisy[first]), {"draws": 400}, {}),
         (pair, {}, {"effects": effects}),
@@ -139,6 +140,7 @@ def test_every_macro_of_a_comparison_is_rendered(rendered, religion, slice_vecto
         result = bb.compare(before=tables[0], after=tables[1], seed=0, **options)
         result.front(**given)
         result.sections(**given)
+    bb.compare({"a": pair[0], "b": pair[1], "c": pair[0]}, seed=0).front()
     assert macros("change") - rendered["change"] == set()
 
 
