@@ -20,7 +20,7 @@ from bayesbias._support.phrases import negatives, percent, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, Table, table_of, unsaid
 from bayesbias._support.runs import one_thread
-from bayesbias.axes.agreement import agreement_of, agreement_said, random_agreement
+from bayesbias.axes.agreement import agreement_of, agreement_said, random_agreement, reversed_pairs
 from bayesbias.axes.places import Axis, above_zero, summary_of
 from bayesbias.axes.poles import (
     LISTS,
@@ -99,6 +99,8 @@ class Audit(Result):
         How many of the first words of the file were looked at; None where all were.
     agreement
         Sentences on whether the pairs have one direction, as of the axis; none for groups of words.
+    reversed
+        A question on pairs that disagree with the others more than random pairs do, where there are such.
     """
 
     picture: ClassVar[str] = "plot_audit"
@@ -116,6 +118,7 @@ class Audit(Result):
     lists: Mapping[str, str | None]
     most_frequent: int | None = None
     agreement: tuple[str, ...] = ()
+    reversed: tuple[str, ...] = ()
 
     def table(self, called: bool = True) -> pd.DataFrame:
         """The words called, or all words: by group, the largest means of places first."""
@@ -141,6 +144,7 @@ class Audit(Result):
             if count
             else self._uncalled(way, size)
         )
+        sentences[0] = " ".join([sentences[0], *self.reversed])
         for group, part in called.groupby("leans_to", observed=True, sort=False):
             towards = f"To {group}" if group in self.groups else f"Away from {str(group).removeprefix('not ')}"
             named = _sized(_largest(part))
@@ -342,6 +346,8 @@ def audit(
         words = pd.concat([frame.astype({"leans_to": "str"}) for frame in frames], ignore_index=True)
         words["leans_to"] = words["leans_to"].astype("category")
     words["called"] = words["s_value"] <= level
+    found = contrasts.poles if contrasts.paired else None
+    pairs = None if found is None else agreement_of(found, offsets[0], field)
     return Audit(
         groups=contrasts.groups,
         words=words,
@@ -355,7 +361,8 @@ def audit(
         notes=(*contrasts.notes, *_notes(vocabulary.ordered, contrasts.paired, len(offsets[0].offsets[0]))),
         lists=contrasts.lists,
         most_frequent=most_frequent,
-        agreement=_agreement(contrasts, offsets[0], field),
+        agreement=() if pairs is None else tuple(agreement_said(pairs, random_agreement(field, len(pairs)))),
+        reversed=() if pairs is None else tuple(reversed_pairs(pairs)),
     )
 
 
@@ -560,14 +567,6 @@ def _table(vocabulary: _Vocabulary, places: _ContrastPlaces, names: list[str], i
             "ripa": places.ripa,
         }
     )
-
-
-def _agreement(contrasts: _Contrasts, offset: MeanOffset, field: Field) -> tuple[str, ...]:
-    """Sentences on whether the pairs have one direction; none without pairs."""
-    if contrasts.poles is None or not contrasts.paired:
-        return ()
-    pairs = agreement_of(contrasts.poles, offset, field)
-    return tuple(agreement_said(pairs, random_agreement(field, len(pairs))))
 
 
 def _largest(rows: pd.DataFrame) -> pd.DataFrame:

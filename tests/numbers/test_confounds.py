@@ -160,8 +160,9 @@ class TestBalance:
         low, high = (signed(rows["expected"].agg(end), "+") for end in ("min", "max"))
         assert (
             "For 4 of 4 words (p0, p1, p2 and 1 more) frequency alone would move the raw difference associated − "
-            f"different by more than half a standard error (between {low} and {high} over all words), since the lists "
-            f"of g and h differ by {pair['difference']:.2f} zipf; the whole list and associations are not affected."
+            f"different by more than half a standard error (between {low} and {high} over all words); of the lists, "
+            f"those of g and h differ most, by {pair['difference']:.2f} zipf; the whole list and associations are not "
+            "affected."
         ) in found.sentence
         # frequency moves whole lists, which the associations do not see
         association = found.rows[found.rows["contrast"] == "association"]
