@@ -286,6 +286,42 @@ def test_a_change_that_is_next_to_nothing_is_called_so(tables):
     assert "hardly moved towards or away" in result.front().answer
 
 
+def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_vectors, tables):
+    """All vectors moved towards one direction: every distance is smaller, and each difference with them."""
+    units = np.asarray(slice_vectors.vectors, dtype=float)
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    mean = units.mean(axis=0)
+    pulled = pd.DataFrame(units + 2 * mean / np.linalg.norm(mean), index=slice_vectors.index_to_key)
+    result = bb.compare(before=tables[0], after=bb.distance_table(pulled, "gender"), seed=0)
+    sizes, page = result.units().tolist(), result.front()
+    assert sizes[1] < sizes[0] / 3
+    row, scaled = (result.outcomes(standardise=each).iloc[0] for each in (False, True))
+    assert abs(row["change"] / row["before"]) > 2 * abs(scaled["change"] / scaled["before"])
+    said = f"their standard deviation between words was {phrases.signed(sizes[0])} and is {phrases.signed(sizes[1])}"
+    assert said in page.answer
+    assert f"In these units the difference was {phrases.signed(scaled['before'])} and is" in page.answer
+    assert "relative to the standard deviation of distances it is clear for" in page.lines["For whom?"]
+    hard = bb.compare(before=tables[0], after=tables[1], seed=0)
+    assert "changed in scale" not in hard.front().answer
+
+
+def test_a_difference_that_may_have_been_0_before_did_not_shrink(slice_vectors):
+    """With groups that have one mean afterwards, any list is nearer to 0 than before."""
+    groups = {"women": ("she", "her", "woman", "girl"), "men": ("he", "his", "man", "boy")}
+    words = {"women": ("poetry", "math", "algebra", "dance"), "men": ("art", "physics", "science", "drama")}
+    lists = bb.WordLists("unrelated", groups, words, {})
+    pairs = list(zip(groups["women"], groups["men"], strict=True))
+    equal = bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
+    tables = [bb.distance_table(kv, lists) for kv in (slice_vectors, equal)]
+    result = bb.compare(before=tables[0], after=tables[1], seed=0)
+    row = result.outcomes().iloc[0]
+    assert row["low"] < 0 < row["high"]
+    assert row["p_shrank"] > 0.99
+    assert row["outcome"] == "inconclusive"
+    assert "decreased in size" not in result.verdict
+    assert "whether it changed is not known" in result.verdict
+
+
 def test_the_first_screen_of_several_embeddings_is_about_changes_from_the_first(slice_vectors, tables):
     pairs = bb.load_list("gender_pairs").pairs
     other = bb.distance_table(bb.debias(slice_vectors, "half_sibling", definitional=pairs), "gender")
