@@ -16,6 +16,8 @@ LEAST = 0.005  # a share that is written as 1%
 FINE = 0.01  # below it a number is written with more decimals
 QUANTITIES = "quantities"  # ``attrs["rows"]`` of a table whose rows have units of their own
 HARDLY = 0.0005  # farthest from 0 that an end of the interval of a distance that hardly changed lies
+ROUNDING = 1e-5  # ends of intervals below which they are 0 up to rounding
+ENDS = ("low", "high")
 NO_WIDTH = 1e-9  # width of an interval below which it is a number
 
 
@@ -78,8 +80,8 @@ def is_share_of_draws(column: str) -> bool:
 
 
 def ends_of(row: Any) -> str:
-    """The interval of a row with ``low`` and ``high``."""
-    return f"{signed(row['low'])} to {signed(row['high'])}"
+    """The interval of a row with ``low`` and ``high``; of an end next to 0 its sign is shown."""
+    return " to ".join(figure(row[end]) if ROUNDING < abs(row[end]) < HARDLY else signed(row[end]) for end in ENDS)
 
 
 def untold(count: int, total: int) -> list[str]:

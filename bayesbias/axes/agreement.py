@@ -108,10 +108,11 @@ def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
 
 
 def reversed_pairs(pairs: pd.DataFrame) -> list[str]:
-    """A question on pairs that disagree with the others more than random pairs do; none without such pairs."""
-    if len(pairs) == 2:
+    """A question on pairs that disagree with the others more than random pairs do; none where these are no majority."""
+    turned = (pairs["agreement"] < -pairs["random_agreement"]).to_numpy()
+    if len(pairs) == 2 or 2 * turned.sum() >= len(pairs):
         return []
-    shown = _shown(pairs)[(pairs["agreement"] < -pairs["random_agreement"]).to_numpy()].tolist()
+    shown = _shown(pairs)[turned].tolist()
     each, these = ("", "this pair") if len(shown) == 1 else ("each of ", "these pairs")
     question = f"{agreed(len(shown), 'is', 'are')} {these} the wrong way round?"
     return [f"95% of random pairs in their place disagree less than {each}{listed(shown)}: {question}"] if shown else []

@@ -15,7 +15,7 @@ from scipy.special import stdtr, stdtrit
 
 from bayesbias._support.arguments import by_name_or_none, flag, one_of, probability, whole_number
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import percent, untold
+from bayesbias._support.phrases import percent, signed, untold
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
 from bayesbias._support.runs import one_thread
@@ -413,7 +413,7 @@ class Axis(Result):
                 centred_on=self.centred_on,
                 apart=pairs is not None and not share_direction(pairs, self.random_agreement),
                 reversed=" ".join([] if pairs is None else reversed_pairs(pairs)),
-                naming=pairs is not None and self._named_by_reversed(pairs),
+                naming="" if pairs is None else self._disagreeing_name(pairs),
                 own=len(table) - len(judged),
                 judged=len(judged),
                 nearer={f"{end}{than}": listed(part["word"].tolist(), ENDS) for end, part in ends.items()},
@@ -434,10 +434,11 @@ class Axis(Result):
             *([] if pairs is None else agreement_said(pairs, self.random_agreement)),
         ]
 
-    def _named_by_reversed(self, pairs: pd.DataFrame) -> bool:
-        """True where the pair that names the poles disagrees with the others more than random pairs do."""
+    def _disagreeing_name(self, pairs: pd.DataFrame) -> str:
+        """The pair that names the poles, where it disagrees with the others; else empty."""
         row = pairs[(pairs["negative"] == self.ends[0]) & (pairs["positive"] == self.ends[1])].iloc[0]
-        return len(pairs) > 2 and bool(row["agreement"] < -row["random_agreement"])
+        apart = len(pairs) > 2 and row["agreement"] <= 0
+        return f"{self.ends[0]} and {self.ends[1]} ({signed(row['agreement'], digits=2)})" if apart else ""
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""

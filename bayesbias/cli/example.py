@@ -93,7 +93,9 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
         as_far = int(null.table()["count"].iloc[0])
         are = agreed(as_far, "is", "are")
         before = ", before the adjustment" if adjusted else ""  # their distances are not adjusted
-        sentences.append(f"{as_far:,} of {null.replicates:,} random lists {are} at least as far from 0{before}.")
+        sentences.append(
+            f"{as_far:,} of {null.replicates:,} sets of random lists {are} at least as far from 0{before}."
+        )
     if record is not None and not opposed:
         words = record.held
         sentences.append(f"{words.held:,} of {many(words.asked, 'word')}{words.and_controls} were found.")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
 
 from bayesbias._support.arguments import finite_number, flag, one_of, probability, whole_number
 from bayesbias._support.phrases import IN_SDS, MINUS
@@ -57,7 +58,7 @@ from bayesbias.models.weights import (
 )
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.vectors.lookup import distance_sd
-from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, labelled
+from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of, labelled
 
 if TYPE_CHECKING:
     from bayesbias.comparison.effects import SideEffects
@@ -377,7 +378,9 @@ class Comparison(Result):
         ----------
         connection
             None takes the contrast that :attr:`headline` names; ``"associated"``, ``"human"``, ... the mean distance
-            to those words: the change of control words is a side effect.
+            to those words: the change of control words is a side effect. Of a control list in cosine distance the whole
+            list has the error over its words where that is larger than the model's, which may be far too small there
+            (a cluster standard error with Student's t).
         prob, standardise, paired, change, rows
             As in :meth:`contrasts`, which says what is returned too.
         """
@@ -615,6 +618,8 @@ class Comparison(Result):
             seed = [int(self.tree.attrs["seed"]), number]
             changed = sides.change if paired else sides.unpaired(seed)
             pieces[number] = changed.summary(prob)
+            if connections[1] is None and connections[0] in controls_of(self.connections) and not standardise:
+                self._widened(pieces[number], connections[0], number, prob)
         table = self._joined(pieces)
         mean = {"subject": f"the mean distance to {label} words"}
         table.attrs = {
@@ -628,6 +633,19 @@ class Comparison(Result):
             **carried_labels(self.labels),
         } | self._recorded
         return table
+
+    def _widened(self, table: pd.DataFrame, connection: str, number: int, prob: float) -> None:
+        """Give the whole list the error over the words of a control list, in place, where that is larger."""
+        before, after = self._places(number)
+        rows = self.data.connection == self.connections.index(connection)
+        moved = pd.Series(self.distances[rows, after] - self.distances[rows, before])
+        words = moved.groupby(self.data.attribute[rows]).mean()
+        error, freedom = float(words.std() / np.sqrt(len(words))) if len(words) > 1 else 0.0, len(words) - 1
+        mean, sd = table[["mean", "sd"]].to_numpy()[0].tolist()
+        if error > sd:
+            reach = stdtrit(freedom, (1 + prob) / 2) * error
+            table.loc[0, ["sd", "low", "high"]] = error, mean - reach, mean + reach
+            table.loc[0, "p_closer"] = stdtr(freedom, -mean / error)
 
     def _joined(self, pieces: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
         """Tables of changes one below another, with the two embeddings in front where there are several."""

@@ -30,7 +30,7 @@ from bayesbias.models.weights import (
     whole_weights,
     why_no_association,
 )
-from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.resampling import effect_size
 from bayesbias.words import OTHER, OWN, controls_of
 
@@ -99,7 +99,8 @@ def contrasts(
         ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``measured`` (word list, embedding and
         adjustment), ``left_out`` (words without a row), ``signs`` (the words that are clearly ``closer`` or
         ``farther``, see below), ``alone`` (number of words whose intervals by their own distances alone exclude 0,
-        where rows are pooled; else None), ``turned`` (those of ``signs`` whose means by these have the other sign),
+        where rows are pooled; else None), ``turned`` (those of ``signs`` whose means by these have the other
+        sign), ``borrowed`` (groups with words in ``signs``, none of whose intervals by these excludes 0),
         ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
         of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
         (posterior sd over its standard error), ``width_ratio`` (width of the interval of the whole list over that of
@@ -176,11 +177,19 @@ def contrasts(
             "signs": {side: named[signs == sign].tolist() for side, sign in (("closer", -1), ("farther", 1))},
             "alone": None if drawn.alone is None else int(drawn.alone.excludes(0.0, prob).sum()),
             "turned": [] if drawn.alone is None else named[signs * drawn.alone.mean < 0].tolist(),
+            "borrowed": [] if drawn.alone is None else _borrowed(drawn.alone, signs, prob),
             "standardised": None if spread is None else float(table["mean"].iloc[0]) / spread,
             "weat_d": weat_effect_size(data) if (first, second) == (OWN, OTHER) else None,
         }
     table.attrs = attrs | carried_labels(data.labels)
     return table
+
+
+def _borrowed(alone: Estimates, signs: IntArray, prob: float) -> list[str]:
+    """Groups with words whose sign is named, where by their own distances no interval of the group excludes 0."""
+    groups = alone.index["group"].fillna("").to_numpy(dtype=str)
+    known = set(groups[alone.excludes(0.0, prob)].tolist())
+    return [name for name in dict.fromkeys(groups[signs != 0].tolist()) if name and name not in known]
 
 
 def _by_group(drawn: Rows) -> Estimates:

@@ -183,10 +183,10 @@ def group_contrasts(result: Fit, table: pd.DataFrame, least: int = 2) -> pd.Data
 
 
 def opposed_sentence(result: Fit, table: pd.DataFrame) -> str:
-    """The groups whose own interval lies on the other side of 0 than that of the whole list; empty without such."""
+    """Of two groups, that whose own interval lies on the other side of 0 than that of the whole list; else empty."""
     found = group_contrasts(result, table)
     opposed = found["low"] > 0 if table["mean"].iloc[0] < 0 else found["high"] < 0
-    return WORDS.opposed(groups=found[opposed].to_dict("records"), two=table["group"].nunique() == 2)
+    return WORDS.opposed(groups=found[opposed].to_dict("records") if len(found) == 2 else [])
 
 
 def by_group_sentence(result: Fit, table: pd.DataFrame) -> str:
@@ -250,7 +250,8 @@ def words_sentence(table: pd.DataFrame) -> str:
         wrong=SIGN_RATE,
         alone=table.attrs["alone"],
         turned=table.attrs["turned"],
-        apart=int(((table["low"] > 0) | (table["high"] < 0)).iloc[1:].sum()),
+        further=int(((table["low"] > 0) | (table["high"] < 0)).iloc[1:].sum()) - clear,
+        borrowed=table.attrs["borrowed"],
         hold_nearness=differ and second == OTHER,
         edge=barely(table.iloc[0]),
     )
