@@ -344,7 +344,7 @@ def test_a_similarity_that_the_vocabulary_does_not_have_is_told():
 def test_random_words_are_as_coherent_as_the_vocabulary(unrelated, news):
     mean = news.get_normed_vectors().mean(axis=0, dtype=float)
     np.testing.assert_allclose(unrelated.coherence["reached"], mean @ mean, atol=0.01)
-    assert unrelated.sentence.startswith("Of 200 lists of unrelated random words, ")
+    assert unrelated.sentence.startswith("Of 200 sets of lists of unrelated random words, ")
     assert not any("mean similarity" in note for note in unrelated.notes)
 
 

@@ -152,7 +152,7 @@ def test_run_takes_words_of_several_forms(here, slice_vectors):
     Path("forms.toml").write_text(FORMS, encoding="utf-8")
     code, out, errors = here("run", "mine.npz", "forms.toml", "--out", "made", "--topics", "50", "--seed", "3")
     assert code == 0, errors
-    assert "of 50 random lists are at least as far from 0." in " ".join(out.split())
+    assert "of 50 sets of random lists are at least as far from 0." in " ".join(out.split())
     page = Path("made/report.html").read_text(encoding="utf-8")
     assert "random lists of words that have nothing to do with the groups" in page
     null = bb.topic_null(slice_vectors, "forms.toml", replicates=5)
@@ -183,7 +183,7 @@ def test_demo_prints_the_answer_first_in_ten_lines(here, slice_vectors):
     numbers = f"{row['mean']:.3f} (negative: closer; 89% interval {row['low']:.3f} to {row['high']:.3f}, "
     assert f"Associated − different is {numbers}".replace("-", "−") in flat
     count = bb.topic_null(slice_vectors, "gender").table()["count"].iloc[0]
-    assert f"{count} of 1,000 random lists are at least as far from 0." in flat
+    assert f"{count} of 1,000 sets of random lists are at least as far from 0." in flat
     assert "39 of 39 words and 125 of 311 control words were found." in flat
 
 

@@ -465,7 +465,7 @@ def test_topics_are_drawn_with_the_observed_value_marked(replicates, through_the
     assert far == sum(abs(values - 1) >= abs(null.observed["mac"] - 1))
     said = null.table()["count"].item()
     assert titles(figure)[0].startswith(f"{null.words}, mac: {said} of {replicates} ({said / replicates:.1%})")
-    assert f"{replicates} random lists as coherent as these" in noted(figure)
+    assert f"{replicates} sets of random lists as coherent as these" in noted(figure)
     assert "$q$ <b>" in noted(figure)
 
 
@@ -475,7 +475,7 @@ def test_topics_of_each_contrast_are_drawn(made, name):
     figure = plots.plot_topic_null(null, name)
     assert lines(figure.axes[0])[-1] == null.observed[name]
     assert titles(figure)[0].startswith(f"{null.words}, {name.replace('-', '−')}: ")
-    assert "30 lists of unrelated random words" in noted(figure)
+    assert "30 sets of lists of unrelated random words" in noted(figure)
     if name == "associated - different":
         assert titles(plots.plot_topic_null(null)) == titles(figure)
 

@@ -29,7 +29,10 @@ def test_an_axis_names_the_words_whose_interval_excludes_0_and_counts_the_others
         end: found.front().answer.partition(f"Nearer to {end} than that mean: ")[2].partition(".")[0]
         for end in found.ends
     }
-    assert {word for words in named.values() if words for word in words.split(", ")} == set(table["word"][away])
+    said = {word for words in named.values() if words for word in words.split(", ")}
+    # of pairs without a common direction no word is named
+    assert said == (set(table["word"][away]) if pairs == "gender" else set())
+    assert ("so that the axis may have no meaning and no word is named" in found.front().answer) == (pairs == AGE)
     assert " ".join(untold(int((~away).sum()), len(table))) in found.front().answer
 
 
@@ -126,7 +129,12 @@ def test_an_audit_with_calls_says_how_many_are_errors():
     [
         (-0.082, -0.037, None, "Yes. In X"),
         (-0.071, -0.002, None, "Yes, barely: the interval ends next to 0. In X"),
-        (-0.09, -0.03, CHANCE, "Yes, barely: 8 of 100 random lists are as far from 0 (2 closer, 6 farther). In X"),
+        (
+            -0.09,
+            -0.03,
+            CHANCE,
+            "Yes, barely: 8 of 100 sets of random lists are as far from 0 (2 closer, 6 farther). In X",
+        ),
         (0.002, 0.071, None, "No, barely: the interval ends next to 0. In X"),
         (-0.071, 0.002, CHANCE, "Inconclusive. In X"),
     ],
@@ -200,7 +208,7 @@ def shifted(own, noise=0.02):
         ({"a": -0.3, "b": 0.1}, {"b": 0.1}, "Yes, taken together. ", "; two lists do not show from which group"),
         ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No, taken together. ", "; two lists do not show from which group"),
         ({"a": -0.3, "b": -0.1}, {}, "Yes. ", ""),
-        ({"a": -0.3, "b": -0.3, "c": 0.3}, {"c": 0.3}, "Yes, taken together. ", "; this also holds how near the lists"),
+        ({"a": -0.3, "b": -0.3, "c": 0.3}, {"c": 0.3}, "Yes, taken together. ", ", not for c (0.3"),
         ({"a": -0.3, "b": -0.3, "c": -0.1}, {}, "Yes. ", ""),
     ],
 )
@@ -214,7 +222,8 @@ def test_a_group_on_the_other_side_is_named(own, alone, begins, ends):
     answer = FitReport(result).answer()
     assert answer.startswith(begins)
     assert ends in answer
-    assert ("alone" in answer) == bool(alone)
+    assert ("alone" in answer) == (bool(alone) and len(own) == 2)
+    assert ("Group by group" in answer) == (bool(alone) and len(own) == 3)
 
 
 def test_what_decides_for_further_words_is_more_words_or_lists_equally_near(frailty):
@@ -238,7 +247,7 @@ def test_the_random_lists_of_an_answer_are_counted_on_either_side():
     closer, farther = int((values <= -far).sum()), int((values >= far).sum())
     answer = FitReport(Fit.read(bb.fit(bb.distance_table(SLICE, lists), seed=0)), null).answer()
     assert closer + farther > 15  # 5% of them
-    counted = f"{closer + farther} of 300 random lists are as far from 0 ({closer} closer, {farther} farther)"
+    counted = f"{closer + farther} of 300 sets of random lists are as far from 0 ({closer} closer, {farther} farther)"
     assert answer.startswith(f"Yes, barely: {counted}. In {SLICE}, ")
 
 
@@ -362,7 +371,10 @@ def test_an_answer_on_three_groups_tells_for_which_it_holds_by_itself():
     fits = {name: bb.fit(bb.distance_table("google-news-slice", name), seed=0) for name in ("religion", "gender")}
     own = bb.contrasts(fits["religion"], by="group").set_index("group").loc[["muslim", "jew", "christian"]]
     assert (own["high"] < 0).tolist() == [True, False, False]
-    muslim, jew, christian = (f"{name} ({signed(own.loc[name, 'mean'])})" for name in own.index)
+    muslim = f"muslim ({signed(own.loc['muslim', 'mean'])})"
+    jew, christian = (
+        f"{name} ({signed(own.loc[name, 'mean'])}, {ends_of(own.loc[name])})" for name in ("jew", "christian")
+    )
     said = (
         "Group by group, as differences that also hold how near the lists are to all words, this is credible for "
         f"{muslim}, not for {jew} and {christian}."

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability, whole_number
-from bayesbias._support.phrases import signed
+from bayesbias._support.phrases import difference, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias._support.runs import one_thread
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 Kind = Literal["topical", "random"]
 Weights = dict[str, FloatArray]
 LISTS = {
-    "topical": "random lists as coherent as these and as similar to each other",
-    "random": "lists of unrelated random words",
+    "topical": "sets of random lists as coherent as these and as similar to each other",
+    "random": "sets of lists of unrelated random words",
 }  # kinds of replicates, and what a sentence calls their lists
 QUESTION = (
     "The check asks how often random lists of words that have nothing to do with the groups, drawn to be as coherent "
-    "as the given lists and as similar to each other, give a value as large."
+    "as the given lists and as similar to each other as words of the vocabulary allow, give a value as large."
 )
 NEAR = "Random lists in place of stereotypes are as near to the protected words as the given ones."
 ANYWHERE = "In contrasts with control lists, random lists may lie anywhere in the vocabulary."
@@ -133,9 +133,13 @@ class TopicNull(Result):
         columns = ["statistic", "observed", "centre", "mean", "sd", "low", "high", "count", "share_as_far", "p_value"]
         table = pd.DataFrame(rows, columns=columns)
         middle = "its centre" if table["centre"].any() else "0"
+        degrees = {name: degree for name in self.observed if (degree := self._unlike(name)[0])}
+        sizes = {"less": "smaller", "more": "larger"}
+        unlike = ", ".join(f"{sizes[degree]} for {difference(name)}" for name, degree in degrees.items())
+        lists = f"sets of random lists as coherent as these, whose similarity to each other is {unlike}"
         table.attrs = {
             "subject": f"observed values of the {self._given} in {self.embedding}, and those of {self.replicates:,} "
-            f"{LISTS[self.kind]}",
+            f"{lists if unlike else LISTS[self.kind]}",
             "prob": prob,
             "intervals": " of random lists",
             "sign": f"mean: that of random lists; count: those at least as far from {middle} as the observed value",
@@ -196,10 +200,8 @@ class TopicNull(Result):
     def called(self, statistic: str) -> str:
         """Name of the random lists of a statistic in sentences: as similar to each other only where they are."""
         degree, means = self._unlike(one_of(statistic, list(self.observed), "statistic"))
-        unlike = (
-            f"random lists as coherent as these, but {degree} similar to each other (cosine of the means of {means})"
-        )
-        return unlike if degree else LISTS[self.kind]
+        unlike = f"but {degree} similar to each other (cosine of the means of {means})"
+        return f"sets of random lists as coherent as these, {unlike}" if degree else LISTS[self.kind]
 
     def _unlike(self, statistic: str) -> tuple[str, str]:
         """The degree to which random lists are similar, and for which two most; empty where as similar."""
