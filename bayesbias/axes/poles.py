@@ -92,9 +92,7 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPol
     found = (_found_pairs if poles.pairs else _found_lists)(poles, row_of, vectors, tuple(places))
     lost = f"Not in {embedding}, of the axis {found.name}: {listed(missing)}."
     made = composed_sentences(composed_of(kv, keys))
-    again = [f"{low} and {high}" for low, high in poles.again]
-    twice = [f"Pairs that are given more than once count once: {listed(again)}."] if again else []
-    return replace(found, notes=(*([lost] if missing else []), *made, *twice, *found.notes))
+    return replace(found, notes=(*([lost] if missing else []), *made, *found.notes))
 
 
 def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:

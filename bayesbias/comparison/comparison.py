@@ -22,6 +22,7 @@ from bayesbias.comparison.change_report import front_of, route, sections_of, ver
 from bayesbias.comparison.sides import (
     MEANINGS,
     ROWS,
+    SAME,
     BeforeAfter,
     drawn_sides,
     fixed_values,
@@ -642,7 +643,7 @@ class Comparison(Result):
         words = moved.groupby(self.data.attribute[rows]).mean()
         error, freedom = float(words.std() / np.sqrt(len(words))) if len(words) > 1 else 0.0, len(words) - 1
         mean, sd = table[["mean", "sd"]].to_numpy()[0].tolist()
-        if error > sd:
+        if error > max(sd, SAME):  # more than rounding
             reach = stdtrit(freedom, (1 + prob) / 2) * error
             table.loc[0, ["sd", "low", "high"]] = error, mean - reach, mean + reach
             table.loc[0, "p_closer"] = stdtr(freedom, -mean / error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import carried_labels
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
-from bayesbias.models.families import family_of
+from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
     DIFFERENCE,
@@ -26,6 +27,7 @@ from bayesbias.models.weights import (
     group_weights,
     left_out,
     list_columns,
+    list_difference_sums,
     list_sums,
     whole_weights,
     why_no_association,
@@ -76,7 +78,8 @@ def contrasts(
         these. ``"similar"``: further protected words like these too, which is less certain; there every word weighs the
         same, so that the mean is another one where groups are of unequal size.
     by
-        ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups.
+        ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups;
+        in associated - different all lists of other groups weigh the same, as in the whole list.
         Associations have it for three groups or more.
     rows
         What the rows of words are. ``"pooled"`` (the default of associated - different): associations whose deviations
@@ -149,6 +152,10 @@ def contrasts(
         rows = DIFFERENCE  # pooled rows of words are drawn towards the whole list, and means of a group with them
     data, drawn = result.data, rows_of(result, first, second, population, rows)
     if by == "group":
+        cells = cells_of(data)
+        if drawn.kind == DIFFERENCE and not why_no_association(data, cells, first, second):
+            sums = list_difference_sums(data, cells)
+            drawn = replace(drawn, words=sums.of(functionals_of(result, cells, sums.parts)))
         table = _by_group(drawn).summary(prob, region)
     else:
         table = pd.concat([each.summary(prob, region) for each in (drawn.whole, drawn.words)], ignore_index=True)

@@ -264,14 +264,18 @@ def row_sums(data: Distances, cells: Cells, first: str, second: str | None, rows
     lacking = why_no_association(data, cells, first, second or "none")
     if rows in (RAW, POOLED) and lacking:
         raise InputError(f"rows={rows!r}: {lacking}; rows='difference' gives differences of mean distances")
-    if lacking:
+    if lacking or rows == DIFFERENCE:
         return _difference_sums(data, cells, [first] if second is None else [first, second])
     words = np.flatnonzero(cells.associated)
     weights = whole_weights(data, cells.associated)
-    if rows == DIFFERENCE:  # other lists weigh the same, however many words they have
-        parts = list_differences(cells, words, cells.own[words])
-        return _with_whole(data, words, weights, identity(len(words)), parts, DIFFERENCE)
     return _with_whole(data, words, weights, *association_weights(cells, words, weights), RAW)
+
+
+def list_difference_sums(data: Distances, cells: Cells) -> Sums:
+    """The mean distance of each word to its own list less that to the others, which weigh the same."""
+    words = np.flatnonzero(cells.associated)
+    parts = list_differences(cells, words, cells.own[words])
+    return Sums(labels_of(data, words), identity(len(words)), parts, DIFFERENCE)
 
 
 def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> Sums:

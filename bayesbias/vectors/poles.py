@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -72,7 +71,6 @@ class Poles:
     lists: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the negative pole first; empty for pairs
     source: str = ""
     doi: str = ""
-    again: tuple[tuple[str, str], ...] = ()  # pairs that were given more than once
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -117,8 +115,7 @@ def poles_of(pairs: Any, name: str = "pairs") -> Poles:
             f"{{'{given[0]}': [...], '{given[1]}': [...]}}"
         )
     word_pairs = tuple(pairs_given(given, name))
-    again = tuple(pair for pair, count in Counter(map(tuple, given)).items() if count > 1)
-    return Poles(f"{word_pairs[0][0]} to {word_pairs[0][1]}", word_pairs, again=again)
+    return Poles(f"{word_pairs[0][0]} to {word_pairs[0][1]}", word_pairs)
 
 
 def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Poles:

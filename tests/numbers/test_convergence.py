@@ -311,4 +311,4 @@ def test_a_sentence_counts_both_directions():
     table = shifted(planted({"associated": 0.8, "neutral": 0.9}, n_words=6), "w1", 0.3)
     sentence = bb.checks.verdict_sentences(bb.fit(table, seed=0))[0]
     assert "is clear for 6 of 6 protected words: 5 closer (w0, w2, w3, w4, w5), 1 farther (w1); 0 not clear" in sentence
-    assert "fewer than 2.5% of these signs are expected to be wrong" in sentence
+    assert "fewer than 2.5% of the signs that are named are expected to be wrong" in sentence

@@ -494,7 +494,7 @@ def test_a_seed_gives_the_same(found, slice_vectors, debiased):
     [
         (-0.0000068, -0.00001, -0.000001, "hardly changed (by \N{MINUS SIGN}0.0000068)."),
         (0.0004, 0.0003, 0.0005, "hardly changed (by 0.0004)."),
-        (0.0004, 0.0002, 0.0006, "changed by 0.000 (0.000 to 0.001)."),
+        (0.0004, 0.0002, 0.0006, "changed by 0.000 (0.0002 to 0.001)."),
         (0.0, 0.0, 0.0, "changed by 0.000 (0.000 to 0.000)."),
     ],
 )

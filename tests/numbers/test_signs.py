@@ -159,11 +159,24 @@ def test_a_sign_is_clear_only_where_the_interval_excludes_0():
 def test_groups_are_means_of_the_rows(posts):
     default = bb.contrasts(posts["religion"], by="group")
     pd.testing.assert_frame_equal(default, bb.contrasts(posts["religion"], by="group", rows="difference"))
-    for rows in ("pooled", "association", "difference"):
+    for rows in ("pooled", "association"):
         words = bb.contrasts(posts["religion"], rows=rows).iloc[1:].set_index("protected_word")
         groups = bb.contrasts(posts["religion"], by="group", rows=rows).set_index("group")
         for group, part in words.groupby("group"):
             assert groups.loc[group, "mean"] == pytest.approx(part["mean"].mean(), abs=1e-9)
+
+
+def test_differences_of_groups_average_to_the_whole_list(posts):
+    """Lists of other groups weigh the same in both, however many words they have."""
+    table = bb.distance_table("google-news-slice", "religion")
+    lists = table[table["connection"].isin(["associated", "different"])]
+    assert len(set(lists.groupby("attribute_class")["attribute_word"].nunique())) > 1
+    means = lists.pivot_table("distance", ["group", "protected_word"], "attribute_class", observed=True)
+    for group, row in bb.contrasts(posts["religion"], by="group").set_index("group").iloc[:3].iterrows():
+        others = means.loc[group].drop(columns=group).mean(axis=1)
+        assert row["mean"] == pytest.approx((means.loc[group][group] - others).mean(), abs=0.01)
+    three = bb.contrasts(posts["religion"], by="group")["mean"].iloc[:3]
+    assert three.mean() == pytest.approx(bb.contrasts(posts["religion"])["mean"].iloc[0], abs=1e-9)
 
 
 def encoder(texts):
