@@ -305,6 +305,31 @@ def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_v
     assert "changed in scale" not in hard.front().answer
 
 
+def test_the_change_of_control_words_has_the_error_over_these_words():
+    """The errors of the model before and after may be correlated so much that next to nothing of them is left."""
+    kv = bb.load_embedding("glove-50d-slice")
+    pairs = [("young", "old"), ("boy", "man"), ("girl", "woman"), ("son", "father"), ("daughter", "mother")]
+    pairs += [("grandson", "grandfather"), ("granddaughter", "grandmother"), ("juvenile", "adult")]
+    groups = {"old": ("elderly", "aged", "grandmother", "widow"), "young": ("teenager", "teenagers", "kids", "student")}
+    words = {"old": ("frail", "slow", "lonely", "tired"), "young": ("lively", "reckless", "rude", "naive")}
+    lists = bb.WordLists("age", groups, words, {"neutral": bb.load_words("gender").controls["neutral"]})
+    equal = bb.debias(kv, "hard", definitional=pairs, equalize=pairs)
+    before, after = (bb.distance_table(each, lists) for each in (kv, equal))
+    result = bb.compare(before=before, after=after, seed=0)
+    moved = after.assign(change=after["distance"] - before["distance"])
+    of_words = moved[moved["connection"] == "neutral"].groupby("attribute_word", observed=True)["change"].mean()
+    error = of_words.std() / np.sqrt(len(of_words))
+    row = result.changes("neutral").iloc[0]
+    assert result.sides("neutral").change.sd[0] < error / 2
+    assert row["sd"] == pytest.approx(error)
+    low, high = row["mean"] + np.array([-1, 1]) * stats.t.ppf(0.945, len(of_words) - 1) * error
+    assert (row["low"], row["high"]) == pytest.approx((low, high))
+    halves = [of_words.iloc[start::2].mean() for start in (0, 1)]
+    assert all(abs(half - row["mean"]) < 3 * np.sqrt(2) * error for half in halves)
+    # words of stereotypes are few, and the model's error is the larger one
+    assert result.changes("associated").iloc[0]["sd"] == pytest.approx(result.sides("associated").change.sd[0])
+
+
 def test_a_difference_that_may_have_been_0_before_did_not_shrink(slice_vectors):
     """With groups that have one mean afterwards, any list is nearer to 0 than before."""
     groups = {"women": ("she", "her", "woman", "girl"), "men": ("he", "his", "man", "boy")}
