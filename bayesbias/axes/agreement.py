@@ -91,15 +91,15 @@ def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
             f"{listed(shown[apart].tolist())} (in brackets the {others}).",
             *asked,
         ]
-        counted = f"{along} of {len(pairs)} pairs {agreed(along, 'agrees', 'agree')}"
+        counted = f"{along} of {len(pairs)} pairs {agreed(along, 'correlates', 'correlate')}"
     else:
-        said, counted = [], f"All {along} pairs agree"
+        said, counted = [], f"All {along} pairs correlate"
     if hardly:
         brackets = f"{'' if apart.any() else f'in brackets the {others}; '}{random}{_ends(bounds[weak])}"
-        each = "One" if hardly == 1 else "Each" if hardly == along else f"Each of {hardly}"
+        each = "All of these do so" if hardly == along else f"{hardly} of these {agreed(hardly, 'does', 'do')} so"
         said.append(
-            f"{counted} in direction. {each} of these by itself agrees with the others no more than random pairs of "
-            f"words may: {listed(shown[weak].tolist())} ({brackets}). "
+            f"{counted} positively with the others. {each} no more than random pairs of words may: "
+            f"{listed(shown[weak].tolist())} ({brackets}). "
             "The mean of all pairs is known better than any of them."
         )
     elif not apart.any():

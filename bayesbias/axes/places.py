@@ -269,7 +269,8 @@ class Axis(Result):
         return self._captioned(table, f"{kind} the", mass, population, f"positive: {self._nearer(self.ends[1])}")
 
     def _nearer(self, end: str) -> str:
-        return f"nearer to {end}{f' than {self.centred_on.removeprefix("what ")}' if self.centred_on else ''}"
+        than = self.centred_on.removeprefix("what ")
+        return f"further towards {end} than {than}" if than else f"nearer to {end} than to {self.ends[0]}"
 
     def _captioned(self, table: pd.DataFrame, what: str, mass: float, population: str, sign: str) -> pd.DataFrame:
         """A table with what a caption says."""
@@ -398,9 +399,13 @@ class Axis(Result):
         count, chance = self._chance(table)
         judged = table[~table["word"].isin(self.at_poles)].sort_values("mean", kind="stable")
         low, high = self.ends
-        mean = {"vocabulary": " than that mean", "words": " than their mean"}.get(self.centre or "", "")
-        than = " than frequency predicts" if self.adjusted else mean
-        ends = {high: judged[judged["low"] > 0].iloc[::-1], low: judged[judged["high"] < 0]}
+        means = {"vocabulary": "that mean", "words": "their mean"}
+        than = "frequency predicts" if self.adjusted else means.get(self.centre or "", "")
+        parts = {(high, low): judged[judged["low"] > 0].iloc[::-1], (low, high): judged[judged["high"] < 0]}
+        nearer = {
+            f"Further towards {end} than {than}" if than else f"Nearer to {end} than to {other}": part["word"].tolist()
+            for (end, other), part in parts.items()
+        }
         as_many = WORDS.as_many(count=count, judged=len(judged), probability=chance) if count else ""
         may_be = chance > MAY_BE
         pairs = self.pairs() if self.paired and len(self.poles.pairs) > 1 else None
@@ -416,7 +421,7 @@ class Axis(Result):
                 naming="" if pairs is None else self._disagreeing_name(pairs),
                 own=len(table) - len(judged),
                 judged=len(judged),
-                nearer={f"{end}{than}": listed(part["word"].tolist(), ENDS) for end, part in ends.items()},
+                nearer={said: listed(words, ENDS) for said, words in nearer.items()},
                 by_chance=as_many if may_be else "",
                 rest=untold(len(judged) - count, len(judged)) if len(judged) else [],
             ),

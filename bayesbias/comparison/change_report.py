@@ -44,7 +44,6 @@ MOST_ROWS = 15  # of these
 LITTLE = 10  # percent of the size before, below which a change is little
 NIL = 0.01  # of the size before: a change whose interval lies within it, on either side of 0, is next to none
 RESCALED = 1.1  # ratio of the units of two embeddings from which on all distances changed in scale
-EVEN = 0.5  # probability of a reversed sign above which a word moved past 0
 NARROWER = 0.9  # of the width without the pairing, up to which a sentence says that pairing made an interval narrower
 EXCLUDED = {"hard_multiclass": 0.22}
 """Debiasing method to the share of random topics whose interval excludes 0, where that lies above 11% by more than two
@@ -209,16 +208,16 @@ def _words(result: Comparison, change: _Change, table: pd.DataFrame) -> str:
     """For how many words the association, or the difference, became smaller or larger."""
     part = table.iloc[1:]
     moved = {name: part.loc[part["outcome"] == name, "protected_word"].tolist() for name in ("shrank", "grew")}
-    same, left = (int((part["outcome"] == name).sum()) for name in ("unchanged", "inconclusive"))
+    same, unclear = (part[part["outcome"] == name] for name in ("unchanged", "inconclusive"))
     return WORDS.words(
         change=change,
         associations=table.attrs["rows"] == RAW,
         words=len(part),
         **moved,
-        unclear=left,
-        unchanged=same,
+        unclear=len(unclear),
+        unchanged=len(same),
         wrong=SIGN_RATE,
-        crossed=bool((part.loc[part["outcome"] == "inconclusive", "p_reversed"] > EVEN).any()),
+        moved=bool(((unclear["low"] > 0) | (unclear["high"] < 0)).all()),
         whole=_whole(table),
         towards=int((part["high"] < 0).sum()),
         away=int((part["low"] > 0).sum()),

@@ -82,6 +82,7 @@ from bayesbias.reporting.verdicts import (
     shortness,
     verdict_sentences,
     whole,
+    without_stereotypes,
     words_sentence,
 )
 from bayesbias.vectors import list_embeddings
@@ -241,7 +242,9 @@ class _PageFacts(NamedTuple):
 
 def _answer(facts: _PageFacts) -> str:
     """The result in a sentence that needs no statistics."""
-    record, groups = facts.coverage, [str(name) for name in facts.table["group"].drop_duplicates()]
+    record, rows = facts.coverage, facts.headline["group"].iloc[1:]
+    groups = [str(name) for name in rows.fillna("").drop_duplicates()] if len(rows) else [""]
+    caution = family_of(facts.result.spec).caution
     return WORDS.answer(
         row=facts.headline.iloc[0],
         short=shortness(facts.result),
@@ -250,7 +253,7 @@ def _answer(facts: _PageFacts) -> str:
         groups=[] if "" in groups or len(groups) > MOST_GROUPS else groups,
         other=labelled(str(facts.other), facts.labels, PHRASES),
         mass=facts.percent,
-        caution=family_of(facts.result.spec).caution,
+        caution=" ".join(filter(None, [without_stereotypes(facts.result, facts.headline), caution])),
         edge=barely(facts.headline.iloc[0]),
         chance=_often_by_chance(facts),
         opposed=opposed_sentence(facts.result, facts.headline),

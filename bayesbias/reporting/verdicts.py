@@ -147,7 +147,7 @@ def _headline(result: Fit, other: str, prob: float) -> str:
         size=round(abs(table["mean"].iloc[0]), 3),
         further=beside_given(table.iloc[0], of_further_words(result, other, prob)),
         other=labelled(other, table.attrs.get("labels", {}), PHRASES),
-        caution=family_of(result.spec).caution,
+        caution=" ".join(filter(None, [without_stereotypes(result, table), family_of(result.spec).caution])),
         population=POPULATIONS[GIVEN],
         mass=percent(prob),
         told="" if short else words_sentence(table),
@@ -156,6 +156,13 @@ def _headline(result: Fit, other: str, prob: float) -> str:
         by_group="" if short else by_group_sentence(result, table),
         equal=equal_sentence(result, other),
     )
+
+
+def without_stereotypes(result: Fit, table: pd.DataFrame) -> str:
+    """Sentence on groups whose words have no row in a table of contrasts; empty where each has."""
+    known = set(table["group"].iloc[1:].dropna())
+    lost = [name for name in dict.fromkeys(result.data.groups.tolist()) if name and name not in known]
+    return WORDS.without_stereotypes(groups=lost) if known and lost else ""
 
 
 def equal_sentence(result: Fit, other: str) -> str:
@@ -183,9 +190,9 @@ def group_contrasts(result: Fit, table: pd.DataFrame, least: int = 2) -> pd.Data
 
 
 def opposed_sentence(result: Fit, table: pd.DataFrame) -> str:
-    """Of two groups, that whose own interval lies on the other side of 0 than that of the whole list; else empty."""
+    """Of two groups, that whose own mean has the other sign than that of the whole list; else empty."""
     found = group_contrasts(result, table)
-    opposed = found["low"] > 0 if table["mean"].iloc[0] < 0 else found["high"] < 0
+    opposed = found["mean"] * table["mean"].iloc[0] < 0
     return WORDS.opposed(groups=found[opposed].to_dict("records") if len(found) == 2 else [])
 
 

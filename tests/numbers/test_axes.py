@@ -315,7 +315,7 @@ class TestPlaces:
         assert found.notes == ("Words of the poles, which are not judged: bad, good.",)
         assert found.chance() == others.chance()
         answer, certainty = found.findings()[:2]
-        assert answer.partition(" Nearer to")[2] == others.findings()[0].partition(" Nearer to")[2]
+        assert answer.partition(" Further ")[2] == others.findings()[0].partition(" Further ")[2] != ""
         assert " 2 of them are words of the poles, which lie near these by construction, and are not judged." in answer
         assert certainty == others.findings()[1]
         assert len(found.table()) == 4
@@ -348,10 +348,10 @@ class TestPlaces:
         assert f"The pair that names the poles, {gender[0][1]} and {gender[0][0]} (" in answer
         assert "), disagrees with the others: no word is named until another pair is the first." in answer
         assert "is this pair the wrong way round?" in answer
-        assert "Nearer to" not in answer
-        assert "Nearer to woman than that mean: caroline, duchess." in right.front().answer
+        assert "Further towards" not in answer
+        assert "Further towards woman than that mean: caroline, duchess." in right.front().answer
         last = bb.axis(glove, [gender[0], gender[1][::-1], *gender[2:]], words).front().answer
-        assert "is this pair the wrong way round? Nearer to" in last
+        assert "is this pair the wrong way round? Further towards" in last
 
     def test_pairs_and_lists_of_words_are_asked_for(self, glove):
         with pytest.raises(InputError, match=r"two lists by name, such as \{'insects': \[...\], 'flowers'"):
@@ -366,8 +366,10 @@ class TestPlaces:
     def test_captions_tell_population_pairs_and_lists(self, glove):
         found = bb.axis(glove, "affluence", words=WORDS)
         further = bb.to_latex(found.table(population="pairs"))
-        assert "equal-tailed intervals over further pairs of this opposition; positive: nearer to rich" in further
-        assert "equal-tailed intervals over axes without a meaning; positive: nearer to rich" in bb.to_latex(found)
+        assert "equal-tailed intervals over further pairs of this opposition; positive: further towards rich" in further
+        assert "equal-tailed intervals over axes without a meaning; positive: further towards rich" in bb.to_latex(
+            found
+        )
         assert bb.to_latex(found).count("further pairs of") == 0
         assert r"\caption{Pairs of the axis affluence in glove-50d-slice; agreement: corr" in bb.to_latex(found.pairs())
         row = bb.to_latex(found.contrast(["wine", "beer"], ["bread"]))
@@ -401,10 +403,8 @@ class TestPlaces:
         values, bounds = table["agreement"], table["random_agreement"]
         apart, weak = int((values <= 0).sum()), int(((values > 0) & (values <= bounds)).sum())
         assert 0 < apart < weak
-        each = "Each" if weak == 37 - apart else f"Each of {weak}"
-        assert (
-            f"{37 - apart} of 37 pairs agree in direction. {each} of these by itself agrees with the others no" in text
-        )
+        each = "All of these do so" if weak == 37 - apart else f"{weak} of these do so"
+        assert f"{37 - apart} of 37 pairs correlate positively with the others. {each} no more than random" in text
         told = bounds[(values > 0) & (values <= bounds)]
         ends = " to ".join(signed(value, digits=2) for value in (told.min(), told.max()))
         assert f"(95% of random pairs in their place: below {ends})" in text

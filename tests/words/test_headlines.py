@@ -26,7 +26,7 @@ def test_an_axis_names_the_words_whose_interval_excludes_0_and_counts_the_others
     table = found.table()
     away = (table["low"] > 0) | (table["high"] < 0)
     named = {
-        end: found.front().answer.partition(f"Nearer to {end} than that mean: ")[2].partition(".")[0]
+        end: found.front().answer.partition(f"Further towards {end} than that mean: ")[2].partition(".")[0]
         for end in found.ends
     }
     said = {word for words in named.values() if words for word in words.split(", ")}
@@ -49,8 +49,8 @@ def test_words_that_an_axis_without_a_meaning_would_name_as_often_may_be_chance(
     answer, certainty = found.findings()[:2]
     chance = f"{found.chance()[1]:.0%}"
     assert (
-        "Nearer to rich than that mean: champagne, wine, beer, cocktail. As many may be chance: on an axis without a "
-        f"meaning intervals exclude 0 for 4 or more of these 11 words with a probability of {chance}. 7 of 11 words "
+        "Further towards rich than that mean: champagne, wine, beer, cocktail. As many may be chance: on an axis "
+        f"without a meaning intervals exclude 0 for 4 or more of these 11 words with a probability of {chance}. 7 of 11 "
     ) in answer
     assert certainty.endswith("the 89% interval excludes 0 for 11% of words on average.")
     known = bb.axis(SLICE, "gender", words=["actress", "mother", "sister", "captain", "phone"]).findings()
@@ -67,32 +67,32 @@ def test_places_are_said_beside_what_they_are_centred_on():
         found = bb.axis(SLICE, "affluence", words=drinks, centre=centre)
         answer[centre], sign[centre] = found.front().answer, found.table().attrs["sign"]
     assert (
-        "in glove-50d-slice, relative to the mean of the vocabulary. Nearer to rich than that mean: champagne"
+        "in glove-50d-slice, relative to the mean of the vocabulary. Further towards rich than that mean: champagne"
         in answer["vocabulary"]
     )
-    assert "Nearer to rich than their mean: champagne" in answer["words"]
-    assert "Nearer to poor than their mean: milk" in answer["words"]
-    assert "in glove-50d-slice. Nearer to rich: champagne" in answer[None]
+    assert "Further towards rich than their mean: champagne" in answer["words"]
+    assert "Further towards poor than their mean: milk" in answer["words"]
+    assert "in glove-50d-slice. Nearer to rich than to poor: champagne" in answer[None]
     adjusted = bb.axis(SLICE, "affluence", words=drinks, adjust="frequency")
     assert (
-        "in glove-50d-slice, relative to what frequency predicts. Nearer to rich than frequency predicts: "
+        "in glove-50d-slice, relative to what frequency predicts. Further towards rich than frequency predicts: "
         in adjusted.front().answer
     )
     assert (
         adjusted.front()
         .lines["What is a place?"]
-        .endswith(": above 0 words are nearer to rich than frequency predicts.")
+        .endswith(": above 0 words lie further towards rich than frequency predicts.")
     )
-    assert adjusted.table().attrs["sign"] == "positive: nearer to rich than frequency predicts"
+    assert adjusted.table().attrs["sign"] == "positive: further towards rich than frequency predicts"
     assert "less what the frequency of a word predicts of this difference over the vocabulary" in bb.methods_text(
         adjusted
     )
     assert "mean of the vocabulary" not in f"{adjusted.front()}{bb.methods_text(adjusted)}"
     words = bb.axis(SLICE, "affluence", words=drinks, centre="words").with_words(["wine"])
     assert "relative to the mean of the words champagne, wine, beer, cocktail and 7 more." in words.front().answer
-    assert sign["vocabulary"] == "positive: nearer to rich than the mean of the vocabulary"
-    assert sign["words"] == "positive: nearer to rich than the mean of these 11 words"
-    assert sign[None] == "positive: nearer to rich"
+    assert sign["vocabulary"] == "positive: further towards rich than the mean of the vocabulary"
+    assert sign["words"] == "positive: further towards rich than the mean of these 11 words"
+    assert sign[None] == "positive: nearer to rich than to poor"
 
 
 def test_words_whose_intervals_include_0_are_counted():
@@ -181,9 +181,18 @@ def test_an_answer_on_all_groups_says_which_group_alone_is_on_the_other_side(fra
     assert said in verdict
     first_screen = [line for paragraph in answer(report.result, None) for line in wrap(paragraph, 79)]
     assert len(first_screen) <= 8  # ten with what is written where
-    # at 95% the interval of the younger holds 0
-    assert report.answer(0.95).startswith("Yes, barely: the interval ends next to 0. ")
-    assert "alone" not in report.answer(0.95)
+    assert report.answer(0.95).startswith("Yes, taken together, barely: the interval ends next to 0. ")
+
+
+def test_a_group_without_stereotypes_is_not_said_to_be_near_to_its_own(frailty):
+    table, _ = frailty
+    both = bb.WordLists("frailty", {**PEOPLE, "tools": ("hammer", "saw", "drill", "knife")}, FRAILTY, {})
+    report = FitReport(Fit.read(bb.fit(bb.distance_table(SLICE, both), seed=0)))
+    assert f"In {SLICE}, words for older and younger are on average" in report.answer()
+    left = "Left out are words for tools, which have no row: no stereotypes of their own are measured."
+    assert left in report.answer()
+    assert left in report.findings()[0]
+    assert left not in FitReport(Fit.read(bb.fit(table, seed=0))).answer()
 
 
 def shifted(own, noise=0.02):

@@ -106,6 +106,10 @@ def fits():
 
 def test_every_macro_of_a_fit_is_rendered(rendered):
     made = [(bb.fit(table, seed=0, **options), given) for table, options, given in fits()]
+    groups = {"a": ("priest", "church", "bible"), "b": ("imam", "mosque", "koran"), "c": ("table", "chair", "lamp")}
+    stereotypes = {"a": ("greedy", "rich", "old"), "b": ("violent", "dirty", "poor")}
+    lists = bb.WordLists("one without", groups, stereotypes, {})
+    FitReport(Fit.read(bb.fit(bb.distance_table("glove-50d-slice", lists), seed=0))).answer()
     means = made[2][0]["posterior"].to_dataset()[["word_mean"]]
     elsewhere = bb.from_draws(means, bb.distance_table("google-news-slice", "weat7"))
     unread = made[0][0].copy()
