@@ -233,14 +233,10 @@ def _comparison(result: Comparison, prob: float) -> Iterator[str]:
     attrs, data, fitted = result.tree.attrs, result.data, Fit(result.tree)
     family = family_of(fitted.spec).method_text(fitted.spec, len(result.embeddings))
     known = {name: known_coverage(record) for name, record in result.coverage.items()}
-    names = [record.embedding.get("name") for record in known.values() if record is not None]
-    if tuple(known) != UNNAMED and len(set(names)) < len(
-        names
-    ):  # two of one method: the names that were given tell them apart
-        known = {
-            name: record and replace(record, embedding=record.embedding | {"name": name})
-            for name, record in known.items()
-        }
+    named = {name: one for name, one in known.items() if one is not None and one.embedding.get("name")}
+    if tuple(known) != UNNAMED and len({one.embedding["name"] for one in named.values()}) < len(named):
+        # two of one method: the names that were given tell them apart
+        known |= {name: replace(one, embedding=one.embedding | {"name": name}) for name, one in named.items()}
     records = list(known.values())
     sides = [
         {"name": name, "embedding": record.embedding if (record := known.get(name)) is not None else {}}

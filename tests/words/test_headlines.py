@@ -50,7 +50,8 @@ def test_words_that_an_axis_without_a_meaning_would_name_as_often_may_be_chance(
     chance = f"{found.chance()[1]:.0%}"
     assert (
         "Further towards rich than that mean: champagne, wine, beer, cocktail. As many may be chance: on an axis "
-        f"without a meaning intervals exclude 0 for 4 or more of these 11 words with a probability of {chance}. 7 of 11 "
+        "without a meaning intervals exclude 0 for 4 or more of these 11 words with a probability of "
+        f"{chance}. 7 of 11 "
     ) in answer
     assert certainty.endswith("the 89% interval excludes 0 for 11% of words on average.")
     known = bb.axis(SLICE, "gender", words=["actress", "mother", "sister", "captain", "phone"]).findings()

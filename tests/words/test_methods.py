@@ -392,3 +392,13 @@ def test_the_report_of_a_fit_has_the_text(plain, tmp_path):
     page = bb.report(plain, tmp_path / "fit.md", sensitivity=False).read_text(encoding="utf-8")
     assert Prose("methods").title() in page
     assert "control list neutral, 61 of 226 found" in page.replace("\\", "")
+
+
+def test_embeddings_of_one_method_are_told_apart_by_the_names_that_were_given(slice_vectors):
+    pairs = {"gender": [("he", "she"), ("man", "woman")], "other": [("art", "math"), ("poetry", "algebra")]}
+    debiased = {name: bb.debias(slice_vectors, "hard", definitional=each) for name, each in pairs.items()}
+    tables = {name: bb.distance_table(kv, "weat7") for name, kv in {"plain": slice_vectors, **debiased}.items()}
+    text = bb.methods_text(bb.compare(tables, seed=0))
+    assert "The vectors of gender were debiased by the method hard (" in text
+    assert "The vectors of other were debiased by the method hard (" in text
+    assert "google-news-slice (hard)" not in text.partition("Sources")[0]
