@@ -190,9 +190,9 @@ def group_contrasts(result: Fit, table: pd.DataFrame, least: int = 2) -> pd.Data
 
 
 def opposed_sentence(result: Fit, table: pd.DataFrame) -> str:
-    """Of two groups, that whose own mean has the other sign than that of the whole list; else empty."""
+    """Of two groups, that whose own interval lies on the other side of 0 than that of the whole list; else empty."""
     found = group_contrasts(result, table)
-    opposed = found["mean"] * table["mean"].iloc[0] < 0
+    opposed = found["low"] > 0 if table["mean"].iloc[0] < 0 else found["high"] < 0
     return WORDS.opposed(groups=found[opposed].to_dict("records") if len(found) == 2 else [])
 
 
