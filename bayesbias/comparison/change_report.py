@@ -386,11 +386,7 @@ def _several(result: Comparison, prob: float) -> str:
     moves: dict[str, list[dict[Any, Any]]] = {"away": [], "towards": [], "hardly": [], "unchanged": [], "unclear": []}
     for number in _from_first(result):
         change, row = _Change.of(result, number, prob), _whole(result.outcomes(*result.headline, prob, change=number))
-        most, sign = _most(row), "away" if row["change"] > 0 else "towards"
-        kind = "unchanged" if row["outcome"] == "unchanged" else "unclear" if not excludes_zero(row) else sign
-        moves["hardly" if most is not None else kind].append(
-            {**row, "name": result.pair(number)[1], "most": most, "scaled": _scaled(result, change)}
-        )
+        moves[_kind(row)].append({**row, "name": change.after, "scaled": _scaled(result, change)})
     return WORDS.several(
         first=result.embeddings[0],
         other=labelled(result.headline[1], result.labels, PHRASES),
@@ -398,6 +394,15 @@ def _several(result: Comparison, prob: float) -> str:
         mass=percent(prob),
         further=len(result.pairs) - len(_from_first(result)),
     )
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    """The kind of a change: away from own stereotypes or towards them, hardly any, none, or not known."""
+    if row["outcome"] == "unchanged":
+        return "unchanged"
+    if _most(row) is not None:
+        return "hardly"
+    return ("away" if row["change"] > 0 else "towards") if excludes_zero(row) else "unclear"
 
 
 def _moved(result: Comparison, prob: float) -> str:

@@ -29,14 +29,7 @@ from bayesbias.distances.list_coverage import too_short
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.tree import Fit
-from bayesbias.models.weights import (
-    DIFFERENCE,
-    RAW,
-    cells_of,
-    nearness_weights,
-    whole_weights,
-    why_no_association,
-)
+from bayesbias.models.weights import DIFFERENCE, RAW, cells_of, nearness_weights, whole_weights, why_no_association
 from bayesbias.words import OTHER, OWN, PHRASES, labelled
 
 WORDS = Prose("fit")
