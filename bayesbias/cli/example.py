@@ -19,7 +19,7 @@ from bayesbias.contrast import beside_associated
 from bayesbias.errors import InputError, agreed, many
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.reporting.fit_report import WORDS, FitReport
-from bayesbias.reporting.verdicts import beside_given, of_further_words, opposed_sentence, whole
+from bayesbias.reporting.verdicts import beside_given, by_group, of_further_words, whole
 from bayesbias.words import OWN, PairList, WordLists, labelled
 
 if TYPE_CHECKING:
@@ -76,15 +76,15 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
     record, verdict, adjusted = result.data.coverage, bb.diagnose(result.tree), result.adjusted_for
     said, sentences = FitReport(result, null).answer(), []
     # what the answer says, or is long for, is left to the report: ten lines in all
-    opposed, counted = "", "random list" in said
+    differs, counted = False, "random list" in said
     if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
         table, further = bb.contrasts(result.tree, OWN, other), of_further_words(result, other, PROB)
-        row, opposed = whole(table), opposed_sentence(result, table)
+        row, differs = whole(table), by_group(result, table).differs
         name = labelled(f"{OWN} - {other}", result.labels)
         sentences.append(
             f"{difference(name).capitalize()} is {signed(row['mean'])} (negative: closer; {percent(PROB)} interval "
             f"{ends_of(row)}, probability of {'closer' if row['mean'] < 0 else 'farther'} {share(row['probability'])}"
-            f"{beside_given(row, None if opposed and counted else further)})."
+            f"{beside_given(row, None if differs and counted else further)})."
         )
         sentences += [] if verdict.balance is None else _of_frequency(verdict.balance, f"{OWN} - {other}")
     if adjusted:
@@ -96,7 +96,7 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
         sentences.append(
             f"{as_far:,} of {null.replicates:,} sets of random lists {are} at least as far from 0{before}."
         )
-    if record is not None and not opposed:
+    if record is not None and not differs:
         words = record.held
         sentences.append(f"{words.held:,} of {many(words.asked, 'word')}{words.and_controls} were found.")
     judged = headline_of(verdict, see="bayesbias diagnose")

@@ -70,14 +70,13 @@ from bayesbias.plots.fits import (
     plot_predictions,
 )
 from bayesbias.reporting.verdicts import (
-    by_group_sentence,
+    by_group,
     contrast_sentences,
     effective_sentences,
     equal_sentence,
     frequency_sentences,
     nearness_of_lists,
     of_further_words,
-    opposed_sentence,
     reservations,
     shortness,
     verdict_sentences,
@@ -256,8 +255,7 @@ def _answer(facts: _PageFacts) -> str:
         caution=" ".join(filter(None, [without_stereotypes(facts.result, facts.headline), caution])),
         edge=barely(facts.headline.iloc[0]),
         chance=_often_by_chance(facts),
-        opposed=opposed_sentence(facts.result, facts.headline),
-        by_group=by_group_sentence(facts.result, facts.headline),
+        by_group=by_group(facts.result, facts.headline),
         equal=equal_sentence(facts.result, str(facts.other)),
     )
 

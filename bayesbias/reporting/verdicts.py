@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import xarray as xr
@@ -145,8 +145,7 @@ def _headline(result: Fit, other: str, prob: float) -> str:
         mass=percent(prob),
         told="" if short else words_sentence(table),
         edge=barely(table.iloc[0]),
-        opposed="" if short else opposed_sentence(result, table),
-        by_group="" if short else by_group_sentence(result, table),
+        by_group=ByGroup("", False) if short else by_group(result, table),
         equal=equal_sentence(result, other),
     )
 
@@ -163,37 +162,38 @@ def equal_sentence(result: Fit, other: str) -> str:
     return WORDS.equal_groups() if other == OTHER and equal_groups(result.data) else ""
 
 
-def _answers_by_group(table: pd.DataFrame, least: int) -> bool:
-    """True where a table of contrasts answers yes or no for the whole list, and has that many groups."""
-    groups = table["group"].iloc[1:]
-    enough = not groups.isna().any() and groups.nunique() >= least
-    return enough and table.attrs["second"] == OTHER and excludes_zero(table.iloc[0])
+class ByGroup(NamedTuple):
+    """A sentence on groups by themselves, empty where it adds nothing to that on all; whether they differ credibly."""
+
+    sentence: str
+    differs: bool
 
 
-def group_contrasts(result: Fit, table: pd.DataFrame, least: int = 2) -> pd.DataFrame:
-    """The contrast of each group by itself, where a table answers yes or no for so many groups; empty elsewhere.
+def by_group(result: Fit, table: pd.DataFrame) -> ByGroup:
+    """Whether an answer yes or no on the whole list holds for each group by itself.
 
     These are differences: what associations leave out, the nearness of the lists to all words, holds that of a list to
     the words of another group.
     """
-    if not _answers_by_group(table, least):
-        return table.head(0)
-    by_group = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=DIFFERENCE)
-    return by_group[by_group["group"].isin(table["group"].iloc[1:])]
-
-
-def opposed_sentence(result: Fit, table: pd.DataFrame) -> str:
-    """Of two groups, that whose own interval lies on the other side of 0 than that of the whole list; else empty."""
-    found = group_contrasts(result, table)
-    opposed = found["low"] > 0 if table["mean"].iloc[0] < 0 else found["high"] < 0
-    return WORDS.opposed(groups=found[opposed].to_dict("records") if len(found) == 2 else [])
-
-
-def by_group_sentence(result: Fit, table: pd.DataFrame) -> str:
-    """Of three groups or more, those for which the answer on the whole list holds by themselves; empty if for each."""
-    found = group_contrasts(result, table, least=3)
-    clear = found["high"] < 0 if table["mean"].iloc[0] < 0 else found["low"] > 0
-    return WORDS.by_group(clear=found[clear].to_dict("records"), unclear=found[~clear].to_dict("records"))
+    groups = table["group"].iloc[1:]
+    if (
+        groups.isna().any()
+        or len(groups.unique()) < 2
+        or table.attrs["second"] != OTHER
+        or not excludes_zero(table.iloc[0])
+    ):
+        return ByGroup("", False)
+    found = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=DIFFERENCE)
+    found = found[found["group"].isin(groups)]
+    closer = table["mean"].iloc[0] < 0
+    clear = found["high"] < 0 if closer else found["low"] > 0
+    if len(found) > 2:
+        sentence = WORDS.by_group(clear=found[clear].to_dict("records"), unclear=found[~clear].to_dict("records"))
+        return ByGroup(sentence, bool(sentence))
+    opposed = found["low"] > 0 if closer else found["high"] < 0
+    turned = found["mean"] > 0 if closer else found["mean"] < 0
+    sentence = WORDS.of_two_groups(groups=found.assign(turned=turned).to_dict("records")) if turned.any() else ""
+    return ByGroup(sentence, bool(opposed.any()))
 
 
 def shortness(result: Fit) -> str:

@@ -12,7 +12,7 @@ from bayesbias._support.prose import Prose
 from bayesbias.cli.example import answer
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.fit_report import FitReport
-from bayesbias.reporting.verdicts import group_contrasts
+from bayesbias.reporting.verdicts import ByGroup, by_group
 
 SLICE = "glove-50d-slice"
 AGE = [("old", "young"), ("elderly", "youthful"), ("senior", "junior"), ("adult", "child")]
@@ -143,7 +143,7 @@ def test_an_audit_with_calls_says_how_many_are_errors():
 def test_the_verdict_of_a_fit_and_its_chance_check_are_one_answer(low, high, chance, begins):
     row = pd.Series({"low": low, "high": high})
     given = {"short": "", "embedding": "X", "scores": False, "groups": [], "other": "others", "mass": "89%"}
-    given |= {"caution": "", "opposed": "", "by_group": "", "equal": ""}
+    given |= {"caution": "", "by_group": ByGroup("", False), "equal": ""}
     assert Prose("fit").answer(row=row, edge=barely(row), chance=chance, **given).startswith(begins)
 
 
@@ -164,15 +164,16 @@ def frailty():
     return table, FitReport(Fit.read(bb.fit(table, seed=0)))
 
 
-def test_an_answer_on_all_groups_says_which_group_alone_is_on_the_other_side(frailty):
+def test_an_answer_on_all_groups_says_what_holds_for_each_alone(frailty):
     table, report = frailty
     means = table.pivot_table("distance", "group", "connection", observed=True)
-    alone = bb.contrasts(report.result.tree, by="group", rows="difference").set_index("group").loc["younger"]
-    assert alone["mean"] == pytest.approx(means.loc["younger", "associated"] - means.loc["younger", "different"])
-    assert alone["low"] > 0
+    alone = bb.contrasts(report.result.tree, by="group", rows="difference").set_index("group").loc[["older", "younger"]]
+    assert alone["mean"].to_numpy() == pytest.approx((means["associated"] - means["different"])[alone.index].to_numpy())
+    assert alone.loc["younger", "low"] > 0
     said = (
-        f"Words for younger alone are {signed(alone['mean'])} farther from their own ({ends_of(alone)}); two "
-        "lists do not show from which group it comes."
+        f"For older alone the difference is {signed(alone.loc['older', 'mean'])}, for younger alone "
+        f"{signed(alone.loc['younger', 'mean'])} ({ends_of(alone.loc['younger'])}); two lists do not show from which "
+        "group it comes."
     )
     assert report.answer().startswith(f"Yes, taken together. In {SLICE}, words for older and younger are on average ")
     assert "are on average closer to their own stereotypes than" in report.answer()
@@ -182,9 +183,9 @@ def test_an_answer_on_all_groups_says_which_group_alone_is_on_the_other_side(fra
     assert said in verdict
     first_screen = [line for paragraph in answer(report.result, None) for line in wrap(paragraph, 79)]
     assert len(first_screen) <= 8  # ten with what is written where
-    # at 95% the interval of the younger holds 0
+    # at 95% the interval of the younger holds 0, and its mean is said all the same
     assert report.answer(0.95).startswith("Yes, barely: the interval ends next to 0. ")
-    assert "alone" not in report.answer(0.95)
+    assert f"for younger alone {signed(alone.loc['younger', 'mean'])} (" in report.answer(0.95)
 
 
 def test_a_group_without_stereotypes_is_not_said_to_be_near_to_its_own(frailty):
@@ -227,15 +228,16 @@ def shifted(own, noise=0.02):
 def test_a_group_on_the_other_side_is_named(own, alone, begins, ends):
     result = shifted(own)
     table = bb.contrasts(result.tree)
-    means = group_contrasts(result, table).set_index("group")["mean"]
+    means = bb.contrasts(result.tree, by="group", rows="difference").set_index("group")["mean"][list(own)]
     assert means.to_dict() == pytest.approx(own, abs=0.02)
     opposed = means[means * table["mean"].iloc[0] < 0]
     assert opposed.to_dict() == pytest.approx(alone, abs=0.02)
     answer = FitReport(result).answer()
     assert answer.startswith(begins)
     assert ends in answer
-    assert ("alone" in answer) == (bool(alone) and len(own) == 2)
+    assert (" alone " in answer) == (bool(alone) and len(own) == 2)
     assert ("Group by group" in answer) == (bool(alone) and len(own) == 3)
+    assert by_group(result, table).differs == bool(alone)
 
 
 def test_what_decides_for_further_words_is_more_words_or_lists_equally_near(frailty):

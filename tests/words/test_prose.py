@@ -94,6 +94,7 @@ def fits():
     plain, torah = pd.DataFrame(few), few["protected_word"] == "torah"
     yield few, {}, {"sensitivity": True}
     yield religion, {}, {"topics": topics}
+    yield bb.distance_table("google-news-slice", "gender"), {}, {}
     topics = bb.topic_null("google-news-slice", "weat7", replicates=19, seed=0)
     yield bb.distance_table("google-news-slice", "weat7"), {"adjust": "length"}, {"topics": topics}
     yield plain[~torah | (few["connection"] != "different")], {}, {}
@@ -110,7 +111,7 @@ def test_every_macro_of_a_fit_is_rendered(rendered):
     stereotypes = {"a": ("greedy", "rich", "old"), "b": ("violent", "dirty", "poor")}
     lists = bb.WordLists("one without", groups, stereotypes, {})
     FitReport(Fit.read(bb.fit(bb.distance_table("glove-50d-slice", lists), seed=0))).answer()
-    means = made[2][0]["posterior"].to_dataset()[["word_mean"]]
+    means = made[3][0]["posterior"].to_dataset()[["word_mean"]]
     elsewhere = bb.from_draws(means, bb.distance_table("google-news-slice", "weat7"))
     unread = made[0][0].copy()
     unread.attrs = {**unread.attrs, "grid_mass_outside": 0.5}
