@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from bayesbias.comparison.comparison import Comparison
     from bayesbias.comparison.effects import SideEffects
+    from bayesbias.comparison.sides import BeforeAfter
 
 WORDS = Prose("change")
 SLIGHT = 0.005  # size of an observed difference below which its sign says nothing
@@ -42,7 +42,7 @@ EQUAL_MEANS = ("leace",)  # debiasing methods after which the means of the group
 COLUMNS = ("from", "to", "before", "after", "mean", "change", "low", "high")  # of changes that are printed
 MOST_ROWS = 15  # of these
 LITTLE = 10  # percent of the size before, below which a change is little
-NIL = 0.01  # of the size before: a change whose interval lies within it, on either side of 0, is next to none
+NIL = 1  # percent of the size before, below which a change is next to none
 RESCALED = 1.1  # ratio of the units of two embeddings from which on all distances changed in scale
 NARROWER = 0.9  # of the width without the pairing, up to which a sentence says that pairing made an interval narrower
 EXCLUDED = {"hard_multiclass": 0.22}
@@ -147,7 +147,7 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
         population=POPULATIONS[result.population],
         part=_part(row),
         reversed=all(side.excludes(0.0, change.prob)[0] for side in (sides.before, sides.after)),
-        most=_most(row),
+        most=_most(row, sides, change.prob),
         follows=_follows(result, change, row),
         equal=_equal(result, change, row),
     )
@@ -186,17 +186,20 @@ def _equal(result: Comparison, change: _Change, row: Mapping[str, Any]) -> list[
     ]
 
 
-def _most(row: Mapping[str, Any]) -> int | None:
-    """The largest size of a change in percent of the size before, where that is little for certain; else None.
+def _most(row: Mapping[str, Any], sides: BeforeAfter, prob: float) -> int | None:
+    """Percent of the size before that a change does not exceed with probability ``prob``, where it is little; or None.
 
-    It is where the interval lies within 1% of the size before, or has 0 inside and lies within 10%.
+    A change that is credible is little within 1% of the size before, another one within 10%.
     """
-    if row["outcome"] == "unchanged" or row["before"] == 0:
+    if row["outcome"] == "unchanged":
         return None
-    share = 100 * max(abs(row["low"]), abs(row["high"])) / abs(row["before"])
-    if share < 100 * NIL:
-        return 0
-    return math.ceil(share) if share < LITTLE and not excludes_zero(row) else None
+    before, change = sides.before[:1], sides.change[:1]
+    for most in range(NIL, NIL + 1 if excludes_zero(row) else LITTLE + 1):
+        # |change| < |share of before| where the difference and the sum of the two have opposite signs
+        share = before * (most / 100)
+        if (change - share).p_opposite(change + share)[0] >= prob:
+            return most
+    return None
 
 
 def _part(row: Mapping[str, Any]) -> int | None:
@@ -383,12 +386,15 @@ def _several(result: Comparison, prob: float) -> str:
     """The changes of the headline contrast from the first of several embeddings; empty where there is none."""
     if result.headline is None:
         return ""
-    moves: dict[str, list[dict[Any, Any]]] = {"away": [], "towards": [], "hardly": [], "unchanged": [], "unclear": []}
+    moves: dict[str, list[dict[Any, Any]]] = {"rose": [], "fell": [], "hardly": [], "unchanged": [], "unclear": []}
     for number in _from_first(result):
         change, row = _Change.of(result, number, prob), _whole(result.outcomes(*result.headline, prob, change=number))
-        moves[_kind(row)].append({**row, "name": change.after, "scaled": _scaled(result, change)})
+        own = _whole(result.changes(result.headline[0], prob=prob, change=number))
+        facts = {"name": change.after, "scaled": _scaled(result, change), "own": own}
+        moves[_kind(row, _most(row, result.sides(*result.headline, number), prob))].append({**row, **facts})
     return WORDS.several(
         first=result.embeddings[0],
+        before=next(row["before"] for rows in moves.values() for row in rows),
         other=labelled(result.headline[1], result.labels, PHRASES),
         moves=moves,
         mass=percent(prob),
@@ -396,13 +402,13 @@ def _several(result: Comparison, prob: float) -> str:
     )
 
 
-def _kind(row: Mapping[str, Any]) -> str:
-    """The kind of a change: away from own stereotypes or towards them, hardly any, none, or not known."""
+def _kind(row: Mapping[str, Any], most: int | None) -> str:
+    """The kind of a change: rose or fell, hardly any, none, or not known."""
     if row["outcome"] == "unchanged":
         return "unchanged"
-    if _most(row) is not None:
+    if most is not None:
         return "hardly"
-    return ("away" if row["change"] > 0 else "towards") if excludes_zero(row) else "unclear"
+    return ("rose" if row["change"] > 0 else "fell") if excludes_zero(row) else "unclear"
 
 
 def _moved(result: Comparison, prob: float) -> str:
@@ -416,12 +422,12 @@ def _moved(result: Comparison, prob: float) -> str:
         change=change,
         row=row,
         other=labelled(result.headline[1], result.labels, PHRASES),
-        size=abs(row["change"]),
         part=part,
         little=part is not None and part < LITTLE,
-        most=_most(row),
+        most=_most(row, result.sides(*result.headline, 0), prob),
         equal=_equal(result, change, row),
         levels=_levels(result, change),
+        parts=[_whole(result.changes(name, prob=prob, change=0)) for name in result.headline],
         scaled=_scaled(result, change),
     )
 

@@ -488,7 +488,7 @@ class Comparison(Result):
         of = MINUS.join(labelled(name, self.labels) for name in (OWN, second))
         table.attrs = {
             "subject": f"{of} and its parts",
-            "sign": "negative: moved closer",
+            "sign": "negative: closer than before",
             "second": second,
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,

@@ -324,7 +324,8 @@ MEANINGS: Mapping[frozenset[str], str] = {
     frozenset({"score", "rank", "rank 1"}): "with the probability of each rank",
     frozenset(
         {"p_shrank", "p_reversed"}
-    ): "p shrank and p reversed: probabilities that the value decreased in size and that its sign reversed",
+    ): "p shrank and p reversed: probabilities that the value decreased in size and that its sign reversed, which says "
+    "little where the value after may be 0",
     frozenset({"effect", "of", "value"}): "for random topics the smallest and the largest of ten",
 }
 """Columns to what a caption says of them."""
@@ -454,7 +455,8 @@ def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
         kinds = {ETI: "equal-tailed", HDI: "highest-density"}
         of = " of the change" if levels else attrs.get("intervals", "")
         parts.append(f"{percent(attrs['prob'])} {kinds[attrs.get('ci_kind', ETI)]} intervals{of}")
-    if "change" in attrs and not levels and attrs.get("rows") == "association":
+    words = "protected_word" in table and table["protected_word"].dropna().ne(WHOLE).any()
+    if "change" in attrs and not levels and attrs.get("rows") == "association" and words:
         parts.append("rows of words are changes of associations")
     whole, rows = ("they speak", "groups are means of") if _of_groups(table) else ("the whole list speaks", "words are")
     if attrs.get("population") in POPULATIONS:
@@ -465,7 +467,8 @@ def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
     if "sign" in attrs:
         parts.append(attrs["sign"])
     elif "change" in attrs and attrs.get("first") == OWN:
-        parts.append(f"negative{' change' * levels}: moved towards own stereotypes")
+        beside = ", compared with the others" if attrs.get("second") else ""
+        parts.append(f"negative{' change' * levels}: closer to own stereotypes{beside}")
     elif "change" in attrs or "p_closer" in table:
         parts.append("negative: closer")
     return [*parts, *(meaning for columns, meaning in MEANINGS.items() if columns <= set(map(str, table.columns)))]

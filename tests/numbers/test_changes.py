@@ -573,12 +573,12 @@ def test_a_verdict_by_its_parts(result):
     why = (
         "how large the association was before and is after, by the words' own distances, is not known well enough"
         if moved
-        else "the association or its change is not known well enough"
+        else "that takes the size of the association and its change, of which one is not known well enough"
     )
     for said in (
         f"Whether the association became smaller or larger in size is clear for {counts['shrank']} of 12 protected ",
         f"For {counts['inconclusive']} it is not clear: {why}. By the model, fewer than 2.5% of the words",
-        f"above 0 (moved farther) for {away} of 12 words.",
+        f"above 0 (less close) for {away} of 12 words.",
     ):
         assert said in parts["For whom"][0]
     assert not re.search(r"surely|\.\.", result.verdict)
@@ -634,7 +634,7 @@ def test_a_slight_change_is_said_in_its_size(tables, compared):
     own = np.where(tables[0]["connection"] == "associated", 0.0006, 0.0)
     verdict = compared(tables[0]["distance"] + own + noise).verdict
     assert re.search(
-        r"hardly a change: (less than 1%|at most \d%) of the former size \(0\.000\d+, 89% interval", verdict
+        r"hardly a change: (less than 1%|at most \d+%) of the former size with a probability of 89% \(0\.000\d+, 89% interval", verdict
     )
     assert "0.000 " not in verdict.split("Probability")[0]
 

@@ -281,9 +281,9 @@ def test_a_change_that_is_next_to_nothing_is_called_so(tables):
     result = bb.compare(before=tables[0], after=table, seed=0)
     row = result.outcomes().iloc[0]
     assert max(abs(row["low"]), abs(row["high"])) < 0.01 * abs(row["before"])
-    assert ", hardly a change: less than 1% of the former size (" in result.verdict
+    assert ", hardly a change: less than 1% of the former size with a probability of 89% (" in result.verdict
     assert "whether it changed is not known" not in result.verdict
-    assert "hardly moved towards or away" in result.front().answer
+    assert "hardly changed, by less than 1% of the former size with a probability of 89%: " in result.front().answer
 
 
 def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_vectors, tables):
@@ -361,10 +361,16 @@ def test_the_first_screen_of_several_embeddings_is_about_changes_from_the_first(
         name: rows.loc[("raw", name), ["change", "low", "high"]].map(phrases.figure) for name in ("hard", "sibling")
     }
     hard, sibling = (f"{name} ({change}, {low} to {high})" for name, (change, low, high) in changes.items())
-    assert "Compared with raw, protected words on average moved away from their own stereotypes in hard" in page.answer
+    before = phrases.signed(rows.loc[("raw", "hard"), "before"])
+    compared = "The mean distance of protected words to their own stereotypes, less that to the stereotypes of other groups"
+    assert page.answer.startswith(f"{compared}, was {before} in raw. It rose (less close) in hard")
     assert hard in page.answer
     assert sibling in page.answer
-    assert "; did not move towards or away from their own stereotypes in same. In brackets" in page.answer
+    assert "; did not change in same. In brackets is the change with its 89% interval." in page.answer
+    own = result.changes("associated").query("protected_word == 'whole list'").set_index(["from", "to"])
+    for name in ("hard", "sibling"):
+        change, low, high = own.loc[("raw", name), ["mean", "low", "high"]].map(phrases.figure)
+        assert f"by {change} ({low} to {high}) in {name}" in page.answer
     assert "How the others differ from each other (3 pairs of embeddings) is below." in page.answer
     assert result.brief()["protected_word"].tolist() == ["whole list"] * 6
     assert r"in raw, hard, sibling and same, from one embedding to another" in bb.to_latex(result)
