@@ -49,6 +49,8 @@ class Angle(Result):
         Cosine of the two mean offsets, errors not taken out.
     chance
         Share of pairs of axes without a relation whose cosine is as far from 0 as the plain one.
+    doubts
+        Sentences on axes whose pairs show no credible common direction.
     """
 
     names: tuple[str, str]
@@ -56,6 +58,7 @@ class Angle(Result):
     draws: FloatArray
     plain: float
     chance: float
+    doubts: str
     prob: float
     cited: tuple[Any, ...]
     notes: tuple[str, ...]
@@ -79,7 +82,7 @@ class Angle(Result):
             f"{ends}): {self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}."
         )
         return [
-            answer,
+            f"{self.doubts}{answer}",
             "A cosine of 1 is that of two axes with one direction, 0 that of axes without a relation, and "
             "\N{MINUS SIGN}1 that of axes with opposite directions.",
             f"The two axes as they stand have a cosine of {signed(self.plain, digits=2)}. Errors of both are in it; "
@@ -114,6 +117,11 @@ class Angle(Result):
     def sources(self) -> tuple[Any, ...]:
         """The pairs and the embedding."""
         return self.cited
+
+
+def _doubts(*axes: Axis) -> str:
+    """Sentences on axes whose pairs show no credible common direction, each with a blank after it."""
+    return "".join(dict.fromkeys(f"{one.doubt} " for one in axes if one.doubt))
 
 
 def _called(name: str, ends: tuple[str, str]) -> str:
@@ -190,6 +198,7 @@ def angle(axis: Axis, other: Axis, prob: float = PROB, seed: int = 0) -> Angle:
         draws=draws,
         plain=plain,
         chance=chance,
+        doubts=_doubts(axis, other),
         prob=mass,
         cited=tuple(dict.fromkeys((*axis.sources(), *other.sources()))),
         notes=tuple(dict.fromkeys((*axis.poles.notes, *other.poles.notes))),
@@ -291,7 +300,7 @@ class Quadrants(Result):
         """One row a word: ``word``, its two places, the probability of each quadrant, and the most probable one."""
         probabilities = self._signs().mean(axis=0)
         places = {f"{one.name} place": one.places for one in self.axes}
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "word": pd.array(list(self.axes[0].words), dtype="string"),
                 **places,
@@ -299,6 +308,13 @@ class Quadrants(Result):
                 "quadrant": pd.array([self.names[i] for i in probabilities.argmax(axis=1)], dtype="string"),
             }
         )
+        between = f"words between {self._between(0)} and {self._between(1)} in {self.axes[0].embedding['name']}"
+        table.attrs = {"subject": f"{between}{self._centred}", "sign": "p: probability that a word lies in a quadrant"}
+        return table
+
+    def brief(self) -> pd.DataFrame:
+        """The words without the most probable quadrant, for which a line has no room."""
+        return self.table().drop(columns="quadrant")
 
     def shares(self) -> pd.DataFrame:
         """One row a quadrant: ``quadrant``, ``counted`` (share of words with these signs of their places), and the
@@ -322,14 +338,21 @@ class Quadrants(Result):
         sure = int((self._signs().mean(axis=0).max(axis=1) >= self.prob).sum())
         count = len(self.axes[0].words)
         return [
-            f"{many(count, 'word')} {agreed(count, 'lies', 'lie')} in the quadrants of {self._between(0)} and "
-            f"{self._between(1)}. Expected share of words in each quadrant, with its {percent(self.prob)} interval: "
+            f"{_doubts(*self.axes)}{many(count, 'word')} {agreed(count, 'lies', 'lie')} in the quadrants of {self._between(0)} "
+            f"and {self._between(1)}{self._centred}. Expected share of words in each quadrant, with its {percent(self.prob)} interval: "
             f"{'; '.join(said)}.",
             f"The quadrant of {sure} of {many(count, 'word')} is known with a probability of {percent(self.prob)} or "
             "more.",
             f"By the signs of the places alone, without errors, the shares are: {'; '.join(plain)}.",
             f"The errors are those of {ERRORS[self.population]}, on both axes at once.",
         ]
+
+    @property
+    def _centred(self) -> str:
+        """What places are relative to, which decides the quadrant of a word that lies between."""
+        first, second = (one.centred_on or "equal distance to both poles" for one in self.axes)
+        each = f"{first} on both axes" if first == second else f"{first} on the first axis, to {second} on the other"
+        return f", relative to {each}"
 
     def _between(self, i: int) -> str:
         return _called(self.axes[i].name, self.axes[i].ends)
@@ -498,7 +521,7 @@ class Intersections(Result):
             for row in self.effects[self.effects["kind"] == "main"].to_dict("records")
         ]
         return [
-            negatives(answer),
+            f"{_doubts(self.axis)}{negatives(answer)}",
             f"Main effects: {', '.join(main)}; differences from the mean over groups, in cosine distance.",
             f"Errors are over further words of each group and, of the axis, over {self.population}: "
             f"{POPULATIONS[self.population]}.",

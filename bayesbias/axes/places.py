@@ -36,7 +36,7 @@ from bayesbias.axes.poles import (
 )
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import FREQUENCY
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, listed, many
 from bayesbias.estimates import Estimates
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals
@@ -66,6 +66,10 @@ POPULATIONS = {
     "pairs": "what further pairs of this opposition would give",
 }
 """Populations that the errors of places are over."""
+P_POSITIVE = {
+    "oppositions": "probability that on an axis without a meaning a word lies less far towards {end}",
+    "pairs": "probability that by further ones of this opposition the place is above 0",
+}
 CENTRES = ("vocabulary", "words")
 SCALES = ("difference", "cosine")
 PLACES = "10.1177/0003122419877135"
@@ -144,6 +148,10 @@ class Axis(Result):
         return bool(self.poles.pairs)
 
     @property
+    def _further(self) -> str:
+        return "pairs" if self.paired else "words"
+
+    @property
     def at_poles(self) -> tuple[str, ...]:
         """Those of the words that are at the poles: they lie near these by construction."""
         own = set(self.poles.keys)
@@ -162,8 +170,40 @@ class Axis(Result):
 
     @property
     def spread(self) -> float:
-        """Standard deviation of places over the sample of the vocabulary that errors come from."""
+        """Standard deviation of places over the sample of words that errors come from (see :attr:`sampled`)."""
         return self.field.spread(self.offset.mean**2)
+
+    @property
+    def sampled(self) -> str:
+        """The words that errors come from, as sentences say it: of a file ordered by frequency not the rarest."""
+        ordered = ranks_of(self.kv, self.poles.keys).any()
+        return "a sample of words about as frequent as those of the poles" if ordered else "a sample of the vocabulary"
+
+    @cached_property
+    def doubt(self) -> str:
+        """The sentence that pairs show no credible common direction; empty where they do, or cannot tell."""
+        several = len(self.poles.pairs) > 1
+        return (
+            WORDS.doubt(name=self.name) if several and not share_direction(self.pairs(), self.random_agreement) else ""
+        )
+
+    def usual_share(self, prob: float = PROB) -> float:
+        """Share of the words of the vocabulary whose intervals on this axis exclude 0, over oppositions."""
+        vocabulary = vocabulary_of(self.kv)
+        design, known = self.base.of_words(vocabulary.words, self.kv)
+        coordinates = self.field.coordinates(vocabulary.units[known] - design[known] @ self.base.coefficients)
+        reach = stdtrit(np.inf, (1 + probability(prob, "prob")) / 2)
+        sds = np.sqrt(coordinates**2 @ self.variances("oppositions"))
+        return float((np.abs(coordinates @ self.offset.mean) > reach * sds).mean())
+
+    def _mean(self, judged: pd.Series, prob: float) -> dict[str, float]:
+        """The mean place of words (words,) that are judged; empty of one, of very many, and where it is 0 by construction."""
+        if not 1 < judged.sum() <= MOST_ROWS or self.centre == "words":
+            return {}
+        weights = judged.to_numpy() / judged.sum()
+        mean, sd = weights @ self.places, np.sqrt(((weights @ self._root()) ** 2).sum())
+        reach = stdtrit(np.inf, (1 + prob) / 2) * sd
+        return {"mean": float(mean), "low": float(mean - reach), "high": float(mean + reach)}
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -266,7 +306,14 @@ class Axis(Result):
             }
         )
         kind = "places on" if scale == "difference" else "cosines with"
-        return self._captioned(table, f"{kind} the", mass, population, f"positive: {self._nearer(self.ends[1])}")
+        # nothing is known of further pairs from one
+        others = f"pairs sd: standard deviation over further {self._further}" if self.offset.freedom else ""
+        said = [
+            f"positive: {self._nearer(self.ends[1])}",
+            f"p positive: {P_POSITIVE[population].format(end=self.ends[1])}",
+            "p above next: the same of the difference from the next row",
+        ]
+        return self._captioned(table, f"{kind} the", mass, population, "; ".join([*said, *filter(None, [others])]))
 
     def _nearer(self, end: str) -> str:
         than = self.centred_on.removeprefix("what ")
@@ -276,8 +323,14 @@ class Axis(Result):
         """A table with what a caption says."""
         ends = " to ".join(self.ends)
         name = f"{self.name}{'' if self.name == ends else f' from {ends}'}"
-        over = " over further pairs of this opposition" if population == "pairs" else " over axes without a meaning"
+        over = (
+            f" over further {self._further} of this opposition"
+            if population == "pairs"
+            else " over axes without a meaning"
+        )
         subject = f"{what} axis {name} in {self.embedding['name']}"
+        doubt = self.doubt.removesuffix(".")
+        sign += f"; {doubt[0].lower()}{doubt[1:]}" if doubt else ""
         table.attrs = {"subject": subject, "prob": mass, "intervals": over, "sign": sign}
         return table
 
@@ -408,6 +461,7 @@ class Axis(Result):
         }
         as_many = WORDS.as_many(count=count, judged=len(judged), probability=chance) if count else ""
         may_be = chance > MAY_BE
+        usual = None if self.templates is not None else self.usual_share(prob)
         pairs = self.pairs() if self.paired and len(self.poles.pairs) > 1 else None
         return [
             WORDS.answer(
@@ -416,12 +470,14 @@ class Axis(Result):
                 basis=self.poles.basis,
                 embedding=self.embedding["name"],
                 centred_on=self.centred_on,
-                apart=pairs is not None and not share_direction(pairs, self.random_agreement),
+                doubt=self.doubt,
                 reversed=" ".join([] if pairs is None else reversed_pairs(pairs)),
                 naming="" if pairs is None else self._disagreeing_name(pairs),
                 own=len(table) - len(judged),
                 judged=len(judged),
                 nearer={said: listed(words, ENDS) for said, words in nearer.items()},
+                mean=self._mean(~table["word"].isin(self.at_poles), prob),
+                mass=percent(prob),
                 by_chance=as_many if may_be else "",
                 rest=untold(len(judged) - count, len(judged)) if len(judged) else [],
             ),
@@ -430,11 +486,14 @@ class Axis(Result):
                 mass=percent(prob),
                 share=round(1 - prob, SAME),
                 as_many="" if may_be else as_many,
+                usual=usual,
+                embedding=self.embedding["name"],
             ),
             WORDS.further(
                 paired=self.paired,
                 sd=float(table["pairs_sd"].median()) if self.offset.freedom else None,
                 spread=self.spread,
+                sampled=self.sampled,
             ),
             *([] if pairs is None else agreement_said(pairs, self.random_agreement)),
         ]
@@ -458,8 +517,8 @@ class Axis(Result):
             **unsaid("A place does not say why: a word may be near a pole for what it means."),
         }
         return Page(
-            title=f"Which words are nearer to {high}, and which to {low}?",
-            lead=f"The axis {self.name} in {self.embedding['name']}, {len(self.words):,} words.",
+            title=f"Where do words lie between {low} and {high}?",
+            lead=f"The axis {self.name} in {self.embedding['name']}, {many(len(self.words), 'word')}.",
             answer=answer,
             lines={question: line for question, line in lines.items() if line},
             picture=Picture(
@@ -478,19 +537,25 @@ class Axis(Result):
         table = self.table(prob)
         columns = {"word": ("word", "text"), "mean": ("place", "number"), "low": ("low", "number")}
         columns |= {"high": ("high", "number"), "p_positive": ("P(> 0)", "share")}
-        columns |= {"p_above_next": ("P(beyond the next)", "share"), "pairs_sd": ("sd over further pairs", "number")}
+        columns |= {
+            "p_above_next": ("P(beyond the next)", "share"),
+            "pairs_sd": (f"sd over further {self._further}", "number"),
+        }
         some = ", the two ends" if len(table) > MOST_ROWS else ""
         ends = _ends(table, MOST_ROWS // 2)
         caption = f"Places of {len(table):,} words{some}, {percent(prob)} intervals"
         said = (
             f"P(> 0): that on an axis without a meaning a word lies less far towards {self.ends[1]}. P(beyond the "
-            "next): the same of the difference from the word in the next row. Sd over further pairs: how far other "
-            "pairs of this opposition would move the place."
+            f"next): the same of the difference from the word in the next row. Sd over further {self._further}: how far "
+            f"other {self._further} of this opposition would move the place."
         )
         blocks = [Section("Words", [said, table_of(caption, ends, columns)])]
         if self.paired:
             columns = {name: (name, "text") for name in ("negative", "positive")}
-            columns |= {"agreement": ("agreement", "plain"), "random_agreement": ("95% of random pairs below", "plain")}
+            columns |= {
+                "agreement": ("agreement", "plain"),
+                "random_agreement": ("95% of random pairs in its place below", "plain"),
+            }
             columns |= {name: (name, "plain") for name in ("influence", "similarity")}
             said = (
                 "Agreement: correlation, over a sample of the vocabulary, of the places by this pair with those by the "

@@ -169,6 +169,16 @@ def vocabulary_of(kv: KeyedVectors) -> ReferenceWords:
     return ReferenceWords(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
 
 
+def vocabulary_said(kv: KeyedVectors) -> str:
+    """These words, as a methods text says them."""
+    if sample_of(kv) is not None:
+        return "a sample of the vocabulary"
+    if len(kv) <= FREQUENT:
+        return "the vocabulary"
+    frequent = ordered_by_frequency(kv.index_to_key)
+    return f"the {FREQUENT:,} most frequent words" if frequent else f"{FREQUENT:,} words of the vocabulary"
+
+
 def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArray:
     """Unit vectors of sampled words, as frequent as those at the poles where frequency is known."""
     part, own = sample_of(kv), set(keys)

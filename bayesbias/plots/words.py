@@ -442,7 +442,7 @@ def plot_axis(
         "Blue: 0 is outside." if away.any() else "No interval excludes 0.",
         f"{CENTRES[whole.adjusted or whole.centre]}.".capitalize(),
         f"Words of the poles lie near these by construction: {listed(own)}." if own else "",
-        "Grey band: one standard deviation of places over a sample of the vocabulary." if band else "",
+        f"Grey band: one standard deviation of places over {whole.sampled}." if band else "",
         _left_out(len(table), len(rows), len(chosen)),
         ax=ax,
     )

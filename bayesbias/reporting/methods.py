@@ -18,6 +18,7 @@ from bayesbias._support.prose import Prose
 from bayesbias._support.results import Result, Section, title_of
 from bayesbias.axes import Axis
 from bayesbias.axes.audits import Audit
+from bayesbias.axes.poles import vocabulary_said
 from bayesbias.baselines.ranking import Ranking
 from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.checks.summaries import PROB, describe
@@ -361,10 +362,14 @@ def _axis(result: Axis, prob: float) -> Iterator[str]:
     if counts["pairs"] > 1:
         values = result.pairs()["agreement"]
         agreement = {"mean": values.mean(), "low": values.min(), "high": values.max(), "usual": result.random_agreement}
+    own, vocabulary = result.poles.poles, vocabulary_said(result.kv)
     yield WORDS.axis(
         name=result.name,
         ends=result.ends,
-        centre=result.centred_on.removeprefix("the mean of "),
+        own=[] if own.source else [f"{low} and {high}" for low, high in result.poles.pairs],
+        lists=[] if own.source else [(name, ", ".join(words)) for name, words in result.poles.lists],
+        vocabulary=vocabulary,
+        centre=vocabulary if result.centre == "vocabulary" else result.centred_on.removeprefix("the mean of "),
         adjusted=result.adjusted,
         source=result.base.source,
         agreement=agreement,
@@ -373,6 +378,11 @@ def _axis(result: Axis, prob: float) -> Iterator[str]:
     )
     templates = result.templates is not None and len(result.templates.turns) > 1
     yield WORDS.oppositions(mass=percent(prob), pairs=counts["pairs"], templates=templates)
+    if result.doubt:
+        yield result.doubt
+    elif (chance := result.chance(prob))[0]:
+        judged = len(result.words) - len(result.at_poles)
+        yield WORDS.as_many(count=chance[0], judged=judged, probability=chance[1])
     yield from result.notes
 
 

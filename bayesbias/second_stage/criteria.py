@@ -100,6 +100,8 @@ class Criterion(Staged):
         What the errors of places are over, such as ``"further pairs"``; empty where words are unrelated.
     less
         What places are taken less, beside the distance to the second pole; empty where that is nothing.
+    doubt
+        The sentence that the pairs of the axis show no credible common direction; empty where they do.
     """
 
     picture: ClassVar[str] = "plot_relation"
@@ -117,6 +119,7 @@ class Criterion(Staged):
     notes: tuple[str, ...]
     further: str
     less: str
+    doubt: str
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """The relation in numbers.
@@ -151,11 +154,12 @@ class Criterion(Staged):
         words = many(len(self.words), "word")
         similar = "what similar words share" if self.by_vectors else ""
         places = f"places over {self.further}" if self.further else "places"
+        doubt = f"{self.doubt} " if self.doubt else ""
         sentences = [
-            f"Words nearer to {second} than to {first} have {way} {self.kind} ({words}): correlation "
+            f"{doubt}Words nearer to {second} than to {first} have {way} {self.kind} ({words}): correlation "
             f"{_two(rho['mean'])} ({inside}; {chance})."
             if settled
-            else f"Whether words nearer to {second} than to {first} have larger {self.kind} is not known ({words}): "
+            else f"{doubt}Whether words nearer to {second} than to {first} have larger {self.kind} is not known ({words}): "
             f"the correlation is {_two(rho['mean'])} ({inside}, which includes 0; {chance}).",
             f"This is a posterior mean and allows for the errors of the {places}"
             f"{' and of the values' if self.errors else ''}{f' and for {similar}' if similar else ''}; the plain "
@@ -375,6 +379,7 @@ def criterion(
         ),
         further=side.further,
         less=side.less,
+        doubt=side.doubt,
     )
 
 
@@ -421,6 +426,7 @@ class _Side:
     language: str | None = None
     further: str = ""  # what the errors are over
     less: str = ""  # what places are taken less
+    doubt: str = ""  # that the pairs of an axis show no common direction
     notes: tuple[str, ...]
 
 
@@ -499,6 +505,7 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
         y=placed.places,
         further=further,
         less=LESS[placed.adjusted or placed.centre],
+        doubt=placed.doubt,
         notes=(
             f"The standard errors of places are those over {further} (pairs_sd in the table of the axis), not those "
             "behind the intervals of the axis, which are over axes without a meaning.",

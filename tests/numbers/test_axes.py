@@ -601,7 +601,7 @@ class TestAngle:
         assert row["low"] < 0 < row["high"]
         ends = " to ".join(signed(row[end], digits=2) for end in ("low", "high"))
         assert found.findings()[0] == (
-            "Whether the axes gender_pairs and weak to strong go together is not known: the cosine, corrected for "
+            f"{other.doubt} Whether the axes gender_pairs and weak to strong go together is not known: the cosine, corrected for "
             f"errors, may lie anywhere from {ends} (89% interval; uncorrected {signed(found.plain, digits=2)})."
         )
 

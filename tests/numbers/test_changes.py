@@ -634,9 +634,22 @@ def test_a_slight_change_is_said_in_its_size(tables, compared):
     own = np.where(tables[0]["connection"] == "associated", 0.0006, 0.0)
     verdict = compared(tables[0]["distance"] + own + noise).verdict
     assert re.search(
-        r"hardly a change: (less than 1%|at most \d+%) of the former size with a probability of 89% \(0\.000\d+, 89% interval", verdict
+        r"hardly a change: (less than 1%|at most \d+%) of the former size with a probability of 89% \(0\.000\d+, 89% interval",
+        verdict,
     )
     assert "0.000 " not in verdict.split("Probability")[0]
+
+
+def test_at_most_so_much_of_the_former_size_has_the_mass_of_the_interval(tables, compared):
+    noise = np.random.default_rng(4).normal(0, 0.004, len(tables[0]))
+    found = compared(tables[0]["distance"] + noise)
+    sides = found.sides("associated", "different")
+    shares = np.abs(drawn(sides.change)[:, 0] / drawn(sides.before)[:, 0])
+    most = int(
+        re.search(r"hardly a change: at most (\d+)% of the former size with a probability of 89%", found.verdict)[1]
+    )
+    assert 2 <= most <= 10
+    assert (shares <= most / 100).mean() >= 0.89 > (shares <= (most - 1) / 100).mean()
 
 
 def test_a_comparison_is_no_fit(result, tmp_path):

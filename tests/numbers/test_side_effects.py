@@ -362,7 +362,9 @@ def test_the_first_screen_of_several_embeddings_is_about_changes_from_the_first(
     }
     hard, sibling = (f"{name} ({change}, {low} to {high})" for name, (change, low, high) in changes.items())
     before = phrases.signed(rows.loc[("raw", "hard"), "before"])
-    compared = "The mean distance of protected words to their own stereotypes, less that to the stereotypes of other groups"
+    compared = (
+        "The mean distance of protected words to their own stereotypes, less that to the stereotypes of other groups"
+    )
     assert page.answer.startswith(f"{compared}, was {before} in raw. It rose (less close) in hard")
     assert hard in page.answer
     assert sibling in page.answer

@@ -32,7 +32,9 @@ def test_an_axis_names_the_words_whose_interval_excludes_0_and_counts_the_others
     said = {word for words in named.values() if words for word in words.split(", ")}
     # of pairs without a common direction no word is named
     assert said == (set(table["word"][away]) if pairs == "gender" else set())
-    assert ("so that the axis may have no meaning and no word is named" in found.front().answer) == (pairs == AGE)
+    assert (found.doubt != "") == (pairs == AGE)
+    assert (f"{found.doubt} No word is named." in found.front().answer) == (pairs == AGE)
+    assert ("The mean place of these 7 words is " in found.front().answer) == (pairs == "gender")
     assert " ".join(untold(int((~away).sum()), len(table))) in found.front().answer
 
 
@@ -53,12 +55,45 @@ def test_words_that_an_axis_without_a_meaning_would_name_as_often_may_be_chance(
         "without a meaning intervals exclude 0 for 4 or more of these 11 words with a probability of "
         f"{chance}. 7 of 11 "
     ) in answer
-    assert certainty.endswith("the 89% interval excludes 0 for 11% of words on average.")
+    assert "the 89% interval excludes 0 for 11% of words on average. On this axis it excludes 0 for" in certainty
+    every = bb.axis(SLICE, "affluence").table()
+    usual = ((every["low"] > 0) | (every["high"] < 0)).mean()
+    assert found.usual_share() == pytest.approx(usual, abs=1e-9)
+    assert certainty.endswith(f" excludes 0 for {usual:.0%} of the vocabulary of {SLICE}.")
+    mean, sd = found.places.mean(), np.sqrt(found.covariance().mean())
+    row = {"low": mean - 1.5982 * sd, "high": mean + 1.5982 * sd}
+    assert answer.endswith(f"The mean place of these 11 words is {signed(mean)} (89% interval {ends_of(row)}).")
     known = bb.axis(SLICE, "gender", words=["actress", "mother", "sister", "captain", "phone"]).findings()
     assert "may be chance" not in known[0]
     assert "of words on average, and for 4 or more of these 5 words with a probability of 1%." in known[1]
     one = found.with_words(["champagne"]).findings()[0]
     assert one.endswith("intervals exclude 0 for the word with a probability of 11%.")
+
+
+def test_what_rests_on_an_axis_without_a_direction_says_so():
+    unclear, gender = (bb.axis(SLICE, pairs, words=["nurse", "captain", "banker"]) for pairs in (AGE, "gender"))
+    said = "The pairs of the axis old to young show no credible common direction, so that it may have no meaning. "
+    assert (unclear.doubt, gender.doubt) == (said.strip(), "")
+    words = ["nurse", "captain", "banker", "phone", "radio", "colonel"]
+    for made in (bb.quadrants(gender, unclear, words), bb.angle(gender, unclear)):
+        assert made.front().answer.startswith(said)
+    values = pd.Series(np.arange(6.0), index=words)
+    for on in (unclear, gender):
+        answers = [bb.criterion(on, values, seed=0).front().answer, bb.quadrants(on, on, words).findings()[0]]
+        assert [answer.startswith(said) for answer in answers] == [on is unclear] * 2
+        caption = on.contrast(["nurse"], ["captain"]).attrs["sign"]
+        assert caption.endswith("it may have no meaning") == (on is unclear)
+
+
+def test_quadrants_say_what_their_zero_is():
+    words, answers = ["nurse", "captain", "banker"], []
+    for centre in ("vocabulary", None):
+        first, second = (bb.axis(SLICE, name, words=words, centre=centre) for name in ("gender", "affluence"))
+        answers += [bb.quadrants(first, other, words).front().answer for other in (second, bb.axis(SLICE, "affluence"))]
+    whole, apart = "the mean of the vocabulary", "equal distance to both poles"
+    ends = [f"{whole} on both axes", f"{whole} on both axes", f"{apart} on both axes"]
+    ends += [f"{apart} on the first axis, to {whole} on the other"]
+    assert all(f", relative to {end}. Expected share" in answer for end, answer in zip(ends, answers, strict=True))
 
 
 def test_places_are_said_beside_what_they_are_centred_on():
@@ -84,16 +119,17 @@ def test_places_are_said_beside_what_they_are_centred_on():
         .lines["What is a place?"]
         .endswith(": above 0 words lie further towards rich than frequency predicts.")
     )
-    assert adjusted.table().attrs["sign"] == "positive: further towards rich than frequency predicts"
-    assert "less what the frequency of a word predicts of this difference over the vocabulary" in bb.methods_text(
-        adjusted
+    assert adjusted.table().attrs["sign"].startswith("positive: further towards rich than frequency predicts; ")
+    assert (
+        "less what the frequency of a word predicts of this difference over the 20,000 most frequent words"
+        in bb.methods_text(adjusted)
     )
     assert "mean of the vocabulary" not in f"{adjusted.front()}{bb.methods_text(adjusted)}"
     words = bb.axis(SLICE, "affluence", words=drinks, centre="words").with_words(["wine"])
     assert "relative to the mean of the words champagne, wine, beer, cocktail and 7 more." in words.front().answer
-    assert sign["vocabulary"] == "positive: further towards rich than the mean of the vocabulary"
-    assert sign["words"] == "positive: further towards rich than the mean of these 11 words"
-    assert sign[None] == "positive: nearer to rich than to poor"
+    assert sign["vocabulary"].startswith("positive: further towards rich than the mean of the vocabulary; p positive")
+    assert sign["words"].startswith("positive: further towards rich than the mean of these 11 words; p positive")
+    assert sign[None].startswith("positive: nearer to rich than to poor; p positive")
 
 
 def test_words_whose_intervals_include_0_are_counted():

@@ -220,9 +220,21 @@ def test_each_kind_of_result_has_a_text(weat7):
     assert text[-1].startswith("Software: Python ")
     axis = bb.axis("glove-50d-slice", "gender", words=["nurse", "colonel"])
     assert "We placed 2 words on the axis gender from woman to man of" in bb.methods_text(axis)
-    assert "words, less the mean of this difference over the vocabulary: positive where a word lies further" in (
+    assert "less the mean of this difference over the 20,000 most frequent words: positive where a word lies" in (
         bb.methods_text(axis)
     )
+    count, chance = axis.chance()
+    assert f"The intervals of {count} of 2 words exclude 0; on an axis without a meaning" in bb.methods_text(axis)
+    assert f"with a probability of {chance:.0%}." in bb.methods_text(axis)
+    pairs = [("lamp", "tuesday"), ("carpet", "senator"), ("fish", "engine")]
+    unrelated = bb.axis("glove-50d-slice", pairs, words=["nurse", "colonel"])
+    assert unrelated.doubt
+    said = bb.methods_text(unrelated)
+    assert "of 3 pairs of words (lamp and tuesday; carpet and senator; fish and engine) in glove-50d-slice" in said
+    assert unrelated.doubt in said
+    assert "exclude 0;" not in said
+    lists = bb.axis("glove-50d-slice", {"old": ["old", "elderly"], "young": ["young"]}, words=["nurse", "colonel"])
+    assert "of 2 and 1 words (old: old, elderly; young: young) in glove" in bb.methods_text(lists)
     values, usual = axis.pairs()["agreement"], axis.random_agreement
     said = " to ".join(signed(value, digits=2) for value in (values.min(), values.max()))
     said = (
@@ -247,7 +259,7 @@ def test_each_kind_of_result_has_a_text(weat7):
     assert "the largest means of places, shrunken towards 0, are those of" in largest
     assert f"({signed(row['mean'])})" in largest
     pairs = [("weak", "strong"), ("gentle", "tough")]
-    assert "on the axis weak to strong of 2 pairs of words in" in bb.methods_text(
+    assert "on the axis weak to strong of 2 pairs of words (weak and strong; gentle and tough) in" in bb.methods_text(
         bb.axis("glove-50d-slice", pairs, ["nurse"])
     )
     with pytest.raises(bb.InputError, match="there is no methods text for"):

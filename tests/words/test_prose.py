@@ -164,6 +164,7 @@ def test_every_macro_of_metrics_is_rendered(rendered, slice_vectors):
 
 def test_every_macro_of_an_axis_is_rendered(rendered):
     bb.axis("glove-50d-slice", "gender", words=["actress", "captain", "nurse"]).front()
+    bb.axis("glove-50d-slice", [("lamp", "tuesday"), ("carpet", "senator")], words=["captain", "nurse"]).front()
     assert macros("axis") == rendered["axis"]
 
 
