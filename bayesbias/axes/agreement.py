@@ -100,8 +100,8 @@ def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
         said.append(
             f"{counted} positively with the others. {each} no more than random pairs of words may: "
             f"{listed(shown[weak].tolist())} ({brackets}). "
-            f"On average it is {_two(values.mean())}; of as many random pairs the average is below {_two(usual)} with a "
-            "probability of 95%."
+            f"On average it is {_two(values.mean())}; of as many random pairs the average is below {_two(usual)} with "
+            "a probability of 95%."
         )
     elif not apart.any():
         said.append(f"All pairs agree in direction ({others}: {_ends(values)}; {random}{_ends(bounds)}).")

@@ -338,9 +338,9 @@ class Quadrants(Result):
         sure = int((self._signs().mean(axis=0).max(axis=1) >= self.prob).sum())
         count = len(self.axes[0].words)
         return [
-            f"{_doubts(*self.axes)}{many(count, 'word')} {agreed(count, 'lies', 'lie')} in the quadrants of {self._between(0)} "
-            f"and {self._between(1)}{self._centred}. Expected share of words in each quadrant, with its {percent(self.prob)} interval: "
-            f"{'; '.join(said)}.",
+            f"{_doubts(*self.axes)}{many(count, 'word')} {agreed(count, 'lies', 'lie')} in the quadrants of "
+            f"{self._between(0)} and {self._between(1)}{self._centred}. Expected share of words in each quadrant, with "
+            f"its {percent(self.prob)} interval: {'; '.join(said)}.",
             f"The quadrant of {sure} of {many(count, 'word')} is known with a probability of {percent(self.prob)} or "
             "more.",
             f"By the signs of the places alone, without errors, the shares are: {'; '.join(plain)}.",
@@ -349,7 +349,7 @@ class Quadrants(Result):
 
     @property
     def _centred(self) -> str:
-        """What places are relative to, which decides the quadrant of a word that lies between."""
+        """The end of a sentence on what places are relative to, which decides quadrants."""
         first, second = (one.centred_on or "equal distance to both poles" for one in self.axes)
         each = f"{first} on both axes" if first == second else f"{first} on the first axis, to {second} on the other"
         return f", relative to {each}"

@@ -197,7 +197,7 @@ class Axis(Result):
         return float((np.abs(coordinates @ self.offset.mean) > reach * sds).mean())
 
     def _mean(self, judged: pd.Series, prob: float) -> dict[str, float]:
-        """The mean place of words (words,) that are judged; empty of one, of very many, and where it is 0 by construction."""
+        """The mean place of words that are judged; empty of one, of very many, and where it is 0 by construction."""
         if not 1 < judged.sum() <= MOST_ROWS or self.centre == "words":
             return {}
         weights = judged.to_numpy() / judged.sum()
@@ -546,8 +546,8 @@ class Axis(Result):
         caption = f"Places of {len(table):,} words{some}, {percent(prob)} intervals"
         said = (
             f"P(> 0): that on an axis without a meaning a word lies less far towards {self.ends[1]}. P(beyond the "
-            f"next): the same of the difference from the word in the next row. Sd over further {self._further}: how far "
-            f"other {self._further} of this opposition would move the place."
+            f"next): the same of the difference from the word in the next row. Sd over further {self._further}: how "
+            f"far other {self._further} of this opposition would move the place."
         )
         blocks = [Section("Words", [said, table_of(caption, ends, columns)])]
         if self.paired:

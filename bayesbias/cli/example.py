@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
@@ -19,7 +20,7 @@ from bayesbias.contrast import beside_associated
 from bayesbias.errors import InputError, agreed, many
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.reporting.fit_report import WORDS, FitReport
-from bayesbias.reporting.verdicts import beside_given, by_group, of_further_words, whole
+from bayesbias.reporting.verdicts import beside_given, of_further_words, whole
 from bayesbias.words import OWN, PairList, WordLists, labelled
 
 if TYPE_CHECKING:
@@ -73,18 +74,31 @@ def run_analysis(
 
 def answer(result: Fit, null: TopicNull | None) -> list[str]:
     """The answer of a fit, and in a second paragraph how sure it is, with what was measured."""
+    # what has no room in ten lines is left to the report, the least important first
+    for left_out in (set[str](), {"further"}, {"further", "found"}, {"further", "found", "groups"}):
+        paragraphs = _paragraphs(result, null, left_out)
+        if sum(len(wrap(each, WIDTH)) for each in paragraphs) <= LINES:
+            break
+    return paragraphs
+
+
+WIDTH, LINES = 79, 8
+"""Columns of a screen, and lines of an answer on it, with two more for what is written where."""
+
+
+def _paragraphs(result: Fit, null: TopicNull | None, left_out: set[str]) -> list[str]:
+    """The same without further words, how many words were found, or numbers of groups."""
     record, verdict, adjusted = result.data.coverage, bb.diagnose(result.tree), result.adjusted_for
-    said, sentences = FitReport(result, null).answer(), []
-    # what the answer says, or is long for, is left to the report: ten lines in all
-    differs, counted = False, "random list" in said
+    said, sentences = FitReport(result, null).answer(numbers="groups" not in left_out), []
+    counted = "random list" in said
     if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
-        table, further = bb.contrasts(result.tree, OWN, other), of_further_words(result, other, PROB)
-        row, differs = whole(table), by_group(result, table).differs
+        row = whole(bb.contrasts(result.tree, OWN, other))
+        further = None if "further" in left_out else of_further_words(result, other, PROB)
         name = labelled(f"{OWN} - {other}", result.labels)
         sentences.append(
             f"{difference(name).capitalize()} is {signed(row['mean'])} (negative: closer; {percent(PROB)} interval "
             f"{ends_of(row)}, probability of {'closer' if row['mean'] < 0 else 'farther'} {share(row['probability'])}"
-            f"{beside_given(row, None if differs and counted else further)})."
+            f"{beside_given(row, further)})."
         )
         sentences += [] if verdict.balance is None else _of_frequency(verdict.balance, f"{OWN} - {other}")
     if adjusted:
@@ -96,7 +110,7 @@ def answer(result: Fit, null: TopicNull | None) -> list[str]:
         sentences.append(
             f"{as_far:,} of {null.replicates:,} sets of random lists {are} at least as far from 0{before}."
         )
-    if record is not None and not differs:
+    if record is not None and "found" not in left_out:
         words = record.held
         sentences.append(f"{words.held:,} of {many(words.asked, 'word')}{words.and_controls} were found.")
     judged = headline_of(verdict, see="bayesbias diagnose")

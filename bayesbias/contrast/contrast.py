@@ -86,7 +86,8 @@ def contrasts(
         from the whole list are partially pooled (around 0, with a half-Cauchy prior of their standard deviation), so
         that words and whole list have one posterior. ``"association"``: the same without pooling, unbiased for each
         word and about twice as uncertain; for sums and comparisons of your own. ``"difference"`` (that of all other
-        contrasts, and of groups): differences of two mean distances, not pooled. Models with normal means of words
+        contrasts, and of groups): differences of two mean distances, not pooled; of three groups or more the whole list
+        is then their mean, in which the lists of other groups weigh by their words. Models with normal means of words
         (``crossed``, ``published``) pool these means, whatever the rows.
 
     Returns

@@ -415,7 +415,13 @@ def plot_overview(
         head_beside(axes)
     by = result.adjusted_for
     same = f"the difference before adjustment for {by}" if by else "the same difference"
-    grey = f" Grey: {same} over {topics.replicates:,} {topics.called(next(iter(topics.observed)))}." if topics else ""
+    grey = ""
+    if topics is not None:
+        every = {topics.called(statistic) for statistic in topics.observed}
+        called = (
+            every.pop() if len(every) == 1 else "sets of random lists, more or less similar to each other than these"
+        )
+        grey = f" Grey: {same} over {topics.replicates:,} {called}."
     note_below(figure, f"Thick bars: 50% intervals; thin: {percent(prob)}.{grey}", ax=ax)
     return figure
 

@@ -59,7 +59,7 @@ from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.own import ELSEWHERE
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import Fit, kept_open
-from bayesbias.models.weights import DIFFERENCE
+from bayesbias.models.weights import DIFFERENCE, RAW
 from bayesbias.plots.fits import (
     plot_association,
     plot_coefficients,
@@ -137,12 +137,12 @@ class FitReport(Result):
         """The fit, which records its model, word lists and embedding."""
         return (self.result.tree,)
 
-    def answer(self, prob: float = PROB) -> str:
-        """The result in a sentence that needs no statistics, or why there is none."""
+    def answer(self, prob: float = PROB, numbers: bool = True) -> str:
+        """The result in a sentence that needs no statistics, or why there is none; ``numbers`` are those of groups."""
         facts = self._given(prob)
         if not facts.verdict.ok:
             return WORDS.unread()
-        return contrast_sentences(self.result, prob)[0] if facts.other is None else _answer(facts)
+        return contrast_sentences(self.result, prob)[0] if facts.other is None else _answer(facts, numbers)
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen: the answer, one figure, a few lines."""
@@ -239,7 +239,7 @@ class _PageFacts(NamedTuple):
         return {"distances": len(self.table), **words}
 
 
-def _answer(facts: _PageFacts) -> str:
+def _answer(facts: _PageFacts, numbers: bool) -> str:
     """The result in a sentence that needs no statistics."""
     record, rows = facts.coverage, facts.headline["group"].iloc[1:]
     groups = [str(name) for name in rows.fillna("").drop_duplicates()] if len(rows) else [""]
@@ -255,7 +255,7 @@ def _answer(facts: _PageFacts) -> str:
         caution=" ".join(filter(None, [without_stereotypes(facts.result, facts.headline), caution])),
         edge=barely(facts.headline.iloc[0]),
         chance=_often_by_chance(facts),
-        by_group=by_group(facts.result, facts.headline),
+        by_group=by_group(facts.result, facts.headline, numbers),
         equal=equal_sentence(facts.result, str(facts.other)),
     )
 
@@ -283,6 +283,14 @@ def _chance(facts: _PageFacts, topics: str) -> str:
     """The sentences of a chance check, which say so where only the distances of the fit were adjusted."""
     by = facts.result.adjusted_for
     return WORDS.chance_before_adjustment(by=by, topics=topics) if by else topics
+
+
+def _counted(facts: _PageFacts) -> str:
+    """How many random lists are as far as those of the headline, where it was checked; else of any contrast."""
+    if facts.topics is None:
+        return ""
+    name = f"associated - {facts.other}"
+    return _chance(facts, facts.topics.counted(name) if name in facts.topics.observed else facts.topics.sentence)
 
 
 def _examples(facts: _PageFacts) -> str:
@@ -324,7 +332,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
             unit=facts.result.data.unit,
             mass=facts.percent,
             size=size_sentence(table),
-            topics="" if facts.topics is None else _chance(facts, facts.topics.sentence),
+            topics=_counted(facts),
             templates=_of_templates(facts, 0.0),
         ),
         WORDS.frequency_question(): " ".join(_of_frequency(facts)),
@@ -435,6 +443,8 @@ def _contrasts(facts: _PageFacts) -> Iterator[Block]:
     if facts.other == OTHER and facts.headline.attrs["rows"] != DIFFERENCE and facts.table["group"].nunique() > 2:
         rows = contrasts(facts.post, "associated", facts.other, facts.prob, by="group")
         yield WORDS.table("contrast_by_group", rows)
+        rows = contrasts(facts.post, "associated", facts.other, facts.prob, by="group", rows=RAW)
+        yield WORDS.table("association_by_group", rows)
 
 
 def _called(facts: _PageFacts, table: pd.DataFrame, *columns: str) -> pd.DataFrame:
@@ -526,7 +536,8 @@ def _sensitivity(facts: _PageFacts) -> Iterator[Block]:
     yield planned.text()
     yield str(prior_sensitivity(facts.post, "associated", facts.other))
     moving = influence(facts.post, words="stereotype").head(MOST_WORDS)
-    yield WORDS.table("without_a_word", moving, label=labelled(facts.other, facts.labels))
+    label, weighted = labelled(facts.other, facts.labels), facts.other == OTHER and facts.table["group"].nunique() > 2
+    yield WORDS.table("without_a_word", moving, label=label, mean=moving.attrs["mean"], weighted=weighted)
 
 
 def _coefficients(facts: _PageFacts) -> Iterator[Block]:

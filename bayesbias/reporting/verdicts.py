@@ -169,8 +169,8 @@ class ByGroup(NamedTuple):
     differs: bool
 
 
-def by_group(result: Fit, table: pd.DataFrame) -> ByGroup:
-    """Whether an answer yes or no on the whole list holds for each group by itself.
+def by_group(result: Fit, table: pd.DataFrame, numbers: bool = True) -> ByGroup:
+    """An answer yes or no on the whole list, group by group; of three groups or more with their means, or without.
 
     These are differences: what associations leave out, the nearness of the lists to all words, holds that of a list to
     the words of another group.
@@ -188,7 +188,10 @@ def by_group(result: Fit, table: pd.DataFrame) -> ByGroup:
     closer = table["mean"].iloc[0] < 0
     clear = found["high"] < 0 if closer else found["low"] > 0
     if len(found) > 2:
-        sentence = WORDS.by_group(clear=found[clear].to_dict("records"), unclear=found[~clear].to_dict("records"))
+        rows = {"clear": found[clear].to_dict("records"), "unclear": found[~clear].to_dict("records")}
+        own = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=RAW)
+        own = own[own["group"].isin(groups) & (own["high"] < 0 if closer else own["low"] > 0)]
+        sentence = WORDS.by_group(**rows, associated=own["group"].tolist(), numbers=numbers)
         return ByGroup(sentence, bool(sentence))
     opposed = found["low"] > 0 if closer else found["high"] < 0
     turned = found["mean"] > 0 if closer else found["mean"] < 0

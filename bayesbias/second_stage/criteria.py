@@ -159,8 +159,8 @@ class Criterion(Staged):
             f"{doubt}Words nearer to {second} than to {first} have {way} {self.kind} ({words}): correlation "
             f"{_two(rho['mean'])} ({inside}; {chance})."
             if settled
-            else f"{doubt}Whether words nearer to {second} than to {first} have larger {self.kind} is not known ({words}): "
-            f"the correlation is {_two(rho['mean'])} ({inside}, which includes 0; {chance}).",
+            else f"{doubt}Whether words nearer to {second} than to {first} have larger {self.kind} is not known "
+            f"({words}): the correlation is {_two(rho['mean'])} ({inside}, which includes 0; {chance}).",
             f"This is a posterior mean and allows for the errors of the {places}"
             f"{' and of the values' if self.errors else ''}{f' and for {similar}' if similar else ''}; the plain "
             f"correlation of the estimates with the values is {_two(self.plain)}.",

@@ -601,8 +601,9 @@ class TestAngle:
         assert row["low"] < 0 < row["high"]
         ends = " to ".join(signed(row[end], digits=2) for end in ("low", "high"))
         assert found.findings()[0] == (
-            f"{other.doubt} Whether the axes gender_pairs and weak to strong go together is not known: the cosine, corrected for "
-            f"errors, may lie anywhere from {ends} (89% interval; uncorrected {signed(found.plain, digits=2)})."
+            f"{other.doubt} Whether the axes gender_pairs and weak to strong go together is not known: the cosine, "
+            f"corrected for errors, may lie anywhere from {ends} (89% interval; uncorrected "
+            f"{signed(found.plain, digits=2)})."
         )
 
     def test_pairs_that_two_axes_share_are_in_both(self, gender):

@@ -634,7 +634,8 @@ def test_a_slight_change_is_said_in_its_size(tables, compared):
     own = np.where(tables[0]["connection"] == "associated", 0.0006, 0.0)
     verdict = compared(tables[0]["distance"] + own + noise).verdict
     assert re.search(
-        r"hardly a change: (less than 1%|at most \d+%) of the former size with a probability of 89% \(0\.000\d+, 89% interval",
+        r"hardly a change: (less than 1%|at most \d+%) of the former size with a probability of 89% "
+        r"\(0\.000\d+, 89% interval",
         verdict,
     )
     assert "0.000 " not in verdict.split("Probability")[0]

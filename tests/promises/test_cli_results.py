@@ -154,7 +154,7 @@ def test_run_takes_words_of_several_forms(here, slice_vectors):
     assert code == 0, errors
     assert "of 50 sets of random lists are at least as far from 0." in " ".join(out.split())
     page = Path("made/report.html").read_text(encoding="utf-8")
-    assert "random lists of words that have nothing to do with the groups" in page
+    assert "random lists of other words, neither the protected nor the given ones" in page
     null = bb.topic_null(slice_vectors, "forms.toml", replicates=5)
     assert {"he", "him", "she", "her"} <= set(slice_vectors.key_to_index)
     assert [sum(counts) for counts in null.forms.values()] == null.coherence["words"].tolist()

@@ -208,8 +208,7 @@ def test_an_answer_on_all_groups_says_what_holds_for_each_alone(frailty):
     assert alone.loc["younger", "low"] > 0
     said = (
         f"For older alone the difference is {signed(alone.loc['older', 'mean'])}, for younger alone "
-        f"{signed(alone.loc['younger', 'mean'])} ({ends_of(alone.loc['younger'])}); two lists do not show from which "
-        "group it comes."
+        f"{signed(alone.loc['younger', 'mean'])} ({ends_of(alone.loc['younger'])}): two lists do not show whose it is."
     )
     assert report.answer().startswith(f"Yes, taken together. In {SLICE}, words for older and younger are on average ")
     assert "are on average closer to their own stereotypes than" in report.answer()
@@ -254,8 +253,8 @@ def shifted(own, noise=0.02):
 @pytest.mark.parametrize(
     ("own", "alone", "begins", "ends"),
     [
-        ({"a": -0.3, "b": 0.1}, {"b": 0.1}, "Yes, taken together. ", "; two lists do not show from which group"),
-        ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No, taken together. ", "; two lists do not show from which group"),
+        ({"a": -0.3, "b": 0.1}, {"b": 0.1}, "Yes, taken together. ", ": two lists do not show whose it is"),
+        ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No, taken together. ", ": two lists do not show whose it is"),
         ({"a": -0.3, "b": -0.1}, {}, "Yes. ", ""),
         ({"a": -0.3, "b": -0.3, "c": 0.3}, {"c": 0.3}, "Yes, taken together. ", ", not for c (0.3"),
         ({"a": -0.3, "b": -0.3, "c": -0.1}, {}, "Yes. ", ""),
@@ -425,10 +424,14 @@ def test_an_answer_on_three_groups_tells_for_which_it_holds_by_itself():
     jew, christian = (
         f"{name} ({signed(own.loc[name, 'mean'])}, {ends_of(own.loc[name])})" for name in ("jew", "christian")
     )
+    associated = bb.contrasts(fits["religion"], by="group", rows="association").set_index("group")
+    assert associated.index[:3][associated["high"].iloc[:3] < 0].tolist() == ["jew", "muslim"]
     said = (
-        "Group by group, as differences that also hold how near the lists are to all words, this is credible for "
-        f"{muslim}, not for {jew} and {christian}."
+        f"Group by group, differences (with how near the lists are to all words) are credible for {muslim}, not for "
+        f"{jew} and {christian}; associations (with what the other groups do) are for jew and muslim."
     )
+    first_screen = [line for paragraph in answer(Fit(fits["religion"]), None) for line in wrap(paragraph, 79)]
+    assert len(first_screen) <= 8  # ten with what is written where
     assert FitReport(Fit(fits["religion"]), None).answer().endswith(f"(credible at 89%). {said}")
     assert (
         FitReport(Fit(fits["religion"]), None).answer().startswith("Yes, taken together. In google-news-slice, words")

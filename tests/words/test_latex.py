@@ -87,7 +87,8 @@ def test_levels_and_changes_fit_a_line_and_side_effects_have_a_caption(slice_vec
     )
     assert "intervals of the change; the whole list speaks about these protected words and attribute lists like" in said
     assert (
-        "rows of words are associations; negative change: closer to own stereotypes, compared with the others; p shrank and p reversed: "
+        "rows of words are associations; negative change: closer to own stereotypes, compared with the others; "
+        "p shrank and p reversed: "
         "probabilities that" in said
     )
     assert "observed" not in said

@@ -23,7 +23,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Coverage, distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import sampled_rows
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError, agreed, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, metric_and_options, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
@@ -49,8 +49,8 @@ LISTS = {
     "random": "sets of lists of unrelated random words",
 }  # kinds of replicates, and what a sentence calls their lists
 QUESTION = (
-    "The check asks how often random lists of words that have nothing to do with the groups, drawn to be as coherent "
-    "as the given lists and as similar to each other as words of the vocabulary allow, give a value as large."
+    "The check asks how often random lists of other words, neither the protected nor the given ones, drawn to be as "
+    "coherent as the given lists and as similar to each other as words of the vocabulary allow, give a value as large."
 )
 NEAR = "Random lists in place of stereotypes are as near to the protected words as the given ones."
 ANYWHERE = "In contrasts with control lists, random lists may lie anywhere in the vocabulary."
@@ -183,19 +183,23 @@ class TopicNull(Result):
     def sentence(self) -> str:
         """The result in words."""
         first, *others = self.table().to_dict("records")
-        are = "is" if first["count"] == 1 else "are"
-        text = (
-            f"Of {self.replicates:,} {self.called(first['statistic'])}, {first['count']:,} {are} at least as far from "
-            f"{first['centre']:g} ({first['statistic']}: {first['observed']:.3f})."
-        )
         rest = []
         for row in others:
             degree, means = self._unlike(row["statistic"])
             unlike = f"; its random lists are {degree} similar to each other: cosine of the means of {means}"
             unlike = unlike if degree else ""
             rest.append(f"{row['count']:,} for {row['statistic']} ({row['observed']:.3f}{unlike})")
-        full = f"{text} The count is {' and '.join(rest)}." if rest else text
-        return re.sub(r"(?<= )-(?= )|(?<=[ (])-(?=\d)", "\N{MINUS SIGN}", full)
+        more = _with_signs(f" The count is {' and '.join(rest)}.") if rest else ""
+        return f"{self.counted(first['statistic'])}{more}"
+
+    def counted(self, statistic: str) -> str:
+        """The sentence on one statistic."""
+        one_of(statistic, list(self.observed), "statistic")
+        row = next(each for each in self.table().to_dict("records") if each["statistic"] == statistic)
+        return _with_signs(
+            f"Of {self.replicates:,} {self.called(statistic)}, {row['count']:,} {agreed(row['count'], 'is', 'are')} at "
+            f"least as far from {row['centre']:g} ({statistic}: {row['observed']:.3f})."
+        )
 
     def called(self, statistic: str) -> str:
         """Name of the random lists of a statistic in sentences: as similar to each other only where they are."""
@@ -250,6 +254,11 @@ class TopicNull(Result):
             "Cosine of the mean vectors of two lists, less the mean of the vocabulary": self.similarity,
         }
         return (Section("Random lists", [whole_table(caption, table) for caption, table in tables.items()]),)
+
+
+def _with_signs(text: str) -> str:
+    """A text with proper minus signs in numbers and between lists."""
+    return re.sub(r"(?<= )-(?= )|(?<=[ (])-(?=\d)", "\N{MINUS SIGN}", text)
 
 
 def refuse_other(topics: TopicNull, fitted: Distances) -> None:
