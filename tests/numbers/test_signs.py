@@ -128,7 +128,7 @@ def test_sentence_column_figures_and_report_agree(posts, name, tmp_path):
         raw = bb.contrasts(post, rows="association").iloc[1:]
         outside = int(((raw["low"] > 0) | (raw["high"] < 0)).sum())
         assert table.attrs["alone"] == outside
-        assert f"without that, {outside} of {count} intervals exclude" in sentence
+        assert f"By their own distances alone, {outside} of {count} intervals exclude" in sentence
         said = f"clear for {len(chosen)} of {count} protected words: {len(chosen)} closer ({chosen[0]}"
     assert said in sentence
     page = bb.report(post, tmp_path / "report.md", sensitivity=False).read_text(encoding="utf-8")
