@@ -82,26 +82,22 @@ def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
             f"{_two(usual)} with a probability of 95%).",
             *asked,
         ]
-    apart, weak = values <= 0, (values > 0) & (values <= bounds)
-    along, hardly = int((~apart).sum()), int(weak.sum())
-    random = "95% of random pairs in their place: below "
+    apart, weak = values < -bounds, (values >= -bounds) & (values <= bounds)
+    hardly, random = int(weak.sum()), "95% of random pairs in their place: below "
+    said = []
     if apart.any():
-        said = [
-            f"The direction of {many(len(pairs) - along, 'pair')} disagrees with that of the other pairs: "
+        said += [
+            f"The direction of {many(int(apart.sum()), 'pair')} disagrees with that of the other pairs: "
             f"{listed(shown[apart].tolist())} (in brackets the {others}).",
             *asked,
         ]
-        counted = f"{along} of {len(pairs)} pairs {agreed(along, 'correlates', 'correlate')}"
-    else:
-        said, counted = [], f"All {along} pairs correlate"
     if hardly:
         brackets = f"{'' if apart.any() else f'in brackets the {others}; '}{random}{_ends(bounds[weak])}"
-        each = "All of these do so" if hardly == along else f"{hardly} of these {agreed(hardly, 'does', 'do')} so"
         said.append(
-            f"{counted} positively with the others. {each} no more than random pairs of words may: "
-            f"{listed(shown[weak].tolist())} ({brackets}). "
-            f"On average it is {_two(values.mean())}; of as many random pairs the average is below {_two(usual)} with "
-            "a probability of 95%."
+            f"{hardly} of {many(len(pairs), 'pair')} {agreed(hardly, 'agrees', 'agree')} with the others no more than "
+            f"random pairs of words may: {listed(shown[weak].tolist())} ({brackets}). On average it is "
+            f"{_two(values.mean())}; of as many random pairs the average is below {_two(usual)} with a "
+            "probability of 95%."
         )
     elif not apart.any():
         said.append(f"All pairs agree in direction ({others}: {_ends(values)}; {random}{_ends(bounds)}).")

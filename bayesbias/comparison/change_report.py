@@ -12,7 +12,17 @@ import pandas as pd
 
 from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import FINE, IN_SDS, MINUS, difference, excludes_zero, figure, hardly_changed, percent
+from bayesbias._support.phrases import (
+    FINE,
+    IN_SDS,
+    MINUS,
+    barely,
+    difference,
+    excludes_zero,
+    figure,
+    hardly_changed,
+    percent,
+)
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import Block, Code, Items, Page, Picture, Result, Section, filled, unsaid
 from bayesbias.contrast.associations import (
@@ -421,6 +431,7 @@ def _moved(result: Comparison, prob: float) -> str:
     return WORDS.moved(
         change=change,
         row=row,
+        edge=barely(row),
         other=labelled(result.headline[1], result.labels, PHRASES),
         part=part,
         little=part is not None and part < LITTLE,

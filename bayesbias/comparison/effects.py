@@ -531,7 +531,8 @@ def _range(row: Mapping[Any, Any], side: str) -> str:
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.0f}%"
+    """A share in whole percent; with a decimal where it would be written as all, and is not."""
+    return "> 99.9%" if 0.999 < value < 1 else f"{100 * value:.{int(0.995 <= value < 1)}f}%"
 
 
 MOST = 50_000

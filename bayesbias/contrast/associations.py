@@ -23,6 +23,7 @@ from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
     DIFFERENCE,
+    GROUPS,
     POOLED,
     RAW,
     ROWS,
@@ -57,8 +58,10 @@ MEANINGS = {
     "groups, less how near each list is to all protected words.",
     DIFFERENCE: "Rows of words are differences of two mean distances. They also hold how near the lists are to all "
     "protected words, so that a row by itself is not the word's bias.",
+    GROUPS: "Rows say by how much the words of a group are nearer to the stereotypes of their group than the words of "
+    "the other groups are, beyond control words where there are any. The mean of the groups is the whole list.",
 }
-"""Meaning of the rows of single words."""
+"""Meaning of the rows of single words, and of groups."""
 POOL_SD = 0.35
 """Scale of the half-Cauchy prior of the standard deviation between words' associations, in standard deviations of a
 protected word's distances to the vocabulary: .03 in cosine distance for Google News."""

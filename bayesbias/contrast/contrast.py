@@ -23,7 +23,9 @@ from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
     DIFFERENCE,
+    GROUPS,
     cells_of,
+    group_sums,
     group_weights,
     left_out,
     list_columns,
@@ -32,7 +34,7 @@ from bayesbias.models.weights import (
     whole_weights,
     why_no_association,
 )
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.resampling import effect_size
 from bayesbias.words import OTHER, OWN, controls_of
 
@@ -60,7 +62,7 @@ def contrasts(
         association of j = G / (G - 1) g[j, own],    whole list = weighted mean of the associations,
 
     where groups weigh the same, and words within a group. With two groups each group's mean association is the whole
-    list: which group contributes it is not known.
+    list, which does not tell which group contributes it (``rows="groups"`` does, beside control words).
 
     Parameters
     ----------
@@ -78,17 +80,19 @@ def contrasts(
         these. ``"similar"``: further protected words like these too, which is less certain; there every word weighs the
         same, so that the mean is another one where groups are of unequal size.
     by
-        ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups;
-        in associated - different all lists of other groups weigh the same, as in the whole list.
-        Associations have it for three groups or more.
+        ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups.
     rows
         What the rows of words are. ``"pooled"`` (the default of associated - different): associations whose deviations
         from the whole list are partially pooled (around 0, with a half-Cauchy prior of their standard deviation), so
         that words and whole list have one posterior. ``"association"``: the same without pooling, unbiased for each
         word and about twice as uncertain; for sums and comparisons of your own. ``"difference"`` (that of all other
         contrasts, and of groups): differences of two mean distances, not pooled; of three groups or more the whole list
-        is then their mean, in which the lists of other groups weigh by their words. Models with normal means of words
-        (``crossed``, ``published``) pool these means, whatever the rows.
+        is then their mean, in which the lists of other groups weigh by their words. ``"groups"`` (with ``by="group"``,
+        and the default of associated - different there): by how much the words of a group are nearer to the
+        stereotypes of their group than the words of the other groups are, beyond control words where there are any; how
+        near a list is to all words cancels, and so does how near a group is. The mean of the groups is the whole list.
+        With ``by="group"`` lists of other groups weigh the same in all rows, and associations take three groups.
+        Models with normal means of words (``crossed``, ``published``) pool these means, whatever the rows.
 
     Returns
     -------
@@ -103,8 +107,7 @@ def contrasts(
         ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``measured`` (word list, embedding and
         adjustment), ``left_out`` (words without a row), ``signs`` (the words that are clearly ``closer`` or
         ``farther``, see below), ``alone`` (number of words whose intervals by their own distances alone exclude 0,
-        where rows are pooled; else None), ``turned`` (those of ``signs`` whose means by these have the other
-        sign), ``borrowed`` (groups with words in ``signs``, none of whose intervals by these excludes 0),
+        where rows are pooled; else None), ``turned`` (those of ``signs`` whose means by these have the other sign),
         ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
         of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
         (posterior sd over its standard error), ``width_ratio`` (width of the interval of the whole list over that of
@@ -149,16 +152,20 @@ def contrasts(
     first, second = contrasted(first, second, *connections_of(result))
     if by == "group" and population != GIVEN:
         raise InputError("contrasts of groups speak about these protected words only: leave population as it is")
-    if by == "group" and rows is None:
-        rows = DIFFERENCE  # pooled rows of words are drawn towards the whole list, and means of a group with them
-    data, drawn = result.data, rows_of(result, first, second, population, rows)
+    data = result.data
     if by == "group":
         cells = cells_of(data)
-        if drawn.kind == DIFFERENCE and not why_no_association(data, cells, first, second):
-            sums = list_difference_sums(data, cells)
-            drawn = replace(drawn, words=sums.of(functionals_of(result, cells, sums.parts)))
+        if why_no_association(data, cells, first, second):
+            drawn = rows_of(result, first, second, population, DIFFERENCE if rows in (None, GROUPS) else rows)
+        elif rows in (None, GROUPS, DIFFERENCE):
+            sums = list_difference_sums(data, cells) if rows == DIFFERENCE else group_sums(data, cells)
+            drawn = rows_of(result, first, second, population, DIFFERENCE)
+            drawn = replace(drawn, words=sums.of(functionals_of(result, cells, sums.parts)), kind=sums.kind)
+        else:
+            drawn = rows_of(result, first, second, population, rows)
         table = _by_group(drawn).summary(prob, region)
     else:
+        drawn = rows_of(result, first, second, population, rows)
         table = pd.concat([each.summary(prob, region) for each in (drawn.whole, drawn.words)], ignore_index=True)
     cluster = cluster_interval_of(data, first, second, prob)
     low, high = drawn.whole.summary(prob)[["low", "high"]].iloc[0]
@@ -185,7 +192,6 @@ def contrasts(
             "signs": {side: named[signs == sign].tolist() for side, sign in (("closer", -1), ("farther", 1))},
             "alone": None if drawn.alone is None else int(drawn.alone.excludes(0.0, prob).sum()),
             "turned": [] if drawn.alone is None else named[signs * drawn.alone.mean < 0].tolist(),
-            "borrowed": [] if drawn.alone is None else _borrowed(drawn.alone, signs, prob),
             "standardised": None if spread is None else float(table["mean"].iloc[0]) / spread,
             "weat_d": weat_effect_size(data) if (first, second) == (OWN, OTHER) else None,
         }
@@ -193,22 +199,15 @@ def contrasts(
     return table
 
 
-def _borrowed(alone: Estimates, signs: IntArray, prob: float) -> list[str]:
-    """Groups with words whose sign is named, where by their own distances no interval of the group excludes 0."""
-    groups = alone.index["group"].fillna("").to_numpy(dtype=str)
-    known = set(groups[alone.excludes(0.0, prob)].tolist())
-    return [name for name in dict.fromkeys(groups[signs != 0].tolist()) if name and name not in known]
-
-
 def _by_group(drawn: Rows) -> Estimates:
     """Means over the words of each group, and their differences."""
     groups = drawn.words.index["group"].fillna("").to_numpy(dtype=str)
     if "" in groups:
         raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
-    if drawn.kind != DIFFERENCE and len(set(groups.tolist())) < 3:
+    if drawn.kind not in (DIFFERENCE, GROUPS) and len(set(groups.tolist())) < 3:
         raise InputError(
             "by='group': with two groups the mean association of each is the whole list, by arithmetic, so that two "
-            "lists do not tell which group contributes it; it takes three groups, or rows='difference'"
+            "lists do not tell which group contributes it; it takes three groups, or rows='groups'"
         )
     labels, matrix = group_weights(groups)
     return drawn.words.combine(matrix, pd.DataFrame({"group": labels}, dtype="string"))

@@ -21,6 +21,7 @@ from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of
 
 RAW, POOLED, DIFFERENCE = ROWS = ("association", "pooled", "difference")
+GROUPS = "groups"  # rows of groups: their words beside those of the other groups
 PARTS_OF_WORD = (RAW, "nearness of the lists", "nearness of the word")  # parts of a protected word's contrast
 WHOLE_OF_WORDS = np.array([[1.0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 """Parts of the whole list, and their sum, from those of words and their sum."""
@@ -276,6 +277,35 @@ def list_difference_sums(data: Distances, cells: Cells) -> Sums:
     words = np.flatnonzero(cells.associated)
     parts = list_differences(cells, words, cells.own[words])
     return Sums(labels_of(data, words), identity(len(words)), parts, DIFFERENCE)
+
+
+def group_sums(data: Distances, cells: Cells) -> Sums:
+    """By how much each word is nearer to its own list than the words of the other groups are, beyond control words.
+
+    With d[j, l] the mean distance of word j to list l and c[j] that to the control lists, which weigh the same (0
+    without any), of a word of group g
+
+        d[j, g] - c[j] - mean over the other groups and their words k of (d[k, g] - c[k]).
+
+    Neither how near a list is to all words nor how near a group is to all words is in it. Its mean over groups is the
+    whole list: the control words cancel there, and every other list of a group is the own list of another.
+    """
+    words, names = np.flatnonzero(cells.associated), data.connections.tolist()
+    controls = [names.index(name) for name in controls_of(names) if cells.filled[words, names.index(name)].all()]
+    values = np.r_[1.0, np.full(len(controls), -1 / max(len(controls), 1))]
+
+    def beyond(members: IntArray, lists: IntArray) -> sparse.csr_array:
+        places = [lists, *(np.full(len(members), control) for control in controls)]
+        return of_words(cells, members, np.column_stack(places), values)
+
+    weights = whole_weights(data, cells.associated)
+    others = []
+    for column in cells.lists.tolist():
+        members = words[cells.own[words] != column]
+        mean = weights[members] / max(weights[members].sum(), 1e-300)
+        others.append(sparse.csr_array(mean[None] @ beyond(members, np.full(len(members), column)).toarray()))
+    combine = sparse.csr_array(sparse.hstack([identity(len(words)), -_own_lists(cells, words)]))
+    return Sums(labels_of(data, words), combine, stacked(beyond(words, cells.own[words]), *others), GROUPS)
 
 
 def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> Sums:

@@ -59,7 +59,7 @@ from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.own import ELSEWHERE
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import Fit, kept_open
-from bayesbias.models.weights import DIFFERENCE, RAW
+from bayesbias.models.weights import DIFFERENCE
 from bayesbias.plots.fits import (
     plot_association,
     plot_coefficients,
@@ -79,13 +79,14 @@ from bayesbias.reporting.verdicts import (
     of_further_words,
     reservations,
     shortness,
+    slight,
     verdict_sentences,
     whole,
     without_stereotypes,
     words_sentence,
 )
 from bayesbias.vectors import list_embeddings
-from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, labelled, list_words
+from bayesbias.words import OTHER, OWN, PHRASES, STEREOTYPES, controls_of, labelled, list_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -245,7 +246,7 @@ def _answer(facts: _PageFacts, numbers: bool) -> str:
     groups = [str(name) for name in rows.fillna("").drop_duplicates()] if len(rows) else [""]
     caution = family_of(facts.result.spec).caution
     return WORDS.answer(
-        row=facts.headline.iloc[0],
+        row=whole(facts.headline),
         short=shortness(facts.result),
         embedding=record.embedding["name"] if record is not None and record.embedding else "",
         scores=bool(facts.result.data.measure),
@@ -255,6 +256,7 @@ def _answer(facts: _PageFacts, numbers: bool) -> str:
         caution=" ".join(filter(None, [without_stereotypes(facts.result, facts.headline), caution])),
         edge=barely(facts.headline.iloc[0]),
         chance=_often_by_chance(facts),
+        slight=slight(facts.headline),
         by_group=by_group(facts.result, facts.headline, numbers),
         equal=equal_sentence(facts.result, str(facts.other)),
     )
@@ -286,7 +288,7 @@ def _chance(facts: _PageFacts, topics: str) -> str:
 
 
 def _counted(facts: _PageFacts) -> str:
-    """How many random lists are as far as those of the headline, where it was checked; else of any contrast."""
+    """The sentence on random lists as far as those of the headline, where it was checked; else on any contrast."""
     if facts.topics is None:
         return ""
     name = f"associated - {facts.other}"
@@ -304,9 +306,14 @@ def _examples(facts: _PageFacts) -> str:
     nearer = (others - own["distance"]).dropna()
     if nearer.empty:
         return ""
+    controls = facts.table[~facts.table["connection"].isin(STEREOTYPES)]
+    if beyond := set(controls["group"]) >= set(own["group"]):
+        of_group = controls.groupby("group")["distance"].mean()
+        others_of = (of_group.sum() - of_group) / max(len(of_group) - 1, 1)
+        nearer -= own["group"].map(others_of - of_group).reindex(nearer.index)
     largest = nearer.sort_values(key=np.abs, ascending=False).head(EXAMPLES)
     named = [{"name": str(w), "group": own.loc[str(w), "group"], "difference": d} for w, d in largest.items()]
-    return WORDS.examples(words=len(nearer), largest=named)
+    return WORDS.examples(words=len(nearer), largest=named, beyond=beyond)
 
 
 def _spoken(facts: _PageFacts) -> str:
@@ -340,7 +347,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
             words=len(table) - 1,
             similar=similar,
             nearness=nearness,
-            told="" if shortness(facts.result) else words_sentence(table),
+            told="" if shortness(facts.result) else words_sentence(table, by_group(facts.result, table).unclear),
         ),
     }
     if not (excludes_zero(row) and (similar is None or excludes_zero(similar))):
@@ -440,11 +447,10 @@ def _contrasts(facts: _PageFacts) -> Iterator[Block]:
         yield Items([*rows.attrs["notes"], WORDS.independent_words(label=label, cluster=cluster_sentence(rows))])
         if rows.attrs["left_out"]:
             yield WORDS.left_out(words=rows.attrs["left_out"])
-    if facts.other == OTHER and facts.headline.attrs["rows"] != DIFFERENCE and facts.table["group"].nunique() > 2:
+    if facts.other == OTHER and facts.headline.attrs["rows"] != DIFFERENCE:
         rows = contrasts(facts.post, "associated", facts.other, facts.prob, by="group")
-        yield WORDS.table("contrast_by_group", rows)
-        rows = contrasts(facts.post, "associated", facts.other, facts.prob, by="group", rows=RAW)
-        yield WORDS.table("association_by_group", rows)
+        controls = bool(controls_of(facts.result.data.connections.tolist()))
+        yield WORDS.table("contrast_by_group", rows, controls=controls)
 
 
 def _called(facts: _PageFacts, table: pd.DataFrame, *columns: str) -> pd.DataFrame:

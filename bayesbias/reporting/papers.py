@@ -45,6 +45,7 @@ from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models.layout import PAIRED
 from bayesbias.models.tree import Fit
+from bayesbias.models.weights import GROUPS
 from bayesbias.second_stage.specifications import Multiverse
 from bayesbias.vectors import about, list_embeddings
 from bayesbias.vectors.debiasing.registry import METHODS
@@ -464,6 +465,8 @@ def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
     nouns = {"pooled": "partially pooled associations", "association": "associations"}
     if attrs.get("rows") in nouns and ("change" not in attrs or levels):
         parts.append(f"rows of {rows} {nouns[attrs['rows']]}")
+    if attrs.get("rows") == GROUPS:
+        parts.append("distances of the words of a group to its list less those of other groups, beyond control words")
     if "sign" in attrs:
         parts.append(attrs["sign"])
     elif "change" in attrs and attrs.get("first") == OWN:

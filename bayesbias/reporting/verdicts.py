@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -30,9 +32,11 @@ from bayesbias.errors import InputError
 from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import DIFFERENCE, RAW, cells_of, nearness_weights, whole_weights, why_no_association
-from bayesbias.words import OTHER, OWN, PHRASES, labelled
+from bayesbias.words import OTHER, OWN, PHRASES, controls_of, labelled
 
 WORDS = Prose("fit")
+SLIGHT = 0.1
+"""Standard deviations of control words' mean distances below which a difference is hardly any."""
 
 
 def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | None = None) -> list[str]:
@@ -134,6 +138,7 @@ def _probability(row: Any, of: Any) -> float:
 def _headline(result: Fit, other: str, prob: float) -> str:
     """Yes, no or inconclusive; how much; for whom."""
     table, short = contrasts(result.tree, "associated", other, prob=prob), shortness(result)
+    groups = ByGroup() if short else by_group(result, table)
     return WORDS.verdict(
         row=whole(table),
         short=short,
@@ -143,9 +148,10 @@ def _headline(result: Fit, other: str, prob: float) -> str:
         caution=" ".join(filter(None, [without_stereotypes(result, table), family_of(result.spec).caution])),
         population=POPULATIONS[GIVEN],
         mass=percent(prob),
-        told="" if short else words_sentence(table),
+        told="" if short else words_sentence(table, groups.unclear),
         edge=barely(table.iloc[0]),
-        by_group=ByGroup("", False) if short else by_group(result, table),
+        slight=slight(table),
+        by_group=groups,
         equal=equal_sentence(result, other),
     )
 
@@ -163,40 +169,38 @@ def equal_sentence(result: Fit, other: str) -> str:
 
 
 class ByGroup(NamedTuple):
-    """A sentence on groups by themselves, empty where it adds nothing to that on all; whether they differ credibly."""
+    """A sentence on groups by themselves, empty where all are as the whole list; which are not; if one is opposed."""
 
-    sentence: str
-    differs: bool
+    sentence: str = ""
+    unclear: tuple[str, ...] = ()
+    opposed: bool = False
 
 
 def by_group(result: Fit, table: pd.DataFrame, numbers: bool = True) -> ByGroup:
-    """An answer yes or no on the whole list, group by group; of three groups or more with their means, or without.
-
-    These are differences: what associations leave out, the nearness of the lists to all words, holds that of a list to
-    the words of another group.
-    """
+    """An answer yes or no on the whole list, group by group; with their means, or without."""
     groups = table["group"].iloc[1:]
-    if (
-        groups.isna().any()
-        or len(groups.unique()) < 2
-        or table.attrs["second"] != OTHER
-        or not excludes_zero(table.iloc[0])
-    ):
-        return ByGroup("", False)
-    found = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=DIFFERENCE)
-    found = found[found["group"].isin(groups)]
-    closer = table["mean"].iloc[0] < 0
-    clear = found["high"] < 0 if closer else found["low"] > 0
-    if len(found) > 2:
-        rows = {"clear": found[clear].to_dict("records"), "unclear": found[~clear].to_dict("records")}
-        own = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=RAW)
-        own = own[own["group"].isin(groups) & (own["high"] < 0 if closer else own["low"] > 0)]
-        sentence = WORDS.by_group(**rows, associated=own["group"].tolist(), numbers=numbers)
-        return ByGroup(sentence, bool(sentence))
-    opposed = found["low"] > 0 if closer else found["high"] < 0
-    turned = found["mean"] > 0 if closer else found["mean"] < 0
-    sentence = WORDS.of_two_groups(groups=found.assign(turned=turned).to_dict("records")) if turned.any() else ""
-    return ByGroup(sentence, bool(opposed.any()))
+    if groups.isna().any() or len(groups.unique()) < 2 or table.attrs["second"] != OTHER:
+        return ByGroup()
+    if slight(table) or not excludes_zero(table.iloc[0]):
+        return ByGroup()
+    found = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group")
+    found, closer = found[found["group"].isin(groups)], table["mean"].iloc[0] < 0
+    clear, opposed = (found["high"] < 0, found["low"] > 0) if closer else (found["low"] > 0, found["high"] < 0)
+    sentence = WORDS.by_group(
+        clear=found[clear].to_dict("records"),
+        unclear=found[~clear].to_dict("records"),
+        numbers=numbers,
+        controls=bool(controls_of(result.data.connections.tolist())),
+    )
+    return ByGroup(sentence, tuple(found["group"][~clear]), bool(opposed.any()))
+
+
+def slight(table: pd.DataFrame) -> bool:
+    """True where the interval of the whole list excludes 0, and lies next to it in standard deviations of controls."""
+    row, size = table.iloc[0], table.attrs["standardised"]
+    if size is None or not excludes_zero(row):
+        return False
+    return bool(max(abs(row["low"]), abs(row["high"])) * abs(size / row["mean"]) < SLIGHT)
 
 
 def shortness(result: Fit) -> str:
@@ -239,10 +243,13 @@ def beside_given(row: Any, further: Any) -> str:
     return f"; {whom} {signed(further['mean'])}, {numbers}"
 
 
-def words_sentence(table: pd.DataFrame) -> str:
-    """For which protected words the sign of the association, or of the difference, is clear."""
+def words_sentence(table: pd.DataFrame, unclear: Collection[str] = ()) -> str:
+    """For which protected words the sign of the association, or of the difference, is clear.
+
+    ``unclear`` are groups that are not credible by themselves: signs of their words rest on the other groups.
+    """
     signs, second, differ = table.attrs["signs"], table.attrs["second"], table.attrs["rows"] == DIFFERENCE
-    words, clear = len(table) - 1, sum(map(len, signs.values()))
+    words, clear, named = len(table) - 1, sum(map(len, signs.values())), set(chain.from_iterable(signs.values()))
     return WORDS.words_told(
         whole=table.iloc[0],
         words=words,
@@ -254,7 +261,7 @@ def words_sentence(table: pd.DataFrame) -> str:
         alone=table.attrs["alone"],
         turned=table.attrs["turned"],
         further=int(((table["low"] > 0) | (table["high"] < 0)).iloc[1:].sum()) - clear,
-        borrowed=table.attrs["borrowed"],
+        resting=[name for name in unclear if named & set(table["protected_word"][table["group"] == name])],
         hold_nearness=differ and second == OTHER,
         edge=barely(table.iloc[0]),
     )

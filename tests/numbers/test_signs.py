@@ -158,7 +158,7 @@ def test_a_sign_is_clear_only_where_the_interval_excludes_0():
 
 def test_groups_are_means_of_the_rows(posts):
     default = bb.contrasts(posts["religion"], by="group")
-    pd.testing.assert_frame_equal(default, bb.contrasts(posts["religion"], by="group", rows="difference"))
+    pd.testing.assert_frame_equal(default, bb.contrasts(posts["religion"], by="group", rows="groups"))
     for rows in ("pooled", "association"):
         words = bb.contrasts(posts["religion"], rows=rows).iloc[1:].set_index("protected_word")
         groups = bb.contrasts(posts["religion"], by="group", rows=rows).set_index("group")
@@ -166,17 +166,65 @@ def test_groups_are_means_of_the_rows(posts):
             assert groups.loc[group, "mean"] == pytest.approx(part["mean"].mean(), abs=1e-9)
 
 
-def test_differences_of_groups_average_to_the_whole_list(posts):
-    """Lists of other groups weigh the same in both, however many words they have."""
-    table = bb.distance_table("google-news-slice", "religion")
+@pytest.mark.parametrize("name", ["religion", "gender"])
+@pytest.mark.parametrize("rows", ["groups", "difference"])
+def test_rows_of_groups_average_to_the_whole_list(posts, name, rows):
+    """By hand from the distances: lists and groups weigh the same, however many words they have."""
+    table = bb.distance_table("google-news-slice", name)
     lists = table[table["connection"].isin(["associated", "different"])]
     assert len(set(lists.groupby("attribute_class")["attribute_word"].nunique())) > 1
     means = lists.pivot_table("distance", ["group", "protected_word"], "attribute_class", observed=True)
-    for group, row in bb.contrasts(posts["religion"], by="group").set_index("group").iloc[:3].iterrows():
-        others = means.loc[group].drop(columns=group).mean(axis=1)
-        assert row["mean"] == pytest.approx((means.loc[group][group] - others).mean(), abs=0.01)
-    three = bb.contrasts(posts["religion"], by="group")["mean"].iloc[:3]
-    assert three.mean() == pytest.approx(bb.contrasts(posts["religion"])["mean"].iloc[0], abs=1e-9)
+    by_group = means.groupby("group").mean()  # (groups, lists)
+    controls = table[~table.index.isin(lists.index)].groupby(["group", "connection"], observed=True)["distance"].mean()
+    beyond = by_group.sub(controls.groupby("group").mean(), axis=0)
+    found = bb.contrasts(posts[name], by="group", rows=rows).set_index("group")["mean"]
+    for group in by_group.index:
+        column, row = beyond[group].drop(group).mean(), by_group.loc[group].drop(group).mean()
+        expected = beyond.loc[group, group] - column if rows == "groups" else by_group.loc[group, group] - row
+        assert found[group] == pytest.approx(expected, abs=0.01)
+    whole = bb.contrasts(posts[name])["mean"].iloc[0]
+    assert found[by_group.index].mean() == pytest.approx(whole, abs=1e-9)
+
+
+def test_controls_of_groups_are_left_out_where_there_are_none():
+    groups = {"a": ("priest", "church", "bible"), "b": ("imam", "mosque", "koran")}
+    lists = bb.WordLists("pair", groups, {"a": ("greedy", "rich", "old"), "b": ("violent", "dirty", "poor")}, {})
+    table = bb.distance_table("glove-50d-slice", lists)
+    means = table.pivot_table("distance", "group", "attribute_class", observed=True)
+    found = bb.contrasts(bb.fit(table, seed=0), by="group").set_index("group")["mean"]
+    for group, other in ("ab", "ba"):
+        assert found[group] == pytest.approx(means.loc[group, group] - means.loc[other, group], abs=0.01)
+
+
+@pytest.mark.full
+def test_a_group_with_random_stereotypes_is_not_credible_beside_groups_with_own():
+    """Differences hold how near a random list is to all words, associations what the other groups do."""
+    kv, rng = bb.load_embedding("glove-50d-slice"), np.random.default_rng(0)
+    lists = bb.load_words("religion")
+    people = {group: [word for word in words if word in kv] for group, words in lists.protected.items()}
+    listed = {word for words in people.values() for word in words}
+
+    def near(words, count):
+        return [word for word, _ in kv.most_similar(list(words), topn=60) if word not in listed][:count]
+
+    own = {group: near(people[group], 10) for group in ("jew", "christian")}
+    vocabulary = [word for word in kv.index_to_key[300:8000] if word.isalpha() and len(word) > 2]
+    away, means = [], []
+    for word in rng.choice(vocabulary, 60, replace=False):
+        stereotypes = own | {"muslim": [word, *near([word], 9)]}
+        post = bb.fit(bb.distance_table(kv, bb.WordLists("one random", people, stereotypes, lists.controls)), seed=0)
+        rows = [bb.contrasts(post, by="group", rows=rows).set_index("group").loc["muslim"] for rows in KINDS]
+        away.append([row["low"] > 0 or row["high"] < 0 for row in rows])
+        means.append([row["mean"] for row in rows])
+    rates, mean = np.mean(away, axis=0), np.mean(means, axis=0)
+    error = np.std(means, axis=0) / np.sqrt(len(means))
+    assert rates[0] <= 0.11 + 2 * np.sqrt(0.11 * 0.89 / 60)
+    assert abs(mean[0]) < 3 * error[0]
+    assert rates[1] > 0.5
+    assert mean[2] < -5 * error[2]
+
+
+KINDS = ("groups", "difference", "association")
 
 
 def encoder(texts):

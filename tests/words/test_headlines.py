@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._support.phrases import barely, ends_of, order_said, signed, untold
+from bayesbias._support.phrases import barely, ends_of, excludes_zero, figure, order_said, signed, untold
 from bayesbias._support.prose import Prose
 from bayesbias.cli.example import answer
+from bayesbias.errors import in_words
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.fit_report import FitReport
 from bayesbias.reporting.verdicts import ByGroup, by_group
@@ -179,7 +180,7 @@ def test_an_audit_with_calls_says_how_many_are_errors():
 def test_the_verdict_of_a_fit_and_its_chance_check_are_one_answer(low, high, chance, begins):
     row = pd.Series({"low": low, "high": high})
     given = {"short": "", "embedding": "X", "scores": False, "groups": [], "other": "others", "mass": "89%"}
-    given |= {"caution": "", "by_group": ByGroup("", False), "equal": ""}
+    given |= {"caution": "", "by_group": ByGroup(), "slight": False, "equal": ""}
     assert Prose("fit").answer(row=row, edge=barely(row), chance=chance, **given).startswith(begins)
 
 
@@ -200,27 +201,75 @@ def frailty():
     return table, FitReport(Fit.read(bb.fit(table, seed=0)))
 
 
-def test_an_answer_on_all_groups_says_what_holds_for_each_alone(frailty):
-    table, report = frailty
-    means = table.pivot_table("distance", "group", "connection", observed=True)
-    alone = bb.contrasts(report.result.tree, by="group", rows="difference").set_index("group").loc[["older", "younger"]]
-    assert alone["mean"].to_numpy() == pytest.approx((means["associated"] - means["different"])[alone.index].to_numpy())
-    assert alone.loc["younger", "low"] > 0
-    said = (
-        f"For older alone the difference is {signed(alone.loc['older', 'mean'])}, for younger alone "
-        f"{signed(alone.loc['younger', 'mean'])} ({ends_of(alone.loc['younger'])}): two lists do not show whose it is."
+def group_sentence(rows, clear, unclear, controls=True):
+    """The sentence on groups by themselves, from their rows."""
+    named = [
+        [f"{name} ({signed(rows.loc[name, 'mean'])}, {ends_of(rows.loc[name])})" for name in names]
+        for names in (clear, unclear)
+    ]
+    beyond = (
+        ", beyond control words" if controls else "; without control words this holds how near a group is to all words"
     )
-    assert report.answer().startswith(f"Yes, taken together. In {SLICE}, words for older and younger are on average ")
+    said = f"{in_words(named[0])}, not for {in_words(named[1])}" if clear else f"none of them: {in_words(named[1])}"
+    return f"By group (compared with the words of the other groups{beyond}) it is credible for {said}."
+
+
+def test_an_answer_on_all_groups_says_for_which_it_holds_alone(frailty):
+    table, report = frailty
+    means = table.pivot_table("distance", "group", "attribute_class", observed=True)
+    alone = bb.contrasts(report.result.tree, by="group").set_index("group").loc[["older", "younger"]]
+    for group, other in (("older", "younger"), ("younger", "older")):
+        assert alone.loc[group, "mean"] == pytest.approx(means.loc[group, group] - means.loc[other, group], abs=0.01)
+    assert (alone["high"] < 0).tolist() == [False, True]
+    said = group_sentence(alone, ["younger"], ["older"], controls=False)
+    assert report.answer().startswith(f"Yes. In {SLICE}, words for older and younger are on average ")
     assert "are on average closer to their own stereotypes than" in report.answer()
     assert report.answer().endswith(f"(credible at 89%). {said}")
     verdict = report.findings()[0]
-    assert verdict.startswith("Yes, taken together: on average these protected words are closer")
+    assert verdict.startswith("Yes: on average these protected words are closer")
     assert said in verdict
     first_screen = [line for paragraph in answer(report.result, None) for line in wrap(paragraph, 79)]
     assert len(first_screen) <= 8  # ten with what is written where
-    # at 95% the interval of the younger holds 0, and its mean is said all the same
     assert report.answer(0.95).startswith("Yes, barely: the interval ends next to 0. ")
-    assert f"for younger alone {signed(alone.loc['younger', 'mean'])} (" in report.answer(0.95)
+    at95 = bb.contrasts(report.result.tree, by="group", prob=0.95).set_index("group")
+    assert group_sentence(at95, ["younger"], ["older"], controls=False) in report.answer(0.95)
+
+
+def test_a_difference_next_to_nothing_is_called_so_however_small_its_error():
+    """After a method that makes the means of these groups equal, the interval is as small as the difference."""
+    lists = bb.WordLists("frailty", PEOPLE, FRAILTY, bb.load_words("gender").controls)
+    raw, equal = bb.load_embedding(SLICE), bb.debias(SLICE, "leace", definitional=PEOPLE)
+    answers = {}
+    for name, kv in (("raw", raw), ("equal", equal)):
+        post = bb.fit(bb.distance_table(kv, lists), seed=0)
+        table = bb.contrasts(post)
+        row, spread = table.iloc[0], table["mean"].iloc[0] / table.attrs["standardised"]
+        within = max(abs(row["low"]), abs(row["high"])) < 0.1 * spread
+        report = FitReport(Fit.read(post))
+        answers[name] = within, excludes_zero(row), report.answer(), report.findings()[0]
+    assert [answers[name][0] for name in answers] == [False, True]
+    assert answers["raw"][2].startswith("Yes")
+    _, away, answer_, verdict = answers["equal"]
+    assert all(said.startswith("Hardly any difference" if away else "Inconclusive") for said in (answer_, verdict))
+
+
+def test_examples_are_beyond_what_control_words_show():
+    """Words for one group may be nearer to everything."""
+    lists = bb.WordLists("frailty", PEOPLE, FRAILTY, bb.load_words("gender").controls)
+    table = bb.distance_table(SLICE, lists)
+    report = FitReport(Fit.read(bb.fit(table, seed=0)))
+    means = table.pivot_table("distance", "attribute_word", "group", observed=True)
+    nearer = means["older"] - means["younger"]  # to words for the younger
+    controls = table[~table["connection"].isin(["associated", "different"])].groupby("group")["distance"].mean()
+    beyond = nearer - (controls["older"] - controls["younger"])
+    by_word = pd.concat([-beyond[list(FRAILTY["older"])], beyond[list(FRAILTY["younger"])]])
+    largest = by_word.abs().sort_values(ascending=False).index[:4]
+    said = report.front().lines["For example?"]
+    assert "in either direction, beyond that of the control words: " in said
+    for word in largest:
+        group = "older" if word in FRAILTY["older"] else "younger"
+        way = "nearer to" if by_word[word] > 0 else "farther from"
+        assert f"{word} (a stereotype of {group}), {figure(abs(by_word[word]))} {way} words for {group}" in said
 
 
 def test_a_group_without_stereotypes_is_not_said_to_be_near_to_its_own(frailty):
@@ -253,8 +302,8 @@ def shifted(own, noise=0.02):
 @pytest.mark.parametrize(
     ("own", "alone", "begins", "ends"),
     [
-        ({"a": -0.3, "b": 0.1}, {"b": 0.1}, "Yes, taken together. ", ": two lists do not show whose it is"),
-        ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No, taken together. ", ": two lists do not show whose it is"),
+        ({"a": -0.3, "b": 0.1}, {"b": 0.1}, "Yes, taken together. ", "it is credible for a (−0.3"),
+        ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No, taken together. ", "it is credible for a (0."),
         ({"a": -0.3, "b": -0.1}, {}, "Yes. ", ""),
         ({"a": -0.3, "b": -0.3, "c": 0.3}, {"c": 0.3}, "Yes, taken together. ", ", not for c (0.3"),
         ({"a": -0.3, "b": -0.3, "c": -0.1}, {}, "Yes. ", ""),
@@ -263,16 +312,15 @@ def shifted(own, noise=0.02):
 def test_a_group_on_the_other_side_is_named(own, alone, begins, ends):
     result = shifted(own)
     table = bb.contrasts(result.tree)
-    means = bb.contrasts(result.tree, by="group", rows="difference").set_index("group")["mean"][list(own)]
+    means = bb.contrasts(result.tree, by="group").set_index("group")["mean"][list(own)]
     assert means.to_dict() == pytest.approx(own, abs=0.02)
     opposed = means[means * table["mean"].iloc[0] < 0]
     assert opposed.to_dict() == pytest.approx(alone, abs=0.02)
     answer = FitReport(result).answer()
     assert answer.startswith(begins)
     assert ends in answer
-    assert (" alone " in answer) == (bool(alone) and len(own) == 2)
-    assert ("Group by group" in answer) == (bool(alone) and len(own) == 3)
-    assert by_group(result, table).differs == bool(alone)
+    assert ("By group (" in answer) == bool(alone)
+    assert (by_group(result, table).opposed, by_group(result, table).unclear) == (bool(alone), tuple(alone))
 
 
 def test_what_decides_for_further_words_is_more_words_or_lists_equally_near(frailty):
@@ -418,25 +466,19 @@ def test_a_multiverse_answers_which_choice_and_says_what_embeddings_lack():
 def test_an_answer_on_three_groups_tells_for_which_it_holds_by_itself():
     """The mean of the list may come from one group, and associations of the others hold its distances too."""
     fits = {name: bb.fit(bb.distance_table("google-news-slice", name), seed=0) for name in ("religion", "gender")}
-    own = bb.contrasts(fits["religion"], by="group").set_index("group").loc[["muslim", "jew", "christian"]]
-    assert (own["high"] < 0).tolist() == [True, False, False]
-    muslim = f"muslim ({signed(own.loc['muslim', 'mean'])})"
-    jew, christian = (
-        f"{name} ({signed(own.loc[name, 'mean'])}, {ends_of(own.loc[name])})" for name in ("jew", "christian")
-    )
-    associated = bb.contrasts(fits["religion"], by="group", rows="association").set_index("group")
-    assert associated.index[:3][associated["high"].iloc[:3] < 0].tolist() == ["jew", "muslim"]
-    said = (
-        f"Group by group, differences (with how near the lists are to all words) are credible for {muslim}, not for "
-        f"{jew} and {christian}; associations (with what the other groups do) are for jew and muslim."
-    )
+    own = bb.contrasts(fits["religion"], by="group").set_index("group").loc[["jew", "christian", "muslim"]]
+    assert (own["high"] < 0).tolist() == [False, False, True]
+    said = group_sentence(own, ["muslim"], ["jew", "christian"])
     first_screen = [line for paragraph in answer(Fit(fits["religion"]), None) for line in wrap(paragraph, 79)]
     assert len(first_screen) <= 8  # ten with what is written where
     assert FitReport(Fit(fits["religion"]), None).answer().endswith(f"(credible at 89%). {said}")
-    assert (
-        FitReport(Fit(fits["religion"]), None).answer().startswith("Yes, taken together. In google-news-slice, words")
-    )
+    assert FitReport(Fit(fits["religion"]), None).answer().startswith("Yes. In google-news-slice, words")
     assert said in bb.checks.verdict_sentences(fits["religion"])[0]
-    assert "Group by group" not in FitReport(Fit(fits["gender"]), None).answer()
+    two = bb.contrasts(fits["gender"], by="group").set_index("group")
+    assert group_sentence(two, ["woman"], ["man"]) in FitReport(Fit(fits["gender"]), None).answer()
+    named = set(bb.contrasts(fits["gender"]).attrs["signs"]["closer"])
+    men = bb.contrasts(fits["gender"]).query("group == 'man'")["protected_word"]
+    rests = "For words for man this rests on the other groups." in bb.checks.verdict_sentences(fits["gender"])[0]
+    assert rests == bool(named & set(men))
     assert "stereotypes of other groups, whose lists weigh the same, averaged" in bb.methods_text(fits["religion"])
     assert "whose lists weigh the same" not in bb.methods_text(fits["gender"])

@@ -128,7 +128,7 @@ def test_a_chance_check_is_one_sentence_more(weat7, plain):
     said = (
         f"{row['count']:.0f} of 99 sets of random lists as coherent as these and as similar to each other, and as near "
         "to the protected words, gave a value of associated \N{MINUS SIGN} different at least as far from 0 as the "
-        f"\N{MINUS SIGN}0.014 of the given lists (p = {row['p_value']:.2f}, which counts these in; seed 3)."
+        f"\N{MINUS SIGN}0.014 of the given lists (p = {row['p_value']:.2f}, which counts the given lists in; seed 3)."
     )
     assert more == [f"In a chance check, {said}"]
     # the check is of distances as they were measured

@@ -63,7 +63,7 @@ def test_the_numbers_of_bundled_fits(tables):
     assert f"from {number(-further['low'], 3)} closer to {number(further['high'], 3)} farther" in " ".join(
         README.split()
     )
-    groups = bb.contrasts(religion, by="group", rows="association")
+    groups = bb.contrasts(religion, by="group")
     for _, row in groups.query("group in ['muslim', 'jew', 'christian']").iterrows():
         assert interval(row) in said("model")
     means = bb.contrasts(religion, rows="association").set_index("protected_word")["mean"]
