@@ -406,7 +406,10 @@ def plot_overview(
     rows = [fill(labelled(other, labels, PHRASES), 20).removeprefix("the ") for other in others]
     data = result.data
     coverage = data.coverage
-    heading = "Own stereotypes beside other words" + (f": {coverage.word_list}" if coverage else "")
+    listed = "" if coverage is None else coverage.word_list
+    # a long name would reach the head of the probabilities
+    between = ":\n" if len(listed) > len("religion") else ": " if listed else ""
+    heading = f"Own stereotypes beside other words{between}{listed}"
     label_rows(axes, rows, "", heading, 0.0)
     axes.set_ylim(-len(others) + 0.55, 0.6)
     what = f"difference in mean {data.unit}"

@@ -25,6 +25,7 @@ from bayesbias.checks.summaries import PROB, describe
 from bayesbias.comparison import Comparison, SideEffects, effects
 from bayesbias.comparison.change_report import UNNAMED
 from bayesbias.contrast import GIVEN, POPULATIONS, TemplateEffects, beside_associated, contrasts
+from bayesbias.contrast.associations import POOL_SD
 from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
 from bayesbias.documents.findings import sides_of
 from bayesbias.documents.regression import CovariateContrast
@@ -36,6 +37,7 @@ from bayesbias.models.fits import engine_of, sampling_text
 from bayesbias.models.own import ELSEWHERE
 from bayesbias.models.template_variation import PRIOR
 from bayesbias.models.tree import EXACT, Fit, versions_of
+from bayesbias.models.weights import POOLED
 from bayesbias.numerics.clusters import SPREAD
 from bayesbias.numerics.offsets import RARE
 from bayesbias.reporting.fit_report import FitReport
@@ -202,11 +204,14 @@ def _fit(report: FitReport, prob: float, population: str) -> Iterator[str]:
     yield WORDS.intervals(mass=percent(prob))
     others = beside_associated(result) if len(data.protected_words) > 1 else []
     if others:
-        row = contrasts(result.tree, OWN, others[0], prob, population=population).iloc[0].to_dict()
+        found = contrasts(result.tree, OWN, others[0], prob, population=population)
+        row = found.iloc[0].to_dict()
         label, whom = labelled(others[0], result.labels), POPULATIONS[population]
         lists = table.loc[table["connection"] == OWN, "group"].nunique()
         facts = {"groups": population == GIVEN and lists > 1, "lists": lists, "mass": percent(prob)}
         yield WORDS.whole_list(population=whom, label=label, row=row, **facts)
+        if found.attrs["rows"] == POOLED:
+            yield WORDS.rows_of_words(scale=POOL_SD)
     if topics is not None:
         rows = topics.table(prob).to_dict("records")
         wanted = f"{OWN} - {others[0]}" if others else ""

@@ -177,7 +177,10 @@ def test_entry_points_of_the_page_make_the_same_known_to_every_program(mine, out
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("debias google-news-slice -o c.npz --method centre --share 0.5", "centre: 2,949 words changed; 1 direction."),
+        (
+            "debias google-news-slice -o c.npz --method centre --share 0.5",
+            "centre: 2,949 words changed; 1 direction; share 0.5.",
+        ),
         pytest.param(
             "metrics google-news-slice --query weat6 --metric centroid --power 2", "centroid", marks=pytest.mark.full
         ),

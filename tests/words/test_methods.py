@@ -46,6 +46,16 @@ def test_an_adjustment_is_one_sentence_more(weat7, plain):
     assert all(line.startswith(("For these protected", "Sources", "Software")) for line in gone)
 
 
+def test_rows_of_words_that_are_pooled_are_a_sentence(weat7, plain, lists):
+    alone = bb.fit(
+        bb.distance_table("google-news-slice", replace(lists, stereotypes={"math": lists.stereotypes["math"]}))
+    )
+    for post, pooled in ((plain, True), (alone, False)):
+        assert (bb.contrasts(post).attrs["rows"] == "pooled") == pooled
+        said = "Associations are partially pooled around the whole list, with a half-Cauchy prior (scale 0.35 standard"
+        assert (said in bb.methods_text(post)) == pooled
+
+
 @pytest.mark.parametrize(
     ("source", "slope", "start", "end"),
     [

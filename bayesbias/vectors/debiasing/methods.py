@@ -190,6 +190,11 @@ def vocabulary_of(
     return replace(whole, chosen=np.setdiff1d(rows.get("neutralize", np.arange(len(whole))), rows["ignore"])), notes
 
 
+PAIRED = ("definitional", "equalize")  # options that may be pairs
+CHANGED = ("neutralize", "ignore")  # options of every method: which words it changes
+NAMING = (*PAIRED, *CHANGED)  # options that name words
+
+
 @dataclass(frozen=True, repr=False)
 class Debiasing(Result):
     """The record of a debiasing: its method, the directions and sets that it used, and its notes.
@@ -246,7 +251,8 @@ class Debiasing(Result):
             parts.append(sets)
         if self.groups:
             parts.append("groups: " + ", ".join(f"{name} ({listed(words)})" for name, words in self.groups.items()))
-        return ["; ".join([*parts, *self._equalised()]) + "."]
+        settings = [f"{name} {value}" for name, value in self.options.items() if name not in (*NAMING, "subspace")]
+        return ["; ".join([*parts, *self._equalised(), *settings]) + "."]
 
     def _equalised(self) -> list[str]:
         """The number of sets that are equal in the end, and the words of several sets."""

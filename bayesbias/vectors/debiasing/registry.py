@@ -18,6 +18,9 @@ from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import unit_single
 from bayesbias.vectors import Embedding, about, composed_sentences, find_keys, keyed_vectors, opened
 from bayesbias.vectors.debiasing.methods import (
+    CHANGED,
+    NAMING,
+    PAIRED,
     Changed,
     Debiasing,
     Vocabulary,
@@ -37,9 +40,6 @@ from bayesbias.vectors.poles import pairs_of
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
-
-
-CHANGED = ("neutralize", "ignore")  # options of every method: which words it changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,10 +310,6 @@ def _kept(option: Any, name: str) -> Any:
     if isinstance(option, Iterator):
         return list(option)
     return pairs_of(option, name) if name in PAIRED and hasattr(option, "poles") else option
-
-
-PAIRED = ("definitional", "equalize")  # options that may be pairs
-NAMING = (*PAIRED, *CHANGED)  # options that name words
 
 
 def _words_in(option: object, name: str) -> Iterator[str]:
