@@ -92,10 +92,11 @@ def of_one_fit(name, post):
     yield f"{name} contrasts, similar", bb.contrasts(post, population="similar")
     yield f"{name} decomposition, similar", bb.decomposition(post, population="similar")
     yield f"{name} contrasts of groups", bb.contrasts(post, by="group", rows="difference")
+    yield f"{name} groups beside the others", bb.contrasts(post, by="group")
     yield f"{name} association", bb.association(post)
     yield f"{name} standardised", [bb.contrasts(post).attrs[key] or np.nan for key in ("standardised", "sd_ratio")]
     if groups > 2:
-        yield f"{name} associations of groups", bb.contrasts(post, by="group")
+        yield f"{name} associations of groups", bb.contrasts(post, by="group", rows="association")
         yield f"{name} association by group", bb.association(post, by="group")
 
 

@@ -303,7 +303,7 @@ def group_sums(data: Distances, cells: Cells) -> Sums:
     for column in cells.lists.tolist():
         members = words[cells.own[words] != column]
         mean = weights[members] / max(weights[members].sum(), 1e-300)
-        others.append(sparse.csr_array(mean[None] @ beyond(members, np.full(len(members), column)).toarray()))
+        others.append(sparse.csr_array(sparse.csr_array(mean[None]) @ beyond(members, np.full(len(members), column))))
     combine = sparse.csr_array(sparse.hstack([identity(len(words)), -_own_lists(cells, words)]))
     return Sums(labels_of(data, words), combine, stacked(beyond(words, cells.own[words]), *others), GROUPS)
 
