@@ -182,7 +182,8 @@ class Axis(Result):
     @cached_property
     def doubt(self) -> str:
         """The sentence that pairs show no credible common direction; empty where they do, or cannot tell."""
-        several = len(self.poles.pairs) > 1
+        # the offsets of a simulated axis are not those of its pairs
+        several = 1 < len(self.poles.pairs) == len(self.offset.offsets[0])
         return (
             WORDS.doubt(name=self.name) if several and not share_direction(self.pairs(), self.random_agreement) else ""
         )

@@ -75,7 +75,7 @@ def run_analysis(
 def answer(result: Fit, null: TopicNull | None) -> list[str]:
     """The answer of a fit, and in a second paragraph how sure it is, with what was measured."""
     # what has no room in ten lines is left to the report, the least important first
-    for left_out in (set[str](), {"further"}, {"further", "groups"}, {"further", "groups", "found"}):
+    for left_out in (set[str](), {"further"}, {"further", "found"}):
         paragraphs = _paragraphs(result, null, left_out)
         if sum(len(wrap(each, WIDTH)) for each in paragraphs) <= LINES:
             break
@@ -87,9 +87,9 @@ WIDTH, LINES = 79, 8
 
 
 def _paragraphs(result: Fit, null: TopicNull | None, left_out: set[str]) -> list[str]:
-    """The same without further words, numbers of groups, or how many words were found."""
+    """The same without further words, or how many words were found."""
     record, verdict, adjusted = result.data.coverage, bb.diagnose(result.tree), result.adjusted_for
-    said, sentences = FitReport(result, null).answer(numbers="groups" not in left_out), []
+    said, sentences = FitReport(result, null).answer(), []
     counted = "random list" in said
     if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
         row = whole(bb.contrasts(result.tree, OWN, other))

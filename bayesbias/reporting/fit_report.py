@@ -70,13 +70,14 @@ from bayesbias.plots.fits import (
     plot_predictions,
 )
 from bayesbias.reporting.verdicts import (
-    by_group,
+    by_group_sentence,
     contrast_sentences,
     effective_sentences,
     equal_sentence,
     frequency_sentences,
     nearness_of_lists,
     of_further_words,
+    opposed_groups,
     reservations,
     shortness,
     slight,
@@ -138,12 +139,12 @@ class FitReport(Result):
         """The fit, which records its model, word lists and embedding."""
         return (self.result.tree,)
 
-    def answer(self, prob: float = PROB, numbers: bool = True) -> str:
-        """The result in a sentence that needs no statistics, or why there is none; ``numbers`` are those of groups."""
+    def answer(self, prob: float = PROB) -> str:
+        """The result in a sentence that needs no statistics, or why there is none."""
         facts = self._given(prob)
         if not facts.verdict.ok:
             return WORDS.unread()
-        return contrast_sentences(self.result, prob)[0] if facts.other is None else _answer(facts, numbers)
+        return contrast_sentences(self.result, prob)[0] if facts.other is None else _answer(facts)
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen: the answer, one figure, a few lines."""
@@ -240,7 +241,7 @@ class _PageFacts(NamedTuple):
         return {"distances": len(self.table), **words}
 
 
-def _answer(facts: _PageFacts, numbers: bool) -> str:
+def _answer(facts: _PageFacts) -> str:
     """The result in a sentence that needs no statistics."""
     record, rows = facts.coverage, facts.headline["group"].iloc[1:]
     groups = [str(name) for name in rows.fillna("").drop_duplicates()] if len(rows) else [""]
@@ -257,7 +258,7 @@ def _answer(facts: _PageFacts, numbers: bool) -> str:
         edge=barely(facts.headline.iloc[0]),
         chance=_often_by_chance(facts),
         slight=slight(facts.headline),
-        by_group=by_group(facts.result, facts.headline, numbers),
+        opposed=opposed_groups(facts.result, facts.headline),
         equal=equal_sentence(facts.result, str(facts.other)),
     )
 
@@ -268,7 +269,7 @@ def _of_frequency(facts: _PageFacts) -> list[str]:
     return [note for note in facts.verdict.notes if note.lower().startswith(f"{difference(said)}:".lower())]
 
 
-def _often_by_chance(facts: _PageFacts) -> dict[str, int] | None:
+def _often_by_chance(facts: _PageFacts) -> dict[str, Any] | None:
     """Number of random lists as far from 0 as the headline contrast, where they are more than a few."""
     if facts.topics is None or (name := f"associated - {facts.other}") not in facts.topics.observed:
         return None
@@ -277,7 +278,9 @@ def _often_by_chance(facts: _PageFacts) -> dict[str, int] | None:
     values, centre = facts.topics.of(name), facts.topics.centre[name]
     far = values[as_far(values, facts.topics.observed[name], centre)]
     sides = {"closer": int((far < centre).sum()), "farther": int((far > centre).sum())}
-    counts = {"count": len(far), "replicates": facts.topics.replicates, **sides}
+    # more often than intervals exclude 0 where there is nothing: the two do not agree
+    often = len(far) > (1 - facts.prob) * facts.topics.replicates
+    counts = {"count": len(far), "replicates": facts.topics.replicates, "often": often, **sides}
     return counts if len(far) > USUAL * facts.topics.replicates else None
 
 
@@ -290,7 +293,7 @@ def _chance(facts: _PageFacts, topics: str) -> str:
 def _counted(facts: _PageFacts) -> str:
     """The sentence on random lists as far as those of the headline, where it was checked; else on any contrast."""
     if facts.topics is None:
-        return ""
+        return WORDS.no_chance_check() if facts.other == OTHER else ""
     name = f"associated - {facts.other}"
     return _chance(facts, facts.topics.counted(name) if name in facts.topics.observed else facts.topics.sentence)
 
@@ -342,12 +345,13 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
             topics=_counted(facts),
             templates=_of_templates(facts, 0.0),
         ),
+        WORDS.groups_question(): "" if shortness(facts.result) else by_group_sentence(facts.result, table),
         WORDS.frequency_question(): " ".join(_of_frequency(facts)),
         WORDS.words_question(): WORDS.words_spoken_about(
             words=len(table) - 1,
             similar=similar,
             nearness=nearness,
-            told="" if shortness(facts.result) else words_sentence(table, by_group(facts.result, table).unclear),
+            told="" if shortness(facts.result) else words_sentence(table),
         ),
     }
     if not (excludes_zero(row) and (similar is None or excludes_zero(similar))):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import xarray as xr
@@ -31,7 +29,15 @@ from bayesbias.distances.list_coverage import too_short
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.tree import Fit
-from bayesbias.models.weights import DIFFERENCE, RAW, cells_of, nearness_weights, whole_weights, why_no_association
+from bayesbias.models.weights import (
+    DIFFERENCE,
+    GROUPS,
+    RAW,
+    cells_of,
+    nearness_weights,
+    whole_weights,
+    why_no_association,
+)
 from bayesbias.words import OTHER, OWN, PHRASES, controls_of, labelled
 
 WORDS = Prose("fit")
@@ -138,7 +144,6 @@ def _probability(row: Any, of: Any) -> float:
 def _headline(result: Fit, other: str, prob: float) -> str:
     """Yes, no or inconclusive; how much; for whom."""
     table, short = contrasts(result.tree, "associated", other, prob=prob), shortness(result)
-    groups = ByGroup() if short else by_group(result, table)
     return WORDS.verdict(
         row=whole(table),
         short=short,
@@ -148,10 +153,11 @@ def _headline(result: Fit, other: str, prob: float) -> str:
         caution=" ".join(filter(None, [without_stereotypes(result, table), family_of(result.spec).caution])),
         population=POPULATIONS[GIVEN],
         mass=percent(prob),
-        told="" if short else words_sentence(table, groups.unclear),
+        told="" if short else words_sentence(table),
         edge=barely(table.iloc[0]),
         slight=slight(table),
-        by_group=groups,
+        opposed=[] if short else opposed_groups(result, table),
+        by_group="" if short else by_group_sentence(result, table),
         equal=equal_sentence(result, other),
     )
 
@@ -168,31 +174,29 @@ def equal_sentence(result: Fit, other: str) -> str:
     return WORDS.equal_groups() if other == OTHER and equal_groups(result.data) else ""
 
 
-class ByGroup(NamedTuple):
-    """A sentence on groups by themselves, empty where all are as the whole list; which are not; if one is opposed."""
-
-    sentence: str = ""
-    unclear: tuple[str, ...] = ()
-    opposed: bool = False
-
-
-def by_group(result: Fit, table: pd.DataFrame, numbers: bool = True) -> ByGroup:
-    """An answer yes or no on the whole list, group by group; with their means, or without."""
+def _groups_of(result: Fit, table: pd.DataFrame, rows: str) -> pd.DataFrame:
+    """Rows of the groups of a table of contrasts, each by itself; none of fewer than two groups."""
     groups = table["group"].iloc[1:]
     if groups.isna().any() or len(groups.unique()) < 2 or table.attrs["second"] != OTHER:
-        return ByGroup()
+        return table.head(0)
+    found = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=rows)
+    return found[found["group"].isin(groups)]
+
+
+def opposed_groups(result: Fit, table: pd.DataFrame) -> list[str]:
+    """Groups that lie on the other side of 0 than the whole list by both kinds of rows of groups."""
     if slight(table) or not excludes_zero(table.iloc[0]):
-        return ByGroup()
-    found = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group")
-    found, closer = found[found["group"].isin(groups)], table["mean"].iloc[0] < 0
-    clear, opposed = (found["high"] < 0, found["low"] > 0) if closer else (found["low"] > 0, found["high"] < 0)
-    sentence = WORDS.by_group(
-        clear=found[clear].to_dict("records"),
-        unclear=found[~clear].to_dict("records"),
-        numbers=numbers,
-        controls=bool(controls_of(result.data.connections.tolist())),
-    )
-    return ByGroup(sentence, tuple(found["group"][~clear]), bool(opposed.any()))
+        return []
+    every = [_groups_of(result, table, rows).set_index("group") for rows in (DIFFERENCE, GROUPS)]
+    sides = [rows["low"] > 0 if table["mean"].iloc[0] < 0 else rows["high"] < 0 for rows in every]
+    return sides[0].index[sides[0] & sides[1]].tolist()
+
+
+def by_group_sentence(result: Fit, table: pd.DataFrame) -> str:
+    """Groups by themselves, in the two ways in which they can be compared; empty of fewer than two."""
+    every = {rows: _groups_of(result, table, rows).to_dict("records") for rows in (DIFFERENCE, GROUPS)}
+    controls = bool(controls_of(result.data.connections.tolist()))
+    return WORDS.by_group(differences=every[DIFFERENCE], beside=every[GROUPS], controls=controls)
 
 
 def slight(table: pd.DataFrame) -> bool:
@@ -243,13 +247,10 @@ def beside_given(row: Any, further: Any) -> str:
     return f"; {whom} {signed(further['mean'])}, {numbers}"
 
 
-def words_sentence(table: pd.DataFrame, unclear: Collection[str] = ()) -> str:
-    """For which protected words the sign of the association, or of the difference, is clear.
-
-    ``unclear`` are groups that are not credible by themselves: signs of their words rest on the other groups.
-    """
+def words_sentence(table: pd.DataFrame) -> str:
+    """For which protected words the sign of the association, or of the difference, is clear."""
     signs, second, differ = table.attrs["signs"], table.attrs["second"], table.attrs["rows"] == DIFFERENCE
-    words, clear, named = len(table) - 1, sum(map(len, signs.values())), set(chain.from_iterable(signs.values()))
+    words, clear = len(table) - 1, sum(map(len, signs.values()))
     return WORDS.words_told(
         whole=table.iloc[0],
         words=words,
@@ -261,7 +262,6 @@ def words_sentence(table: pd.DataFrame, unclear: Collection[str] = ()) -> str:
         alone=table.attrs["alone"],
         turned=table.attrs["turned"],
         further=int(((table["low"] > 0) | (table["high"] < 0)).iloc[1:].sum()) - clear,
-        resting=[name for name in unclear if named & set(table["protected_word"][table["group"] == name])],
         hold_nearness=differ and second == OTHER,
         edge=barely(table.iloc[0]),
     )

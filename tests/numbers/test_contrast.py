@@ -110,9 +110,7 @@ def test_the_verdict_answers_first(religion_fit):
     row = bb.contrasts(religion_fit).iloc[0]
     lead, parts, neutral = bb.checks.verdict_sentences(religion_fit)[:3]
     assert row["high"] < 0
-    assert lead.startswith(
-        "Yes, taken together: on average these protected words are closer to their own stereotypes t"
-    )
+    assert lead.startswith("Yes: on average these protected words are closer to their own stereotypes t")
     assert f"On average the difference is −{-row['mean']:.3f} (negative: closer; 89% interval −" in lead
     for figures in bb.decomposition(religion_fit).iloc[:3].to_dict("records"):
         assert f"{figures['low']:.3f} to {figures['high']:.3f}".replace("-", "−") in parts

@@ -118,7 +118,8 @@ def test_the_old_bias_is_found_after_hard_debiasing(found):
     assert row["after"] < row["reference_low"]
     assert row["as_much"] == 10
     assert 0.09 < row["size_left"] < 0.12
-    percents = {name: f"{100 * row[name]:.0f}%" for name in row.index if name != "words"}
+    # what is not all of them is not written so
+    percents = {name: f"{100 * row[name]:.{int(0.995 <= row[name] < 1)}f}%" for name in row.index if name != "words"}
     ends = {side: f"{percents[f'{side}_low']} to {percents[f'{side}_high']}" for side in ("after", "reference")}
     said = (
         f"The 736 words most biased before have {percents['size_left']} of their former bias on average. Their old "

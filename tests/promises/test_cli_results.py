@@ -53,7 +53,7 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     assert "2,256 distances written" in said["distances"]
     assert "165 of 226 words" in " ".join(said["distances"].split())
     lines, flat = said["fit"].splitlines(), " ".join(said["fit"].split())
-    assert lines[0].startswith("Yes, taken together. In google-news-slice, words for math and arts are on ")
+    assert lines[0].startswith("Yes. In google-news-slice, words for math and arts are on average closer to")
     assert len(lines) <= 10
     verdict = bb.diagnose(post)
     assert "This fit passes its checks, with limits: see bayesbias diagnose." in flat

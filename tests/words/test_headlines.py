@@ -10,14 +10,13 @@ import bayesbias as bb
 from bayesbias._support.phrases import barely, ends_of, excludes_zero, figure, order_said, signed, untold
 from bayesbias._support.prose import Prose
 from bayesbias.cli.example import answer
-from bayesbias.errors import in_words
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.fit_report import FitReport
-from bayesbias.reporting.verdicts import ByGroup, by_group
+from bayesbias.reporting.verdicts import by_group_sentence, opposed_groups
 
 SLICE = "glove-50d-slice"
 AGE = [("old", "young"), ("elderly", "youthful"), ("senior", "junior"), ("adult", "child")]
-CHANCE = {"count": 8, "replicates": 100, "closer": 2, "farther": 6}
+CHANCE = {"count": 8, "replicates": 100, "often": False, "closer": 2, "farther": 6}
 JOBS = ["nurse", "teacher", "secretary", "doctor", "lawyer", "engineer", "carpenter", "mechanic"]
 
 
@@ -175,12 +174,19 @@ def test_an_audit_with_calls_says_how_many_are_errors():
         ),
         (0.002, 0.071, None, "No, barely: the interval ends next to 0. In X"),
         (-0.071, 0.002, CHANCE, "Inconclusive. In X"),
+        (
+            -0.09,
+            -0.03,
+            CHANCE | {"count": 12, "often": True},
+            "Inconclusive. In X, these protected words are on average 0.060 closer to their own stereotypes than to "
+            "others, and the 89% interval excludes 0; but 12 of 100 sets of random lists are as far from 0 (2 closer,",
+        ),
     ],
 )
 def test_the_verdict_of_a_fit_and_its_chance_check_are_one_answer(low, high, chance, begins):
-    row = pd.Series({"low": low, "high": high})
+    row = {"low": low, "high": high, "mean": (low + high) / 2}
     given = {"short": "", "embedding": "X", "scores": False, "groups": [], "other": "others", "mass": "89%"}
-    given |= {"caution": "", "by_group": ByGroup(), "slight": False, "equal": ""}
+    given |= {"caution": "", "opposed": [], "slight": False, "equal": ""}
     assert Prose("fit").answer(row=row, edge=barely(row), chance=chance, **given).startswith(begins)
 
 
@@ -201,38 +207,38 @@ def frailty():
     return table, FitReport(Fit.read(bb.fit(table, seed=0)))
 
 
-def group_sentence(rows, clear, unclear, controls=True):
-    """The sentence on groups by themselves, from their rows."""
-    named = [
-        [f"{name} ({signed(rows.loc[name, 'mean'])}, {ends_of(rows.loc[name])})" for name in names]
-        for names in (clear, unclear)
-    ]
+def group_sentence(post, names, controls=True, prob=0.89):
+    """The sentence on groups by themselves, from their two kinds of rows."""
+    said = []
+    for rows in ("difference", "groups"):
+        table = bb.contrasts(post, by="group", rows=rows, prob=prob).set_index("group").loc[names]
+        said.append(", ".join(f"{name} {signed(row['mean'])} ({ends_of(row)})" for name, row in table.iterrows()))
     beyond = (
-        ", beyond control words" if controls else "; without control words this holds how near a group is to all words"
+        ", beyond control words"
+        if controls
+        else ("; without control words this also holds how near the groups are to all words")
     )
-    said = f"{in_words(named[0])}, not for {in_words(named[1])}" if clear else f"none of them: {in_words(named[1])}"
-    return f"By group (compared with the words of the other groups{beyond}) it is credible for {said}."
+    return (
+        f"The same difference by group, which also holds how near the lists are to all words: {said[0]}. Words of a "
+        f"group less those of the other groups, in their distance to its stereotypes{beyond}: {said[1]}."
+    )
 
 
-def test_an_answer_on_all_groups_says_for_which_it_holds_alone(frailty):
+def test_groups_by_themselves_are_given_in_numbers_in_both_ways(frailty):
     table, report = frailty
+    post = report.result.tree
     means = table.pivot_table("distance", "group", "attribute_class", observed=True)
-    alone = bb.contrasts(report.result.tree, by="group").set_index("group").loc[["older", "younger"]]
+    beside = bb.contrasts(post, by="group").set_index("group").loc[["older", "younger"]]
     for group, other in (("older", "younger"), ("younger", "older")):
-        assert alone.loc[group, "mean"] == pytest.approx(means.loc[group, group] - means.loc[other, group], abs=0.01)
-    assert (alone["high"] < 0).tolist() == [False, True]
-    said = group_sentence(alone, ["younger"], ["older"], controls=False)
-    assert report.answer().startswith(f"Yes. In {SLICE}, words for older and younger are on average ")
-    assert "are on average closer to their own stereotypes than" in report.answer()
-    assert report.answer().endswith(f"(credible at 89%). {said}")
-    verdict = report.findings()[0]
-    assert verdict.startswith("Yes: on average these protected words are closer")
-    assert said in verdict
+        assert beside.loc[group, "mean"] == pytest.approx(means.loc[group, group] - means.loc[other, group], abs=0.01)
+    said = group_sentence(post, ["older", "younger"], controls=False)
+    assert report.answer().startswith(
+        f"Yes. In {SLICE}, words for older and younger are on average closer to their own"
+    )
+    assert report.front().lines["By group?"] == said
+    assert said in report.findings()[0]
     first_screen = [line for paragraph in answer(report.result, None) for line in wrap(paragraph, 79)]
     assert len(first_screen) <= 8  # ten with what is written where
-    assert report.answer(0.95).startswith("Yes, barely: the interval ends next to 0. ")
-    at95 = bb.contrasts(report.result.tree, by="group", prob=0.95).set_index("group")
-    assert group_sentence(at95, ["younger"], ["older"], controls=False) in report.answer(0.95)
 
 
 def test_a_difference_next_to_nothing_is_called_so_however_small_its_error():
@@ -302,25 +308,34 @@ def shifted(own, noise=0.02):
 @pytest.mark.parametrize(
     ("own", "alone", "begins", "ends"),
     [
-        ({"a": -0.3, "b": 0.1}, {"b": 0.1}, "Yes, taken together. ", "it is credible for a (−0.3"),
-        ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No, taken together. ", "it is credible for a (0."),
+        (
+            {"a": -0.3, "b": 0.1},
+            {"b": 0.1},
+            "Yes, taken together. ",
+            "Words for b are credibly farther from their",
+        ),
+        ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No, taken together. ", "Words for b are credibly closer to their own."),
         ({"a": -0.3, "b": -0.1}, {}, "Yes. ", ""),
-        ({"a": -0.3, "b": -0.3, "c": 0.3}, {"c": 0.3}, "Yes, taken together. ", ", not for c (0.3"),
+        (
+            {"a": -0.3, "b": -0.3, "c": 0.3},
+            {"c": 0.3},
+            "Yes, taken together. ",
+            "Words for c are credibly farther",
+        ),
         ({"a": -0.3, "b": -0.3, "c": -0.1}, {}, "Yes. ", ""),
     ],
 )
 def test_a_group_on_the_other_side_is_named(own, alone, begins, ends):
     result = shifted(own)
     table = bb.contrasts(result.tree)
-    means = bb.contrasts(result.tree, by="group").set_index("group")["mean"][list(own)]
-    assert means.to_dict() == pytest.approx(own, abs=0.02)
-    opposed = means[means * table["mean"].iloc[0] < 0]
-    assert opposed.to_dict() == pytest.approx(alone, abs=0.02)
+    for rows in ("groups", "difference"):
+        means = bb.contrasts(result.tree, by="group", rows=rows).set_index("group")["mean"][list(own)]
+        assert means.to_dict() == pytest.approx(own, abs=0.02)
     answer = FitReport(result).answer()
     assert answer.startswith(begins)
     assert ends in answer
-    assert ("By group (" in answer) == bool(alone)
-    assert (by_group(result, table).opposed, by_group(result, table).unclear) == (bool(alone), tuple(alone))
+    assert ("are credibly" in answer) == bool(alone)
+    assert opposed_groups(result, table) == list(alone)
 
 
 def test_what_decides_for_further_words_is_more_words_or_lists_equally_near(frailty):
@@ -463,22 +478,17 @@ def test_a_multiverse_answers_which_choice_and_says_what_embeddings_lack():
     assert "control word" not in text
 
 
-def test_an_answer_on_three_groups_tells_for_which_it_holds_by_itself():
-    """The mean of the list may come from one group, and associations of the others hold its distances too."""
+def test_groups_of_bundled_lists_are_given_in_numbers():
+    """The mean of the list may come from one group."""
     fits = {name: bb.fit(bb.distance_table("google-news-slice", name), seed=0) for name in ("religion", "gender")}
-    own = bb.contrasts(fits["religion"], by="group").set_index("group").loc[["jew", "christian", "muslim"]]
-    assert (own["high"] < 0).tolist() == [False, False, True]
-    said = group_sentence(own, ["muslim"], ["jew", "christian"])
-    first_screen = [line for paragraph in answer(Fit(fits["religion"]), None) for line in wrap(paragraph, 79)]
-    assert len(first_screen) <= 8  # ten with what is written where
-    assert FitReport(Fit(fits["religion"]), None).answer().endswith(f"(credible at 89%). {said}")
-    assert FitReport(Fit(fits["religion"]), None).answer().startswith("Yes. In google-news-slice, words")
-    assert said in bb.checks.verdict_sentences(fits["religion"])[0]
-    two = bb.contrasts(fits["gender"], by="group").set_index("group")
-    assert group_sentence(two, ["woman"], ["man"]) in FitReport(Fit(fits["gender"]), None).answer()
-    named = set(bb.contrasts(fits["gender"]).attrs["signs"]["closer"])
-    men = bb.contrasts(fits["gender"]).query("group == 'man'")["protected_word"]
-    rests = "For words for man this rests on the other groups." in bb.checks.verdict_sentences(fits["gender"])[0]
-    assert rests == bool(named & set(men))
+    for name, groups in (("religion", ["jew", "christian", "muslim"]), ("gender", ["man", "woman"])):
+        said, report = group_sentence(fits[name], groups), FitReport(Fit(fits[name]), None)
+        assert said == by_group_sentence(Fit(fits[name]), bb.contrasts(fits[name]))
+        assert said in report.front().lines["By group?"]
+        assert said in bb.checks.verdict_sentences(fits[name])[0]
+        assert report.answer().startswith("Yes. In google-news-slice, words for ")
+        assert report.answer().endswith("(credible at 89%).")
+        first_screen = [line for paragraph in answer(Fit(fits[name]), None) for line in wrap(paragraph, 79)]
+        assert len(first_screen) <= 8  # ten with what is written where
     assert "stereotypes of other groups, whose lists weigh the same, averaged" in bb.methods_text(fits["religion"])
     assert "whose lists weigh the same" not in bb.methods_text(fits["gender"])
