@@ -201,10 +201,8 @@ class Axis(Result):
         """The mean place of words that are judged; empty of one, of very many, and where it is 0 by construction."""
         if not 1 < judged.sum() <= MOST_ROWS or self.centre == "words":
             return {}
-        weights = judged.to_numpy() / judged.sum()
-        mean, sd = weights @ self.places, np.sqrt(((weights @ self._root()) ** 2).sum())
-        reach = stdtrit(np.inf, (1 + prob) / 2) * sd
-        return {"mean": float(mean), "low": float(mean - reach), "high": float(mean + reach)}
+        mean = self.estimates.combine(judged.to_numpy()[None] / judged.sum()).summary(prob).iloc[0]
+        return {name: float(mean[name]) for name in ("mean", "low", "high")}
 
     @cached_property
     def estimates(self) -> Estimates:

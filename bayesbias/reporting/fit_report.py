@@ -79,6 +79,7 @@ from bayesbias.reporting.verdicts import (
     of_further_words,
     opposed_groups,
     reservations,
+    rows_of_groups,
     shortness,
     slight,
     verdict_sentences,
@@ -202,14 +203,16 @@ class FitReport(Result):
             other = next(iter(beside_associated(result)), None) if len(result.data.protected_words) > 1 else None
             headline = pd.DataFrame()
             planned: Callable[[], Plan | None] = cache(lambda: None)
+            by_group: Callable[[], dict[str, pd.DataFrame]] = cache(dict)
             if other is not None:
                 headline = contrasts(result.tree, "associated", other, prob)
+                by_group = cache(partial(rows_of_groups, result, headline))
                 planned = cache(partial(_plan, result, headline.iloc[0], prob, other))
             known = (result, result.tree, result.data.coverage, result.labels, table, prob, percent(prob))
             verdict, templates = diagnose(result.tree), None
             if other is not None and TEMPLATES in result.tree.children:
                 templates = template_effects(result.tree, OWN, other)
-            self._made[prob] = _PageFacts(*known, self.topics, verdict, other, headline, planned, templates)
+            self._made[prob] = _PageFacts(*known, self.topics, verdict, other, headline, by_group, planned, templates)
         return self._made[prob]
 
     @cached_property
@@ -231,6 +234,9 @@ class _PageFacts(NamedTuple):
     verdict: Verdict
     other: str | None  # the connection of the headline contrast, None where there is none
     headline: pd.DataFrame  # its table
+    by_group: Callable[
+        [], dict[str, pd.DataFrame]
+    ]  # its groups by themselves, worked out once and where they are shown
     plan: Callable[[], Plan | None]  # the list length that would decide it, worked out once and where it is shown
     templates: TemplateEffects | None  # what templates, or sentences, do to it; None for other tables
 
@@ -258,7 +264,7 @@ def _answer(facts: _PageFacts) -> str:
         edge=barely(facts.headline.iloc[0]),
         chance=_often_by_chance(facts),
         slight=slight(facts.headline),
-        opposed=opposed_groups(facts.result, facts.headline),
+        opposed=opposed_groups(facts.headline, facts.by_group()),
         equal=equal_sentence(facts.result, str(facts.other)),
     )
 
@@ -345,7 +351,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
             topics=_counted(facts),
             templates=_of_templates(facts, 0.0),
         ),
-        WORDS.groups_question(): "" if shortness(facts.result) else by_group_sentence(facts.result, table),
+        WORDS.groups_question(): "" if shortness(facts.result) else by_group_sentence(facts.result, facts.by_group()),
         WORDS.frequency_question(): " ".join(_of_frequency(facts)),
         WORDS.words_question(): WORDS.words_spoken_about(
             words=len(table) - 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -144,6 +145,7 @@ def _probability(row: Any, of: Any) -> float:
 def _headline(result: Fit, other: str, prob: float) -> str:
     """Yes, no or inconclusive; how much; for whom."""
     table, short = contrasts(result.tree, "associated", other, prob=prob), shortness(result)
+    by_group = {} if short else rows_of_groups(result, table)
     return WORDS.verdict(
         row=whole(table),
         short=short,
@@ -156,8 +158,8 @@ def _headline(result: Fit, other: str, prob: float) -> str:
         told="" if short else words_sentence(table),
         edge=barely(table.iloc[0]),
         slight=slight(table),
-        opposed=[] if short else opposed_groups(result, table),
-        by_group="" if short else by_group_sentence(result, table),
+        opposed=opposed_groups(table, by_group),
+        by_group=by_group_sentence(result, by_group),
         equal=equal_sentence(result, other),
     )
 
@@ -174,29 +176,32 @@ def equal_sentence(result: Fit, other: str) -> str:
     return WORDS.equal_groups() if other == OTHER and equal_groups(result.data) else ""
 
 
-def _groups_of(result: Fit, table: pd.DataFrame, rows: str) -> pd.DataFrame:
-    """Rows of the groups of a table of contrasts, each by itself; none of fewer than two groups."""
+def rows_of_groups(result: Fit, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Groups of a table of contrasts by themselves, in the two ways to compare them; none of fewer than two groups."""
     groups = table["group"].iloc[1:]
     if groups.isna().any() or len(groups.unique()) < 2 or table.attrs["second"] != OTHER:
-        return table.head(0)
-    found = contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=rows)
-    return found[found["group"].isin(groups)]
+        return {}
+    every = {
+        rows: contrasts(result.tree, OWN, OTHER, table.attrs["prob"], by="group", rows=rows)
+        for rows in (DIFFERENCE, GROUPS)
+    }
+    return {rows: found[found["group"].isin(groups)] for rows, found in every.items()}
 
 
-def opposed_groups(result: Fit, table: pd.DataFrame) -> list[str]:
-    """Groups that lie on the other side of 0 than the whole list by both kinds of rows of groups."""
-    if slight(table) or not excludes_zero(table.iloc[0]):
+def opposed_groups(table: pd.DataFrame, by_group: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Groups that lie on the other side of 0 than the whole list in both ways."""
+    if not by_group or slight(table) or not excludes_zero(table.iloc[0]):
         return []
-    every = [_groups_of(result, table, rows).set_index("group") for rows in (DIFFERENCE, GROUPS)]
+    every = [rows.set_index("group") for rows in by_group.values()]
     sides = [rows["low"] > 0 if table["mean"].iloc[0] < 0 else rows["high"] < 0 for rows in every]
     return sides[0].index[sides[0] & sides[1]].tolist()
 
 
-def by_group_sentence(result: Fit, table: pd.DataFrame) -> str:
-    """Groups by themselves, in the two ways in which they can be compared; empty of fewer than two."""
-    every = {rows: _groups_of(result, table, rows).to_dict("records") for rows in (DIFFERENCE, GROUPS)}
+def by_group_sentence(result: Fit, by_group: Mapping[str, pd.DataFrame]) -> str:
+    """Groups by themselves in numbers; empty of fewer than two."""
+    every = {rows: found.to_dict("records") for rows, found in by_group.items()}
     controls = bool(controls_of(result.data.connections.tolist()))
-    return WORDS.by_group(differences=every[DIFFERENCE], beside=every[GROUPS], controls=controls)
+    return WORDS.by_group(differences=every.get(DIFFERENCE, []), beside=every.get(GROUPS, []), controls=controls)
 
 
 def slight(table: pd.DataFrame) -> bool:

@@ -12,7 +12,7 @@ from bayesbias._support.prose import Prose
 from bayesbias.cli.example import answer
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.fit_report import FitReport
-from bayesbias.reporting.verdicts import by_group_sentence, opposed_groups
+from bayesbias.reporting.verdicts import by_group_sentence, opposed_groups, rows_of_groups
 
 SLICE = "glove-50d-slice"
 AGE = [("old", "young"), ("elderly", "youthful"), ("senior", "junior"), ("adult", "child")]
@@ -335,7 +335,7 @@ def test_a_group_on_the_other_side_is_named(own, alone, begins, ends):
     assert answer.startswith(begins)
     assert ends in answer
     assert ("are credibly" in answer) == bool(alone)
-    assert opposed_groups(result, table) == list(alone)
+    assert opposed_groups(table, rows_of_groups(result, table)) == list(alone)
 
 
 def test_what_decides_for_further_words_is_more_words_or_lists_equally_near(frailty):
@@ -483,7 +483,8 @@ def test_groups_of_bundled_lists_are_given_in_numbers():
     fits = {name: bb.fit(bb.distance_table("google-news-slice", name), seed=0) for name in ("religion", "gender")}
     for name, groups in (("religion", ["jew", "christian", "muslim"]), ("gender", ["man", "woman"])):
         said, report = group_sentence(fits[name], groups), FitReport(Fit(fits[name]), None)
-        assert said == by_group_sentence(Fit(fits[name]), bb.contrasts(fits[name]))
+        by_group = rows_of_groups(Fit(fits[name]), bb.contrasts(fits[name]))
+        assert said == by_group_sentence(Fit(fits[name]), by_group)
         assert said in report.front().lines["By group?"]
         assert said in bb.checks.verdict_sentences(fits[name])[0]
         assert report.answer().startswith("Yes. In google-news-slice, words for ")
