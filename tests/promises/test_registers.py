@@ -214,7 +214,7 @@ def test_a_method_is_taken_wherever_one_is_named(one, kv):
         after = bb.debias(kv, one, share=share)
         np.testing.assert_allclose(after.vectors, -unit, atol=1e-6)
     assert after.index_to_key == kv.index_to_key
-    assert after.bayesbias_debiasing.text() == "flipped: 160 words changed."
+    assert after.bayesbias_debiasing.text() == "flipped: 160 words changed; share 7.0."
     assert after.bayesbias_debiasing.options == {"share": 7.0}
     assert kv.vectors.flags.writeable
 
