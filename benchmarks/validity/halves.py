@@ -11,13 +11,15 @@ Two random halves are two samples of one population, so that the difference of t
 - ``related/halves``: mean distances of a list to its own protected words, and these less those of the other groups
   (controls: to all), for halves at random and by topic: two clusters of its vectors. Lists are the bundled ones and
   random topics for the same protected words. Beside it the interval that takes words for independent (Welch);
+- ``related/shuffled``: the stereotypes of all groups, shuffled between them. Such lists are not random words: each has
+  words that differ between the groups more than random ones do, in both directions;
 - ``sentences/halves``: whether templates predict other templates: random halves of 8 or 16, and those of SEAT against
   those that mention a word (``--files sentences=FOLDER``). Words are the same on both sides.
 """
 
 import warnings
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 from zlib import crc32
 
 import numpy as np
@@ -241,6 +243,25 @@ def halves(cell):
     return rows.to_dict("records")
 
 
+def shuffled_lists(lists, kv, rng):
+    """Word lists whose stereotypes are shuffled between the groups; sizes are those of the words that are found."""
+    listed = {group: [word for word in words if word in kv] for group, words in lists.stereotypes.items()}
+    order = iter(rng.permutation(np.concatenate(list(listed.values()))).tolist())
+    return replace(lists, stereotypes={group: tuple(islice(order, len(words))) for group, words in listed.items()})
+
+
+def shuffled(cell):
+    kv, lists, rng = vocabulary_of(cell, SOURCES).kv, bb.load_words(cell["words"]), cell.generator()
+    rows = []
+    for _ in range(cell.replicates):
+        table = bb.distance_table(kv, shuffled_lists(lists, kv, rng))
+        whole = bb.contrasts(quietly(table, "related", seed=0)).iloc[0]
+        rows.append((whole["mean"], whole["sd"]))
+    mean, sd = np.array(rows).T
+    sds = {"sd_of_means": mean.std(ddof=1), "posterior_sd": np.sqrt((sd**2).mean())}
+    yield sds | {"rate": np.mean(np.abs(mean) > LIMIT * sd)}
+
+
 def predicted(found, first, second, scale, rng):
     """Whether the interval that the first templates give holds the mean over the second ones.
 
@@ -280,11 +301,15 @@ ROWS += crossed(
     table=[f"{name}, {each}" for each in ("google news", "glove 50d") for name in PARTED], model=["related"]
 )
 LISTED = crossed(embedding=TWO, words=BUNDLED, lists=("bundled", "random topics"))
+SHUFFLED = crossed(
+    embedding=("google news", "glove 50d"), words=("gender", "religion", "race", "weat1", "weat7", "weat8")
+)
 TEMPLATES = ("frames", "contrast with associated")
 DESIGNS = (
     Design("calibration/halves", crossed(table=TABLES, halved=WORDS), table_halves, 40, 5),
     Design("calibration/row_halves", ROWS, row_halves, 20, 5),
     Design("related/halves", LISTED, halves, by=("split", "list", "quantity"), how={"se": "rate"}),
+    Design("related/shuffled", SHUFFLED, shuffled, 50),
     Design("sentences/halves", crossed(vectors=VECTORS), template_halves, 400, 3, TEMPLATES, {"count": "intervals"}),
 )
 
