@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PHRASES = {
     "associated": "their own stereotypes",
     "different": "the stereotypes of other groups",
-    "human": "words for people in general",
+    "human": "words of everyday human life",
     "neutral": "neutral words",
 }
 """Connections of an attribute word to a protected word in words, in the order that decides a doubtful pair."""
@@ -371,6 +371,12 @@ def in_order(names: Iterable[str]) -> list[str]:
 def controls_of(names: Iterable[str]) -> list[str]:
     """Those of some connections that are control lists, in the order of :func:`in_order`."""
     return [name for name in in_order(names) if name not in STEREOTYPES]
+
+
+def bundled_controls(lists: WordLists) -> tuple[str, ...]:
+    """The control lists that are the bundled ones, word by word."""
+    held = lists.controls
+    return tuple(name for name in CONTROLS if name in held and set(held[name]) == set(load_list(name)))
 
 
 def counterparts(first: str, names: Iterable[str]) -> list[str]:

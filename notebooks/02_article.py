@@ -52,7 +52,7 @@ overview
 
 # %% [markdown]
 # Mean distances hide how much single distances differ. Most words of the stereotype of *muslim* are close to it. For
-# *priest* no kind of words is clearly closest, and words for people in general have the lowest median (Figures 6 and 7
+# *priest* no kind of words is clearly closest, and words of everyday human life have the lowest median (Figures 6 and 7
 # of the article).
 
 # %%

@@ -66,6 +66,11 @@ def share(value: float) -> str:
     return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"
 
 
+def share_of_draws(value: float) -> str:
+    """A probability that was counted among draws, in whole percent: a further digit would change with the seed."""
+    return "> 99%" if value > 0.99 else "< 1%" if value < 0.01 else f"{100 * value:.0f}%"
+
+
 def p_value(value: float, least: float = 1e-4) -> str:
     """A probability with two significant digits, of its distance from 1 where that is smaller; never 0."""
     if value < least:

@@ -19,6 +19,7 @@ from bayesbias._support.phrases import (
     percent,
     rough_percent,
     share,
+    share_of_draws,
     signed,
 )
 from bayesbias._support.results import FORMATS, Table, table_of
@@ -41,6 +42,7 @@ WRITERS = (
     percent,
     rough_percent,
     share,
+    share_of_draws,
     signed,
 )
 

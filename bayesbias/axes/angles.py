@@ -337,12 +337,13 @@ class Quadrants(Result):
         plain = [f"{row['quadrant']} {row['counted']:.0%}" for row in shares.to_dict("records")]
         sure = int((self._signs().mean(axis=0).max(axis=1) >= self.prob).sum())
         count = len(self.axes[0].words)
+        doubts = _doubts(*self.axes)
+        known = f"The quadrant of {sure} of {many(count, 'word')} is known with a probability of {percent(self.prob)}"
         return [
-            f"{_doubts(*self.axes)}{many(count, 'word')} {agreed(count, 'lies', 'lie')} in the quadrants of "
+            f"{doubts}{many(count, 'word')} {agreed(count, 'lies', 'lie')} in the quadrants of "
             f"{self._between(0)} and {self._between(1)}{self._centred}. Expected share of words in each quadrant, with "
             f"its {percent(self.prob)} interval: {'; '.join(said)}.",
-            f"The quadrant of {sure} of {many(count, 'word')} is known with a probability of {percent(self.prob)} or "
-            "more.",
+            "The quadrant of no word is known." if doubts else f"{known} or more.",
             f"By the signs of the places alone, without errors, the shares are: {'; '.join(plain)}.",
             f"The errors are those of {ERRORS[self.population]}, on both axes at once.",
         ]

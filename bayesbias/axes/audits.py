@@ -293,8 +293,8 @@ def audit(
     level
         Share of wrong or empty calls that is expected among the words called.
     rope
-        Places, in cosine distance, at most 2, within which a word is of no interest; by default half of the standard
-        deviation of places over the vocabulary.
+        Places, in cosine distance, at most 2, within which a word is of no interest; by default half of their standard
+        deviation over the sample that the covariance comes from.
     most_frequent
         Only that many of the first words of a file that is ordered by frequency; by default all words.
     prob, seed

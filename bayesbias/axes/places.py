@@ -781,5 +781,5 @@ def _word_notes(on: Axis, keys: dict[str, str]) -> list[str]:
     """Notes on words, given with their keys, whose vectors are made of parts of words, or are those of the poles."""
     notes = composed_sentences(composed_of(on.kv, keys))
     if own := [word for word, key in keys.items() if key in on.poles.keys]:
-        notes.append(f"Words of the poles, which are not judged: {listed(own, ENDS)}.")
+        notes.append(f"Words of the poles, which lie near these by construction: {listed(own, ENDS)}.")
     return notes

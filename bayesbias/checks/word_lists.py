@@ -19,7 +19,7 @@ from bayesbias.distances import distance_table, relatedness
 from bayesbias.distances.list_coverage import entries_of, too_short
 from bayesbias.errors import InputError, listed, many
 from bayesbias.vectors import Embedding, about, find_concepts, find_keys, opened
-from bayesbias.words import CONTROLS, WordLists, load_list, load_words
+from bayesbias.words import WordLists, bundled_controls, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -176,7 +176,7 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     protected = table.loc[table["found"] > 0, "kind"] == "protected"
     if protected.any() and not protected.all():
         balanced = _measured(vectors, lists, table, frequencies, notes)
-    bundled = _bundled_controls(lists)
+    bundled = bundled_controls(lists)
     given = {word for name in bundled for word in lists.controls[name]}
     missing = [
         (word, f"{row['kind']} {row['list']}")
@@ -277,12 +277,6 @@ def _places(lists: WordLists) -> dict[str, tuple[str, ...]]:
             for word in words:
                 places[word] = (*places.get(word, ()), f"{kind} {name}")
     return places
-
-
-def _bundled_controls(lists: WordLists) -> tuple[str, ...]:
-    """The control lists that are the bundled ones: nobody can mend these."""
-    held = lists.controls
-    return tuple(name for name in CONTROLS if name in held and set(held[name]) == set(load_list(name)))
 
 
 def _near(

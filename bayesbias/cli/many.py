@@ -25,7 +25,7 @@ from bayesbias.cli.screen import (
     write_report,
     write_table,
 )
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many
 
 MOST = 20  # words of an audit or an axis that the screen shows
 SHOWN = ["name", "estimate", "se", "mean", "low", "high", "rank", "p_closer"]
@@ -91,7 +91,9 @@ def audit(
     level: Annotated[float, Option(help="Expected share of wrong or empty calls among the words called.")] = 0.05,
     rope: Annotated[
         float | None,
-        Option(help="Places of no interest, in cosine distance; by default half of the standard deviation of places."),
+        Option(
+            help="Places of no interest, in cosine distance; by default half of their standard deviation in a sample."
+        ),
     ] = None,
     most_frequent: Annotated[
         int | None, Option(help="Only so many first words of a file that is ordered by frequency; by default all.")
@@ -108,7 +110,8 @@ def audit(
     audited = bb.audit(kv, groups, level=level, rope=rope, prob=prob, most_frequent=most_frequent, seed=seed)
     called = audited.table()
     columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "rank"]
-    show(called.head(MOST)[columns], f"Words called: {min(len(called), MOST)} of {len(called):,}", whole="word")
+    largest = f"The {min(len(called), MOST)} largest of {many(len(called), 'word')} called"
+    show(called.head(MOST)[columns], largest if len(called) else "No word is called", whole="word")
     say(audited.text())
     if out is not None:
         audited.write(out)

@@ -104,7 +104,7 @@ def _of_one(result: Comparison, change: _Change) -> dict[str, list[str]]:
         return parts
     table = result.outcomes(*result.headline, change.prob, change=change.number)
     parts["What changed"] = _headline(result, change, table)
-    # how much of the change is special to a word's own stereotypes; nothing without control words
+    # the change beside the stereotypes of other groups, and that of these beside control words; nothing without such
     if OTHER not in result.connections:
         parts["What changed"].append(ONE_GROUP)
     elif controls := result.decomposable:

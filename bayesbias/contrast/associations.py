@@ -388,12 +388,12 @@ def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[
     ``of`` goes before each contrast ("the change of "), and ``figure`` writes a number.
     """
     leads = ("", "", f"{percent(table.attrs['prob'])} interval ")
-    special, shared, total = (
+    beside, others, total = (
         f"{of}{difference(labelled(row['contrast'], table.attrs.get('labels', {})))}, {figure(row['mean'])} "
         f"({lead}{figure(row['low'])} to {figure(row['high'])})"
         for row, lead in zip(table.iloc[:3].to_dict("records"), leads, strict=True)
     )
     return (
-        f"{total[0].upper()}{total[1:]}, is the sum of {special}, which is special to a word's own stereotypes, and "
-        f"{shared}, which stereotype words of any kind share."
+        f"{total[0].upper()}{total[1:]}, is the sum of {beside}, of own stereotypes beside those of other groups, and "
+        f"{others}, of those of other groups beside control words."
     )

@@ -83,6 +83,7 @@ class Coverage:
     unused_rows: int = 0  # rows of scores of words that no list holds, or without a score
     measure: str = ""  # what the numbers are where they are scores; empty: cosine distances
     case: str = "as-is"  # how words were looked up: as-is, or with other capitals as a fallback
+    bundled: tuple[str, ...] = ()  # control lists that are the bundled ones, with these' sources
     path: str = field(default="", compare=False)  # of the file of the word lists, as it was given
 
     @property

@@ -35,7 +35,7 @@ from bayesbias.vectors import (
 )
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
 from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, composed_of, first_keys
-from bayesbias.words import GENDERED, WordLists, in_order, load_words, subtag
+from bayesbias.words import GENDERED, WordLists, bundled_controls, in_order, load_words, subtag
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -214,7 +214,7 @@ def _distances_of(
     concepts, alike = looked.concepts, looked.twins()
     if not looked.forms.keys:
         raise InputError(f"the embedding holds none of the {len(lists.every_word())} words; {first_keys(kv)}")
-    entries = _entries(lists, looked)
+    entries, bundled = _entries(lists, looked), bundled_controls(lists)
     # the words of each list that have the vector of an earlier word of the same list
     same = [
         {"list": name, "kind": kind, "word": word, "first": first}
@@ -257,6 +257,7 @@ def _distances_of(
         gender=_gender(lists, concepts),
         language=lists.language,
         case=case,
+        bundled=bundled,
         path=path,
     )
     if isinstance(related, Relatedness):
@@ -463,6 +464,7 @@ def score_table(
         labels=dict(lists.labels),
         language=lists.language,
         measure=what,
+        bundled=bundled_controls(lists),
         path=lists.path,
     )
     return DistanceTable(table, coverage=record)

@@ -422,7 +422,9 @@ def plot_overview(
     if topics is not None:
         every = {topics.called(statistic) for statistic in topics.observed}
         called = (
-            every.pop() if len(every) == 1 else "sets of random lists, more or less similar to each other than these"
+            every.pop()
+            if len(every) == 1
+            else "sets of random lists, by row as similar to each other as these, more or less"
         )
         grey = f" Grey: {same} over {topics.replicates:,} {called}."
     note_below(figure, f"Thick bars: 50% intervals; thin: {percent(prob)}.{grey}", ax=ax)

@@ -415,7 +415,7 @@ def plot_axis(
         raise InputError(f"{len(rows)} words are to be shown: give words and labels for 1 to {MOST_ROWS}")
     panel = table.iloc[rows].reset_index(drop=True)
     heights = -np.arange(len(panel), dtype=float)
-    away = ((panel["low"] > 0) | (panel["high"] < 0)).to_numpy()
+    away = ((panel["low"] > 0) | (panel["high"] < 0)).to_numpy() & (not axis.doubt)
     figure, axes = one_panel(ax, 6.6, 0.22 * len(panel) + 1.9)
     unit = "pairs" if whole.paired else "words"
     band = whole.centre == "vocabulary" and whole.adjusted is None
@@ -439,7 +439,7 @@ def plot_axis(
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}.",
-        "Blue: 0 is outside." if away.any() else "No interval excludes 0.",
+        axis.doubt or ("Blue: 0 is outside." if away.any() else "No interval excludes 0."),
         f"{CENTRES[whole.adjusted or whole.centre]}.".capitalize(),
         f"Words of the poles lie near these by construction: {listed(own)}." if own else "",
         f"Grey band: one standard deviation of places over {whole.sampled}." if band else "",

@@ -401,6 +401,7 @@ def _audit(result: Audit, _: float) -> Iterator[str]:
         ropes=result.ropes,
         mass=percent(result.prob),
     )
+    yield from result.agreement
     yield from result.notes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -50,7 +50,7 @@ from bayesbias.second_stage.specifications import Multiverse
 from bayesbias.vectors import about, list_embeddings
 from bayesbias.vectors.debiasing.registry import METHODS
 from bayesbias.vectors.lookup import origin_of
-from bayesbias.words import OWN, WHOLE, WordLists, labelled, load_words
+from bayesbias.words import OWN, WHOLE, WordLists, bundled_controls, labelled, load_list, load_words
 
 APPROACH = "10.1162/coli_a_00507"
 RELEASED = "2026"  # year of date-released in CITATION.cff
@@ -123,9 +123,10 @@ class Citations(Result):
             f"  note = {{Python package, version {version('bayesbias')}}},",
             "}",
         ]
-        works = {work.doi: work for work in reversed(self.used) if work.doi}
+        cited = [work.doi for work in self.used if work.doi]
+        works = {work.doi: work for work in reversed(self.used)}
         bundled = [entry for work in self.used if not work.doi for entry in _of_dataset(work)]
-        entries = ["\n".join(package), *(_entry(works[doi]) for doi in reversed(works)), *bundled]
+        entries = ["\n".join(package), *(_entry(works[doi]) for doi in dict.fromkeys(cited)), *bundled]
         return "\n\n".join(_once(entries))
 
 
@@ -153,7 +154,8 @@ def cite(result: Any, *further: Any) -> Citations:
     0             package bayesbias
     1                      approach      10.1162/coli_a_00507
     2              word list weat7   10.1126/science.aal4230
-    3  embedding google-news-slice  10.48550/arXiv.1310.4546
+    3  control lists neutral and human      10.1162/coli_a_00507
+    4  embedding google-news-slice  10.48550/arXiv.1310.4546
     """
     each = [[*_sources(one)] for one in (result, *further)]
     if not all(each):
@@ -196,6 +198,7 @@ def _sources(item: Any) -> Iterator[Cited]:
     elif isinstance(item, Query | WordLists):
         kind = "query" if isinstance(item, Query) else "word list"
         yield Cited(f"{kind} {item.name}", item.source, item.doi or "")
+        yield from _of_controls(bundled_controls(item) if isinstance(item, WordLists) else [])
     elif isinstance(item, DistanceTable):
         yield from _of_record(item.coverage)
     elif isinstance(item, Coverage):
@@ -221,8 +224,19 @@ def _of_record(record: Coverage | None) -> Iterator[Cited]:
     """The word lists and the embedding of a distance table, as far as they are recorded."""
     if record is not None:
         yield Cited(f"word list {record.word_list}", record.source, record.doi or "")
+        yield from _of_controls(record.bundled)
         if name := record.embedding.get("name"):
             yield from _completed(_embedding(name, record.embedding))
+
+
+def _of_controls(names: Iterable[str]) -> Iterator[Cited]:
+    """The sources of bundled control lists, which word lists of one's own have too: lists of one source together."""
+    by_source: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        known = load_list(name)
+        by_source.setdefault((known.source, known.doi or ""), []).append(name)
+    for (source, doi), together in by_source.items():
+        yield Cited(f"control {'list' if len(together) == 1 else 'lists'} {' and '.join(together)}", source, doi)
 
 
 def _embedding(name: str, origin: Mapping[str, Any]) -> Cited:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from bayesbias._support.phrases import barely, ends_of, excludes_zero, percent, share, signed
+from bayesbias._support.phrases import barely, ends_of, excludes_zero, percent, share_of_draws, signed
 from bayesbias._support.prose import Prose
 from bayesbias.checks.convergence import Verdict, diagnose
 from bayesbias.checks.summaries import PROB
@@ -246,7 +246,10 @@ def beside_given(row: Any, further: Any) -> str:
     """
     if further is None:
         return ""
-    whom, numbers = "for further protected words like these", f"{ends_of(further)}, {share(_probability(further, row))}"
+    whom, numbers = (
+        "for further protected words like these",
+        f"{ends_of(further)}, {share_of_draws(_probability(further, row))}",
+    )
     if signed(further["mean"]) == signed(row["mean"]):
         return f"; {numbers}, {whom}"
     return f"; {whom} {signed(further['mean'])}, {numbers}"

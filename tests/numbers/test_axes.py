@@ -312,14 +312,14 @@ class TestPlaces:
         words = ["bad", "good", "hotel", "music"]
         found, others = bb.axis(glove, pairs, words), bb.axis(glove, pairs, words[2:])
         assert found.at_poles == ("bad", "good")
-        assert found.notes == ("Words of the poles, which are not judged: bad, good.",)
+        assert found.notes == ("Words of the poles, which lie near these by construction: bad, good.",)
         assert found.chance() == others.chance()
         answer, certainty = found.findings()[:2]
         assert answer.partition(" Further ")[2] == others.findings()[0].partition(" Further ")[2] != ""
         assert " 2 of them are words of the poles, which lie near these by construction, and are not judged." in answer
         assert certainty == others.findings()[1]
         assert len(found.table()) == 4
-        assert found.with_words(words[1:]).notes == ("Words of the poles, which are not judged: good.",)
+        assert found.with_words(words[1:]).notes == ("Words of the poles, which lie near these by construction: good.",)
         assert (
             found.with_words(["bad"])
             .findings()[0]

@@ -410,7 +410,7 @@ def test_missing_pairs_and_no_controls(tables, compared):
     controls = [table[table["connection"].isin(["human", "neutral"])] for table in tables]
     only = compared(before=controls[0], after=controls[1], draws=400)
     assert only.headline is None
-    assert "words for people in general" in only.verdict
+    assert "words of everyday human life" in only.verdict
     with pytest.raises(bb.InputError, match="name a connection, one of human, neutral"):
         only.changes()
 

@@ -142,7 +142,7 @@ def test_stereotypes_of_one_of_two_groups_are_set_beside_controls(published):
     assert bb.compare({"a": table, "b": table}, seed=0).headline == ("associated", "human")
     assert "associated \N{MINUS SIGN} human" in str(bb.plan(table))
     lead, *others = bb.checks.verdict_sentences(post)
-    assert "than to words for people in general" in lead
+    assert "than to words of everyday human life" in lead
     assert not any("is the sum of" in sentence for sentence in others)
     with pytest.raises(bb.InputError, match="no protected word has associated, different and human distances"):
         bb.decomposition(post)

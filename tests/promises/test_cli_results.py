@@ -66,7 +66,7 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     assert "whole list" in said["contrasts"]
     flat = " ".join(said["contrasts"].split())
     assert f"Associated − neutral, {expected['mean'][0]:.3f}".replace("-", "−") in flat
-    assert "which stereotype words of any kind share." in flat
+    assert "of those of other groups beside control words." in flat
     assert (folder / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
@@ -470,7 +470,7 @@ def test_audits_are_on_axes_or_word_lists(prints, groups):
     out = prints(f"audit {SLICE} --groups {groups} --most-frequent 3000 --rope 0.02 -o a.parquet --report a.html")
     expected = bb.audit(SLICE, groups, most_frequent=3000, rope=0.02)
     pd.testing.assert_series_equal(pd.read_parquet("a.parquet")["mean"], expected.words["mean"])
-    assert f"Words called: {min(20, len(expected.table()))} of {len(expected.table()):,}" in out
+    assert f"The {min(20, len(expected.table()))} largest of {len(expected.table()):,} words called" in out
     assert written() == {"a.parquet", "a.html"}
 
 

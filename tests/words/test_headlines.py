@@ -59,7 +59,7 @@ def test_words_that_an_axis_without_a_meaning_would_name_as_often_may_be_chance(
     every = bb.axis(SLICE, "affluence").table()
     usual = ((every["low"] > 0) | (every["high"] < 0)).mean()
     assert found.usual_share() == pytest.approx(usual, abs=1e-9)
-    assert certainty.endswith(f" excludes 0 for {usual:.0%} of the vocabulary of {SLICE}.")
+    assert f" excludes 0 for {usual:.0%} of the vocabulary of {SLICE}; the agreement of its pairs" in certainty
     mean, sd = found.places.mean(), np.sqrt(found.covariance().mean())
     row = {"low": mean - 1.5982 * sd, "high": mean + 1.5982 * sd}
     assert answer.endswith(f"The mean place of these 11 words is {signed(mean)} (89% interval {ends_of(row)}).")
@@ -216,11 +216,11 @@ def group_sentence(post, names, controls=True, prob=0.89):
     beyond = (
         ", beyond control words"
         if controls
-        else ("; without control words this also holds how near the groups are to all words")
+        else ("; without control words this also depends on how near the groups are to all words")
     )
     return (
-        f"The same difference by group, which also holds how near the lists are to all words: {said[0]}. Words of a "
-        f"group less those of the other groups, in their distance to its stereotypes{beyond}: {said[1]}."
+        f"Words of a group less those of the other groups, in their distance to its stereotypes{beyond}: {said[1]}. "
+        f"Own list less other lists, which also depends on how near each list is to all words: {said[0]}."
     )
 
 

@@ -260,7 +260,10 @@ def test_each_kind_of_result_has_a_text(weat7):
     audit = bb.audit("glove-50d-slice", "gender", most_frequent=2000)
     text = bb.methods_text(audit)
     assert "at most 5% of the calls are expected to be wrong" in text
-    assert "positive where a word is nearer to man, negative where it is nearer to woman." in text
+    assert (
+        "positive where a word lies further towards man than this mean, negative where further towards woman." in text
+    )
+    assert " ".join(audit.agreement) in text
     assert f"no interest ({audit.ropes['woman']:.3f} on either side of 0, in cosine distance);" in text
     assert "axis gender, Stoltz and Taylor (2022)" in text
     assert "word list" not in text

@@ -55,6 +55,7 @@ def test_pools_and_trends_record_the_sources_of_their_tables(table, slice_vector
     assert cited.table()["what"].tolist()[2:] == [
         "second stage: trend",
         "word list weat7",
+        "control lists neutral and human",
         "embedding google-news-slice",
         "embedding glove-50d-slice",
         "embedding own.npz (project)",
