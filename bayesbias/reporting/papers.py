@@ -627,11 +627,10 @@ def _cell(value: Any, digits: int, column: str) -> str:
 
 
 def _with_keys(text: str) -> str:
-    """An escaped text with the key of each known work after its authors and year, in place of its DOI, and ours."""
+    """An escaped text with the key of each known work in place of its authors, year and DOI; ours after the version."""
     text = re.sub(r"\bbayesbias \d[\w.+]*\b", r"\g<0> \\cite{bayesbias}", text)
     for doi, work in references().items():
-        cited = rf"{_escaped(work.short)} \cite{{{work.key}}}"
-        text = text.replace(f"{_escaped(work.short)}, doi {_escaped(doi)}", cited)
+        text = text.replace(f"{_escaped(work.short)}, doi {_escaped(doi)}", rf"\cite{{{work.key}}}")
     return text
 
 
