@@ -215,6 +215,7 @@ def report(
         raise InputError(f"pictures={folder}: there is no such folder")
     result = _presented(post, topics, flag(sensitivity, "sensitivity"))
     options: dict[str, Any] = {} if effects is None else {"effects": effects}
+    told = (result, *options.values())
     if prob is not None:
         if "prob" not in inspect.signature(result.front).parameters:
             name = title_of(result).lower()
@@ -225,9 +226,9 @@ def report(
     with one_thread(), kept_open(result.result) if isinstance(result, FitReport) else nullcontext():
         works: list[Block] = []
         with suppress(InputError):  # a result that does not know its sources
-            works = [Items(cite(result).text().splitlines())]
+            works = [Items(cite(*told).text().splitlines())]
         mass = {} if prob is None else {"prob": options["prob"]}
-        last = (methods_section(result, **mass), Section("How to cite", works, shut=True))
+        last = (methods_section(*told, **mass), Section("How to cite", works, shut=True))
         sections = (*result.sections(**options), *last)
         page = replace(result.front(**options), sections=filled(sections))
         if folder is not None:

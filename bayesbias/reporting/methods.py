@@ -100,11 +100,10 @@ def methods_text(
     )
 
 
-def methods_section(result: Result, prob: float = PROB) -> Section:
-    """The part of a report with the text; an empty one for a result that is no study by itself."""
-    if isinstance(result, (FitReport, *KINDS)):
-        return Section(WORDS.title(), [methods_text(result, prob)], shut=True)
-    return Section(WORDS.title(), [])
+def methods_section(*results: Result, prob: float = PROB) -> Section:
+    """The part of a report with the text of each; an empty one for results that are no study by themselves."""
+    texts = [methods_text(result, prob) for result in results if isinstance(result, (FitReport, *KINDS))]
+    return Section(WORDS.title(), texts, shut=True)
 
 
 def _text(result: Result, sentences: Iterable[str], versions: Mapping[str, str]) -> str:

@@ -672,3 +672,6 @@ def test_a_page_on_controls_alone_has_side_effects(tables, slice_vectors, debias
     page = bb.report(result, tmp_path / "controls.md", effects=broken).read_text(encoding="utf-8")
     assert broken.broken[0][:40] in page
     assert broken.left[-1][:40] in page
+    methods, cited = page.split("Methods text for a paper")[1].split("How to cite")
+    assert "We looked for side effects" in methods
+    assert "Gonen and Goldberg (2019)" in cited
