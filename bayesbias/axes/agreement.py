@@ -92,10 +92,11 @@ def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
             *asked,
         ]
     if hardly:
+        besides = "Besides, " if apart.any() else ""
         brackets = f"{'' if apart.any() else f'in brackets the {others}; '}{random}{_ends(bounds[weak])}"
         said.append(
-            f"{hardly} of {many(len(pairs), 'pair')} {agreed(hardly, 'agrees', 'agree')} with the others no more than "
-            f"random pairs of words may: {listed(shown[weak].tolist())} ({brackets}). On average it is "
+            f"{besides}{hardly} of {many(len(pairs), 'pair')} {agreed(hardly, 'agrees', 'agree')} with the others no "
+            f"more than random pairs of words may: {listed(shown[weak].tolist())} ({brackets}). On average it is "
             f"{_two(values.mean())}; of as many random pairs the average is below {_two(usual)} with a "
             "probability of 95%."
         )
@@ -110,9 +111,11 @@ def reversed_pairs(pairs: pd.DataFrame) -> list[str]:
     if len(pairs) == 2 or 2 * turned.sum() >= len(pairs):
         return []
     shown = _shown(pairs)[turned].tolist()
-    each, these = ("", "this pair") if len(shown) == 1 else ("each of ", "these pairs")
-    question = f"{agreed(len(shown), 'is', 'are')} {these} the wrong way round?"
-    return [f"95% of random pairs in their place disagree less than {each}{listed(shown)}: {question}"] if shown else []
+    if not shown:
+        return []
+    question = f"{'is this pair' if len(shown) == 1 else 'are these pairs'} the wrong way round?"
+    disagree = agreed(len(shown), "disagrees", "disagree")
+    return [f"{listed(shown)} {disagree} with the other pairs more than 95% of random pairs would: {question}"]
 
 
 def _shown(pairs: pd.DataFrame) -> Any:

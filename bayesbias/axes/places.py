@@ -32,6 +32,7 @@ from bayesbias.axes.poles import (
     template_errors,
     turns_of,
     vocabulary_of,
+    vocabulary_said,
     whole_templates,
 )
 from bayesbias.checks.summaries import PROB
@@ -222,7 +223,7 @@ class Axis(Result):
             return f"what {self.adjusted} predicts"
         own = self.base.words
         placed = f"these {len(own):,} words" if set(own) == set(self.words) else f"the words {listed(own, NAMED)}"
-        over = {"vocabulary": "the vocabulary", "words": placed}.get(self.centre or "", "")
+        over = {"vocabulary": vocabulary_said(self.kv), "words": placed}.get(self.centre or "", "")
         return over and f"the mean of {over}"
 
     def chance(self, prob: float = PROB) -> tuple[int, float]:

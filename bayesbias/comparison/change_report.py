@@ -274,7 +274,9 @@ def _widths(result: Comparison, change: _Change, table: pd.DataFrame) -> str:
     together, apart = (row["high"] - row["low"] for row in map(_whole, (table, separate)))
     if together == 0:
         return WORDS.exact(change=change)
-    narrower, wrong = together <= NARROWER * apart, EXCLUDED.get(change.debiased)
+    # where one of the two is 0 by construction, the change has the errors of the other, paired or not
+    alone = bool(_equal(result, change, _whole(table)))
+    narrower, wrong = together <= NARROWER * apart and not alone, EXCLUDED.get(change.debiased)
     return WORDS.widths(change=change, together=together, apart=apart, narrower=narrower, wrong=wrong)
 
 

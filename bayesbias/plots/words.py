@@ -356,12 +356,6 @@ AWAY, NEAR = Look(CALLED, "o", "interval without 0"), Look(FAINT, "o", "interval
 MOST_ROWS = 100
 NAMED = 24  # points that are named
 SHOWN = 20_000  # words beyond which those that are not called are drawn from at random
-CENTRES = {
-    "vocabulary": "0 is the mean over the vocabulary",
-    "words": "0 is the mean over the words placed",
-    "frequency": "0 is what frequency predicts over the vocabulary",
-    None: "at 0 a word is equally far from both poles",
-}
 ERRORS = {  # what bars of a population of errors are
     "oppositions": "on an axis without a meaning, with {unit} as similar and as parallel, {mass} of intervals hold 0",
     "pairs": "what further {unit} of this opposition would give",
@@ -440,7 +434,7 @@ def plot_axis(
         figure,
         f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}.",
         axis.doubt or ("Blue: 0 is outside." if away.any() else "No interval excludes 0."),
-        f"{CENTRES[whole.adjusted or whole.centre]}.".capitalize(),
+        f"0 is {whole.centred_on}." if whole.centred_on else "At 0 a word is equally far from both poles.",
         f"Words of the poles lie near these by construction: {listed(own)}." if own else "",
         f"Grey band: one standard deviation of places over {whole.sampled}." if band else "",
         _left_out(len(table), len(rows), len(chosen)),

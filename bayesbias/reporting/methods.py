@@ -373,7 +373,7 @@ def _axis(result: Axis, prob: float) -> Iterator[str]:
         own=[] if own.source else [f"{low} and {high}" for low, high in result.poles.pairs],
         lists=[] if own.source else [(name, ", ".join(words)) for name, words in result.poles.lists],
         vocabulary=vocabulary,
-        centre=vocabulary if result.centre == "vocabulary" else result.centred_on.removeprefix("the mean of "),
+        centre=result.centred_on.removeprefix("the mean of "),
         adjusted=result.adjusted,
         source=result.base.source,
         agreement=agreement,

@@ -332,7 +332,9 @@ class TestPlaces:
         least = found.pairs().iloc[0]
         assert (least["negative"], least["agreement"] < -least["random_agreement"]) == ("best", True)
         value = signed(least["agreement"], digits=2)
-        question = f"95% of random pairs in their place disagree less than best and worst ({value}): is this pair the"
+        question = (
+            f"best and worst ({value}) disagrees with the other pairs more than 95% of random pairs would: is this"
+        )
         assert question in found.text()
         assert question in bb.audit(glove, pairs).front().answer
         assert "may have no meaning" in found.front().answer

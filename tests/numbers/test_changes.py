@@ -573,7 +573,7 @@ def test_a_verdict_by_its_parts(result):
     why = (
         "how large the association was before and is after, by the words' own distances, is not known well enough"
         if moved
-        else "that takes the size of the association and its change, of which one is not known well enough"
+        else "that takes the size of the association and its change, which together are not known well enough"
     )
     for said in (
         f"Whether the association became smaller or larger in size is clear for {counts['shrank']} of 12 protected ",

@@ -266,7 +266,7 @@ def test_a_difference_of_equalised_groups_is_0_for_any_words(slice_vectors, tabl
     assert first.startswith("No difference. All groups have the same mean distance to each attribute word")
     said = "After the change all groups have the same mean distance to each attribute word"
     assert said in result.verdict
-    assert "and is 0.000; it is 0 after for any attribute words" in result.front().answer
+    assert " to 0.000, towards less close; it is 0 after for any attribute words" in result.front().answer
     plain = bb.compare(
         before=tables[0],
         after=bb.distance_table(bb.debias(slice_vectors, "half_sibling", definitional=pairs), "gender"),
@@ -366,7 +366,7 @@ def test_the_first_screen_of_several_embeddings_is_about_changes_from_the_first(
     compared = (
         "The mean distance of protected words to their own stereotypes, less that to the stereotypes of other groups"
     )
-    assert page.answer.startswith(f"{compared}, was {before} in raw. It rose (less close) in hard")
+    assert page.answer.startswith(f"{compared}, was {before} in raw. It moved towards less close in hard")
     assert hard in page.answer
     assert sibling in page.answer
     assert "; did not change in same. In brackets is the change with its 89% interval." in page.answer

@@ -90,7 +90,7 @@ def test_quadrants_say_what_their_zero_is():
     for centre in ("vocabulary", None):
         first, second = (bb.axis(SLICE, name, words=words, centre=centre) for name in ("gender", "affluence"))
         answers += [bb.quadrants(first, other, words).front().answer for other in (second, bb.axis(SLICE, "affluence"))]
-    whole, apart = "the mean of the vocabulary", "equal distance to both poles"
+    whole, apart = "the mean of the 20,000 most frequent words", "equal distance to both poles"
     ends = [f"{whole} on both axes", f"{whole} on both axes", f"{apart} on both axes"]
     ends += [f"{apart} on the first axis, to {whole} on the other"]
     assert all(f", relative to {end}. Expected share" in answer for end, answer in zip(ends, answers, strict=True))
@@ -98,13 +98,13 @@ def test_quadrants_say_what_their_zero_is():
 
 def test_places_are_said_beside_what_they_are_centred_on():
     drinks = ["champagne", "wine", "beer", "cocktail", "whiskey", "rum", "vodka", "milk", "juice", "tea", "coffee"]
-    answer, sign = {}, {}
+    answer, sign, frequent = {}, {}, "the mean of the 20,000 most frequent words"
     for centre in ("vocabulary", "words", None):
         found = bb.axis(SLICE, "affluence", words=drinks, centre=centre)
         answer[centre], sign[centre] = found.front().answer, found.table().attrs["sign"]
     assert (
-        "in glove-50d-slice, relative to the mean of the vocabulary. Further towards rich than that mean: champagne"
-        in answer["vocabulary"]
+        "in glove-50d-slice, relative to the mean of the 20,000 most frequent words. Further towards rich than that "
+        "mean: champagne" in answer["vocabulary"]
     )
     assert "Further towards rich than their mean: champagne" in answer["words"]
     assert "Further towards poor than their mean: milk" in answer["words"]
@@ -127,7 +127,7 @@ def test_places_are_said_beside_what_they_are_centred_on():
     assert "mean of the vocabulary" not in f"{adjusted.front()}{bb.methods_text(adjusted)}"
     words = bb.axis(SLICE, "affluence", words=drinks, centre="words").with_words(["wine"])
     assert "relative to the mean of the words champagne, wine, beer, cocktail and 7 more." in words.front().answer
-    assert sign["vocabulary"].startswith("positive: further towards rich than the mean of the vocabulary; p positive")
+    assert sign["vocabulary"].startswith(f"positive: further towards rich than {frequent}; p positive")
     assert sign["words"].startswith("positive: further towards rich than the mean of these 11 words; p positive")
     assert sign[None].startswith("positive: nearer to rich than to poor; p positive")
 

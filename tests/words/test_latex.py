@@ -131,9 +131,9 @@ def test_places_on_an_axis_say_which_end_is_positive():
     said = bb.to_latex(axis)
     assert (
         r"\caption{Places on the axis gender from woman to man in glove-50d-slice; 89\% equal-tailed intervals over "
-        "axes without a meaning; positive: further towards man than the mean of the vocabulary; p positive: "
-        "probability that on an axis without a meaning a word lies less far towards man; p above next: the same of the "
-        "difference from the next row; pairs sd: standard deviation over further pairs.}"
+        "axes without a meaning; positive: further towards man than the mean of the 20,000 most frequent words; p "
+        "positive: probability that on an axis without a meaning a word lies less far towards man; p above next: the "
+        "same of the difference from the next row; pairs sd: standard deviation over further pairs.}"
     ) in said
     assert r"& 89\% interval &" in said
     assert bb.to_latex(axis.table()) == said
