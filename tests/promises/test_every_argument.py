@@ -239,6 +239,7 @@ METHODS = {
     "TopicNull.lists": lambda made: {"replicate": 0},
     "TopicNull.of": lambda made: {"statistic": "associated - human"},
     "TopicNull.called": lambda made: {"statistic": "associated - human"},
+    "TopicNull.counted": lambda made: {"statistic": "associated - human"},
     "ToyCorpus.save": lambda made: {"path": made.folder / "toy.txt"},
     "Trend.change": lambda made: {"before": "1", "after": "2"},
     "Trend.draws": lambda made: {"name": "level"},
