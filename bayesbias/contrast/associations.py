@@ -394,6 +394,6 @@ def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[
         for row, lead in zip(table.iloc[:3].to_dict("records"), leads, strict=True)
     )
     return (
-        f"{total[0].upper()}{total[1:]}, is the sum of {beside}, of own stereotypes beside those of other groups, and "
-        f"{others}, of those of other groups beside control words."
+        f"{total[0].upper()}{total[1:]}, is the sum of {beside}, which compares own stereotypes with those of other "
+        f"groups, and {others}, which compares those of other groups with control words."
     )

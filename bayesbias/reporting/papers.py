@@ -150,12 +150,12 @@ def cite(result: Any, *further: Any) -> Citations:
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.cite(table).table()[["what", "doi"]]
-                                what                       doi
-    0             package bayesbias
-    1                      approach      10.1162/coli_a_00507
-    2              word list weat7   10.1126/science.aal4230
+                                      what                       doi
+    0                package bayesbias
+    1                         approach      10.1162/coli_a_00507
+    2                  word list weat7   10.1126/science.aal4230
     3  control lists neutral and human      10.1162/coli_a_00507
-    4  embedding google-news-slice  10.48550/arXiv.1310.4546
+    4      embedding google-news-slice  10.48550/arXiv.1310.4546
     """
     each = [[*_sources(one)] for one in (result, *further)]
     if not all(each):

@@ -246,10 +246,8 @@ def beside_given(row: Any, further: Any) -> str:
     """
     if further is None:
         return ""
-    whom, numbers = (
-        "for further protected words like these",
-        f"{ends_of(further)}, {share_of_draws(_probability(further, row))}",
-    )
+    whom, probability = "for further protected words like these", share_of_draws(_probability(further, row))
+    numbers = f"{ends_of(further)}, {probability}"
     if signed(further["mean"]) == signed(row["mean"]):
         return f"; {numbers}, {whom}"
     return f"; {whom} {signed(further['mean'])}, {numbers}"

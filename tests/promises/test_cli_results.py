@@ -66,7 +66,7 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     assert "whole list" in said["contrasts"]
     flat = " ".join(said["contrasts"].split())
     assert f"Associated − neutral, {expected['mean'][0]:.3f}".replace("-", "−") in flat
-    assert "of those of other groups beside control words." in flat
+    assert "which compares those of other groups with control words." in flat
     assert (folder / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
