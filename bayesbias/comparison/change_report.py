@@ -167,7 +167,7 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
         return [sentence, WORDS.no_units(reason=reason)]
     scaled = _whole(result.outcomes(first, second, change.prob, standardise=True, change=change.number))
     units = {name: result.units()[name] for name in (change.before, change.after)}
-    disagrees = scaled["outcome"] != row["outcome"]
+    disagrees = excludes_zero(scaled) != excludes_zero(row)
     facts = {"unit": IN_SDS, "units": units, "disagrees": disagrees, "equal": _equal(result, change, row)}
     in_units = WORDS.contrast_in_units(change=change, row=scaled, **facts)
     return [sentence, in_units]

@@ -519,7 +519,9 @@ def _related_plan(spec: ModelSpec, data: Distances, goal: Goal, first: str, seco
     factors, now = factor_points(grid, range(len(grid.mass))), design.words.astype(float)
 
     def answer(lengths: FloatArray, alike: bool) -> PlannedSize:
-        variance = np.einsum("ma,ab,mb->m", factors, design.variance(lengths, alike), factors)
+        # similar words tell no more than unrelated ones, though the similarity of a few words may look so by chance
+        kinds = [design.variance(lengths, each) for each in {alike, False}]
+        variance = np.max([np.einsum("ma,ab,mb->m", factors, each, factors) for each in kinds], axis=0)
         return goal.met(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)))
 
     controls, ways = ~design.stereotype & design.contrasted, []

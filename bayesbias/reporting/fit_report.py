@@ -365,7 +365,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
         doubtful = row if similar is None or not excludes_zero(row) else similar
         least = 0.5 * (doubtful["sd"] / row["sd"]) ** 2
         templates = _of_templates(facts, least)
-        lines[WORDS.decision_question()] = WORDS.decision(
+        lines[WORDS.decision_question(decided=excludes_zero(row))] = WORDS.decision(
             row=row, plan=None if templates else facts.plan(), templates=templates, nearness=nearness
         )
     said = {question: line for question, line in lines.items() if line}

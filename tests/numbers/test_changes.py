@@ -226,7 +226,7 @@ def test_embeddings_that_differ_in_scale_only_have_the_same_standardised_contras
     assert raw["low"] > 0.03
     assert abs(standard["mean"]) < 0.01
     assert whole(found.outcomes("associated", "human"))["p_shrank"] > 0.99
-    assert "The two disagree, so that the change is, at least in part, one of scale." in found.verdict
+    assert "Only the former interval excludes 0, so that the change depends on the scale." in found.verdict
 
 
 def test_three_embeddings(three, result):
@@ -560,7 +560,7 @@ def test_a_verdict_by_its_parts(result):
     row, words = whole(result.outcomes()), result.outcomes().iloc[1:]
     first, *_, last = parts["What changed"]
     part = 100 * abs(row["change"] / row["before"])
-    size = "about the whole former size" if 90 <= round(part) <= 110 else f"{part:.0f}% of the former size"
+    size = "about the whole former size" if 90 <= round(part) <= 110 else f"{part:.0f}% smaller"
     assert size in first
     assert "which excludes 0" in first
     table = result.decomposition().iloc[:3].set_index("contrast")["mean"]
@@ -578,7 +578,7 @@ def test_a_verdict_by_its_parts(result):
     for said in (
         f"Whether the association became smaller or larger in size is clear for {counts['shrank']} of 12 protected ",
         f"For {counts['inconclusive']} it is not clear: {why}. By the model, fewer than 2.5% of the words",
-        f"above 0 (less close) for {away} of 12 words.",
+        f"above 0 (less close to its own, compared with the others) for {away} of 12 words.",
     ):
         assert said in parts["For whom"][0]
     assert not re.search(r"surely|\.\.", result.verdict)

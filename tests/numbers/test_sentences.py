@@ -639,7 +639,7 @@ class TestTemplatesAsRandomEffect:
             post = bb.fit(table, "crossed", draws=1000, seed=0)
             found, row = bb.template_effects(post), bb.contrasts(post).iloc[0]
             lines = FitReport(models.tree.Fit.read(post)).front().lines
-            share = f"what other templates ({found.share:.0%} of the variance) and other lists of stereotypes"
+            share = f"over templates ({found.share:.0%} of the variance) and all lists of stereotypes"
             assert share in lines["How sure?"]
             assert (found.share > 0.5) == larger
             assert row["low"] < 0 < row["high"]

@@ -53,7 +53,7 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     assert "2,256 distances written" in said["distances"]
     assert "165 of 226 words" in " ".join(said["distances"].split())
     lines, flat = said["fit"].splitlines(), " ".join(said["fit"].split())
-    assert lines[0].startswith("Yes. In google-news-slice, words for math and arts are on average closer to")
+    assert lines[0].startswith("Yes. In google-news-slice, words for math and arts, taken together, are on")
     assert len(lines) <= 10
     verdict = bb.diagnose(post)
     assert "This fit passes its checks, with limits: see bayesbias diagnose." in flat
@@ -175,7 +175,7 @@ def test_demo_prints_the_answer_first_in_ten_lines(here, slice_vectors):
     code, out, errors = here("demo", "--out", "d")
     assert (code, errors) == (0, "")
     lines, flat = out.splitlines(), " ".join(out.split())
-    assert lines[0].startswith("Yes. In google-news-slice, words for man and woman are on average closer to")
+    assert lines[0].startswith("Yes. In google-news-slice, words for man and woman, taken together, are on")
     assert len(lines) <= 10
     assert lines[-1] == "Next: open d/report.html in a browser"
     post = bb.load_fit("d/fit.nc")

@@ -233,7 +233,7 @@ def test_groups_by_themselves_are_given_in_numbers_in_both_ways(frailty):
         assert beside.loc[group, "mean"] == pytest.approx(means.loc[group, group] - means.loc[other, group], abs=0.01)
     said = group_sentence(post, ["older", "younger"], controls=False)
     assert report.answer().startswith(
-        f"Yes. In {SLICE}, words for older and younger are on average closer to their own"
+        f"Yes. In {SLICE}, words for older and younger, taken together, are on average closer to their own"
     )
     assert report.front().lines["By group?"] == said
     assert said in report.findings()[0]
@@ -282,7 +282,7 @@ def test_a_group_without_stereotypes_is_not_said_to_be_near_to_its_own(frailty):
     table, _ = frailty
     both = bb.WordLists("frailty", {**PEOPLE, "tools": ("hammer", "saw", "drill", "knife")}, FRAILTY, {})
     report = FitReport(Fit.read(bb.fit(bb.distance_table(SLICE, both), seed=0)))
-    assert f"In {SLICE}, words for older and younger are on average" in report.answer()
+    assert f"In {SLICE}, words for older and younger, taken together, are on average" in report.answer()
     left = "Left out are words for tools, which have no row: no stereotypes of their own are measured."
     assert left in report.answer()
     assert left in report.findings()[0]
@@ -311,15 +311,15 @@ def shifted(own, noise=0.02):
         (
             {"a": -0.3, "b": 0.1},
             {"b": 0.1},
-            "Yes, taken together. ",
+            "Yes. ",
             "Words for b are credibly farther from their",
         ),
-        ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No, taken together. ", "Words for b are credibly closer to their own."),
+        ({"a": 0.3, "b": -0.1}, {"b": -0.1}, "No. ", "Words for b are credibly closer to their own."),
         ({"a": -0.3, "b": -0.1}, {}, "Yes. ", ""),
         (
             {"a": -0.3, "b": -0.3, "c": 0.3},
             {"c": 0.3},
-            "Yes, taken together. ",
+            "Yes. ",
             "Words for c are credibly farther",
         ),
         ({"a": -0.3, "b": -0.3, "c": -0.1}, {}, "Yes. ", ""),
@@ -345,7 +345,7 @@ def test_what_decides_for_further_words_is_more_words_or_lists_equally_near(frai
     near = signed((rows[0] - rows[1]).abs().max())
     said = f"up to {near} nearer or farther than the others, by the same amount for every word of the group."
     assert said in lines["About which words?"]
-    assert lines["What would decide it?"] == (
+    assert lines["What would decide it for further words?"] == (
         "More protected words, as unlike each other as possible, would narrow the interval for further words like "
         "these, and so would lists of stereotypes that lie equally near to all words."
     )

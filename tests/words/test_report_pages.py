@@ -107,12 +107,14 @@ def test_axe_would_find_one(opened):
 def test_the_first_screen_answers(opened):
     page = opened("fit")
     headline = page.locator(".headline").inner_text()
-    assert headline.startswith("Yes. In google-news-slice, words for man and woman are on average closer to their own")
+    assert headline.startswith(
+        "Yes. In google-news-slice, words for man and woman, taken together, are on average closer to their own"
+    )
     assert page.locator("dt").all_inner_texts() == [
         "For example?",
         "How sure?",
         "About which words?",
-        "What would decide it?",
+        "What would decide it for further words?",
         "What does it not say?",
     ]
     said = page.locator("dd").all_inner_texts()

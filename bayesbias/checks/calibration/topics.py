@@ -308,8 +308,8 @@ def topic_null(
     ``similarity`` and the notes tell what was reached. Lists of a replicate share no word, and hold no word of the
     given lists. In place of a word with several forms stand as many words, with their mean.
 
-    The interval of a fit asks something else: what other lists *of stereotypes*, as long, as coherent and as near,
-    could have given. The p-value asks how often lists that have nothing to do with the groups give as much.
+    The interval of a fit asks something else: where the mean over lists *of stereotypes* as coherent and as near
+    lies. The p-value asks how often lists that have nothing to do with the groups give as much.
 
     Parameters
     ----------
