@@ -424,7 +424,7 @@ def plot_overview(
         called = (
             every.pop()
             if len(every) == 1
-            else "sets of random lists, by row as similar to each other as these, more or less"
+            else "sets of random lists, in some rows more or less similar to each other than these"
         )
         grey = f" Grey: {same} over {topics.replicates:,} {called}."
     note_below(figure, f"Thick bars: 50% intervals; thin: {percent(prob)}.{grey}", ax=ax)

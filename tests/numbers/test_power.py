@@ -1,5 +1,6 @@
 """A study would be planned with lists that are too short: the promised width and power would not come."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -239,3 +240,16 @@ WRONG = {
 def test_what_cannot_be_planned_is_refused(options, message):
     with pytest.raises(bb.InputError, match=message):
         bb.plan("weat7", **options)
+
+
+def test_similar_words_tell_no_more_than_unrelated_ones():
+    """Random words may look more similar between two lists than within each."""
+    kv, lists = bb.load_embedding("glove-50d-slice"), bb.load_words("gender")
+    drawn = np.random.default_rng(9).choice(kv.index_to_key[300:8000], 20, replace=False).tolist()
+    lists = replace(lists, stereotypes={"man": drawn[:10], "woman": drawn[10:]})
+    planned = bb.plan(bb.fit(bb.distance_table(kv, lists), seed=0), effect=0.015)
+    alike, unrelated = (
+        planned.needed.set_index("varied")["factor"][f"stereotype lists, {words} words"]
+        for words in ("similar", "unrelated")
+    )
+    assert alike >= unrelated > 1
