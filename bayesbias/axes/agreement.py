@@ -113,9 +113,14 @@ def reversed_pairs(pairs: pd.DataFrame) -> list[str]:
     shown = _shown(pairs)[turned].tolist()
     if not shown:
         return []
-    question = f"{'is this pair' if len(shown) == 1 else 'are these pairs'} the wrong way round?"
-    disagree = agreed(len(shown), "disagrees", "disagree")
-    return [f"{listed(shown)} {disagree} with the other pairs more than 95% of random pairs would: {question}"]
+    disagree, are_these = (
+        agreed(len(shown), "disagrees", "disagree"),
+        agreed(len(shown), "is this pair", "are these pairs"),
+    )
+    return [
+        f"{listed(shown)} {disagree} with the other pairs more than 95% of random pairs would: {are_these} the wrong "
+        "way round?"
+    ]
 
 
 def _shown(pairs: pd.DataFrame) -> Any:

@@ -338,12 +338,14 @@ class Quadrants(Result):
         sure = int((self._signs().mean(axis=0).max(axis=1) >= self.prob).sum())
         count = len(self.axes[0].words)
         doubts = _doubts(*self.axes)
-        known = f"The quadrant of {sure} of {many(count, 'word')} is known with a probability of {percent(self.prob)}"
+        surely = f"is known with a probability of {percent(self.prob)} or more."
         return [
             f"{doubts}{many(count, 'word')} {agreed(count, 'lies', 'lie')} in the quadrants of "
             f"{self._between(0)} and {self._between(1)}{self._centred}. Expected share of words in each quadrant, with "
             f"its {percent(self.prob)} interval: {'; '.join(said)}.",
-            "The quadrant of no word is known." if doubts else f"{known} or more.",
+            "The quadrant of no word is known."
+            if doubts
+            else f"The quadrant of {sure} of {many(count, 'word')} {surely}",
             f"By the signs of the places alone, without errors, the shares are: {'; '.join(plain)}.",
             f"The errors are those of {ERRORS[self.population]}, on both axes at once.",
         ]

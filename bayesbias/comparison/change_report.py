@@ -149,6 +149,7 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
     """The whole list's contrast, in either unit."""
     first, second = table.attrs["first"], table.attrs["second"]
     row, sides = _whole(table), result.sides(first, second, change.number)
+    equal = _equal(result, change, row)
     sentence = WORDS.contrast(
         change=change,
         row=row,
@@ -159,7 +160,7 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
         reversed=all(side.excludes(0.0, change.prob)[0] for side in (sides.before, sides.after)),
         most=_most(row, sides, change.prob),
         follows=_follows(result, change, row),
-        equal=_equal(result, change, row),
+        equal=equal,
     )
     if row["outcome"] == "unchanged":
         return [sentence]
@@ -168,7 +169,7 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
     scaled = _whole(result.outcomes(first, second, change.prob, standardise=True, change=change.number))
     units = {name: result.units()[name] for name in (change.before, change.after)}
     disagrees = excludes_zero(scaled) != excludes_zero(row)
-    facts = {"unit": IN_SDS, "units": units, "disagrees": disagrees, "equal": _equal(result, change, row)}
+    facts = {"unit": IN_SDS, "units": units, "disagrees": disagrees, "equal": equal}
     in_units = WORDS.contrast_in_units(change=change, row=scaled, **facts)
     return [sentence, in_units]
 

@@ -520,8 +520,8 @@ def _related_plan(spec: ModelSpec, data: Distances, goal: Goal, first: str, seco
 
     def answer(lengths: FloatArray, alike: bool) -> PlannedSize:
         # similar words tell no more than unrelated ones, though the similarity of a few words may look so by chance
-        kinds = [design.variance(lengths, each) for each in {alike, False}]
-        variance = np.max([np.einsum("ma,ab,mb->m", factors, each, factors) for each in kinds], axis=0)
+        by_class = [design.variance(lengths, each) for each in ((True, False) if alike else (False,))]
+        variance = np.max([np.einsum("ma,ab,mb->m", factors, each, factors) for each in by_class], axis=0)
         return goal.met(design.sizes(lengths), np.sqrt(np.maximum(variance, 0.0)))
 
     controls, ways = ~design.stereotype & design.contrasted, []

@@ -234,9 +234,8 @@ class _PageFacts(NamedTuple):
     verdict: Verdict
     other: str | None  # the connection of the headline contrast, None where there is none
     headline: pd.DataFrame  # its table
-    by_group: Callable[
-        [], dict[str, pd.DataFrame]
-    ]  # its groups by themselves, worked out once and where they are shown
+    # its groups by themselves, worked out once and where they are shown
+    by_group: Callable[[], dict[str, pd.DataFrame]]
     plan: Callable[[], Plan | None]  # the list length that would decide it, worked out once and where it is shown
     templates: TemplateEffects | None  # what templates, or sentences, do to it; None for other tables
 

@@ -248,8 +248,8 @@ def test_similar_words_tell_no_more_than_unrelated_ones():
     drawn = np.random.default_rng(9).choice(kv.index_to_key[300:8000], 20, replace=False).tolist()
     lists = replace(lists, stereotypes={"man": drawn[:10], "woman": drawn[10:]})
     planned = bb.plan(bb.fit(bb.distance_table(kv, lists), seed=0), effect=0.015)
-    alike, unrelated = (
+    similar, unrelated = (
         planned.needed.set_index("varied")["factor"][f"stereotype lists, {words} words"]
         for words in ("similar", "unrelated")
     )
-    assert alike >= unrelated > 1
+    assert similar >= unrelated > 1
