@@ -123,6 +123,13 @@ def reversed_pairs(pairs: pd.DataFrame) -> list[str]:
     ]
 
 
+def naming_pair(pairs: pd.DataFrame, ends: tuple[str, ...]) -> str:
+    """The pair that names the two poles, where it does not agree with the others; else empty."""
+    row = pairs[(pairs["negative"] == ends[0]) & (pairs["positive"] == ends[1])].iloc[0]
+    apart = len(pairs) > 2 and row["agreement"] <= 0
+    return f"{ends[0]} and {ends[1]} ({_two(row['agreement'])})" if apart else ""
+
+
 def _shown(pairs: pd.DataFrame) -> Any:
     """Pairs with their agreement."""
     rows = zip(pairs["negative"], pairs["positive"], pairs["agreement"].tolist(), strict=True)

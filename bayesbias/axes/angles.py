@@ -17,7 +17,7 @@ from bayesbias._support.figures import drawing
 from bayesbias._support.phrases import ends_of, excludes_zero, negatives, percent, share, signed
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
 from bayesbias._support.runs import one_thread
-from bayesbias.axes.places import POPULATIONS, Axis
+from bayesbias.axes.places import MAY_BE, POPULATIONS, Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.errors import InputError, agreed, listed, many, shown
@@ -74,13 +74,21 @@ class Angle(Result):
         row, axes = self.table().iloc[0], " and ".join(self.names)
         low, high = row["low"], row["high"]
         ends = f"{signed(low, digits=2)} to {signed(high, digits=2)}"
-        answer = (
-            f"Whether the axes {axes} go together is not known: the cosine, corrected for errors, may lie anywhere "
-            f"from {ends} ({percent(self.prob)} interval; uncorrected {signed(self.plain, digits=2)})."
-            if low <= 0 <= high
-            else f"The axes {axes} have a cosine of {signed(row['mean'], digits=2)} ({percent(self.prob)} interval "
-            f"{ends}): {self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}."
+        chance = (
+            f"of two axes without a relation, made of as many pairs, {share(self.chance)} have an uncorrected cosine "
+            f"at least as far from 0 as {signed(self.plain, digits=2)}."
         )
+        may_be, known = self.chance > MAY_BE, not low <= 0 <= high
+        answer = (
+            f"The axes {axes} have a cosine of {signed(row['mean'], digits=2)} ({percent(self.prob)} interval {ends})"
+            if known
+            else f"Whether the axes {axes} go together is not known: the cosine, corrected for errors, may lie "
+            f"anywhere from {ends} ({percent(self.prob)} interval; uncorrected {signed(self.plain, digits=2)})."
+        )
+        if known and may_be:
+            answer += f", which may be chance: {chance}"
+        elif known:
+            answer += f": {self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}."
         return [
             f"{self.doubts}{answer}",
             "A cosine of 1 is that of two axes with one direction, 0 that of axes without a relation, and "
@@ -88,8 +96,7 @@ class Angle(Result):
             f"The two axes as they stand have a cosine of {signed(self.plain, digits=2)}. Errors of both are in it; "
             "they are taken out of the corrected one, which is that for further pairs of both oppositions (mean "
             f"{signed(row['mean'], digits=2)}).",
-            f"Of two axes without a relation, made of as many pairs, {share(self.chance)} have a cosine at least as "
-            f"far from 0 as {signed(self.plain, digits=2)}.",
+            *([] if known and may_be else [chance[0].upper() + chance[1:]]),
         ]
 
     def front(self) -> Page:

@@ -20,7 +20,7 @@ from bayesbias._support.phrases import negatives, percent, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, Table, table_of, unsaid
 from bayesbias._support.runs import one_thread
-from bayesbias.axes.agreement import agreement_of, agreement_said, random_agreement, reversed_pairs
+from bayesbias.axes.agreement import agreement_of, agreement_said, naming_pair, random_agreement, reversed_pairs
 from bayesbias.axes.places import Axis, above_zero, summary_of
 from bayesbias.axes.poles import (
     LISTS,
@@ -100,7 +100,8 @@ class Audit(Result):
     agreement
         Sentences on whether the pairs have one direction, as of the axis; none for groups of words.
     reversed
-        A question on pairs that disagree with the others more than random pairs do, where there are such.
+        Sentences on pairs that disagree with the others more than random pairs do, and on a pair that names the sides
+        and does not agree with the others, where there are such.
     """
 
     picture: ClassVar[str] = "plot_audit"
@@ -362,7 +363,7 @@ def audit(
         lists=contrasts.lists,
         most_frequent=most_frequent,
         agreement=() if pairs is None else tuple(agreement_said(pairs, random_agreement(field, len(pairs)))),
-        reversed=() if pairs is None else tuple(reversed_pairs(pairs)),
+        reversed=() if pairs is None else (*reversed_pairs(pairs), *_naming(pairs, names)),
     )
 
 
@@ -399,6 +400,15 @@ def _vocabulary(vectors: KeyedVectors, own: Sequence[str], most_frequent: int | 
     if len(rows) < FEWEST:
         raise InputError(f"the embedding has {len(rows)} words beside the protected ones: an audit needs {FEWEST}")
     return _Vocabulary(vectors, rows, ordered)
+
+
+def _naming(pairs: pd.DataFrame, names: list[str]) -> list[str]:
+    """A sentence on the pair that names the poles, where it does not agree with the others."""
+    naming = naming_pair(pairs, tuple(names))
+    return [
+        f"The pair that names the two sides, {naming}, does not agree with the others: the names tell nothing of what "
+        "lies there until another pair is the first."
+    ] * bool(naming)
 
 
 @dataclass(frozen=True)

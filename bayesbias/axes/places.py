@@ -15,11 +15,18 @@ from scipy.special import stdtr, stdtrit
 
 from bayesbias._support.arguments import by_name_or_none, flag, one_of, probability, whole_number
 from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import percent, signed, untold
+from bayesbias._support.phrases import percent, untold
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
 from bayesbias._support.runs import one_thread
-from bayesbias.axes.agreement import agreement_of, agreement_said, random_agreement, reversed_pairs, share_direction
+from bayesbias.axes.agreement import (
+    agreement_of,
+    agreement_said,
+    naming_pair,
+    random_agreement,
+    reversed_pairs,
+    share_direction,
+)
 from bayesbias.axes.poles import (
     Base,
     FoundPoles,
@@ -155,7 +162,8 @@ class Axis(Result):
     @property
     def at_poles(self) -> tuple[str, ...]:
         """Those of the words that are at the poles: they lie near these by construction."""
-        own = set(self.poles.keys)
+        used = np.any([member.any(axis=0) for member in self.poles.strata.members], axis=0)
+        own = {key for key, is_used in zip(self.poles.keys, used, strict=True) if is_used}
         return tuple(word for word, key in zip(self.words, self.keys, strict=True) if key in own)
 
     @cached_property
@@ -472,7 +480,7 @@ class Axis(Result):
                 centred_on=self.centred_on,
                 doubt=self.doubt,
                 reversed=" ".join([] if pairs is None else reversed_pairs(pairs)),
-                naming="" if pairs is None else self._disagreeing_name(pairs),
+                naming="" if pairs is None else naming_pair(pairs, self.ends),
                 own=len(table) - len(judged),
                 judged=len(judged),
                 nearer={said: listed(words, ENDS) for said, words in nearer.items()},
@@ -497,12 +505,6 @@ class Axis(Result):
             ),
             *([] if pairs is None else agreement_said(pairs, self.random_agreement)),
         ]
-
-    def _disagreeing_name(self, pairs: pd.DataFrame) -> str:
-        """The pair that names the poles, where it disagrees with the others; else empty."""
-        row = pairs[(pairs["negative"] == self.ends[0]) & (pairs["positive"] == self.ends[1])].iloc[0]
-        apart = len(pairs) > 2 and row["agreement"] <= 0
-        return f"{self.ends[0]} and {self.ends[1]} ({signed(row['agreement'], digits=2)})" if apart else ""
 
     def front(self, prob: float = PROB) -> Page:
         """The first screen of a report."""

@@ -35,6 +35,7 @@ from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.related import cell_lists
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import EXACT, Fit, read_distances
+from bayesbias.models.weights import whole_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals, covariance_of
 from bayesbias.numerics.related import list_correlations, root_of
@@ -113,6 +114,10 @@ def posterior_tree(variables: Mapping[str, tuple[str | None, FloatArray]], seed:
     return tree
 
 
+type WordWeights = Callable[[int, Sequence[str]], FloatArray]
+"""Weights (words,) of some protected words in the whole list of an embedding, given its number."""
+
+
 class Stage(NamedTuple):
     """Mean distances of protected words to two connections in several embeddings, not shrunken."""
 
@@ -121,6 +126,7 @@ class Stage(NamedTuple):
     cells: Estimates  # by ``embedding`` (its number), ``word`` and ``connection``, for attribute lists like these
     joint: str  # how the covariance between embeddings was found, a key of JOINT
     notes: tuple[str, ...]  # on the covariance
+    weights: WordWeights  # as in a fit: groups of protected words weigh the same
     asked: tuple[str, ...] = ()  # on the contrast that was taken
     copies: Mapping[str, str] = {}  # name of each embedding that came before under another name, to that; has no cells
 
@@ -364,7 +370,18 @@ def _stage_of_axes(axes: Mapping[str, Axis], contrast: tuple[str, str] | None, c
     notes = (f"Pairs that some embedding lacks, {lost} in all, tell nothing of correlated errors.",) if lost else ()
     law = Normals.with_root(np.concatenate(values), (np.concatenate(by_pair, axis=1) * np.concatenate(own)).T)
     cells = Estimates.of(law, len(labels), pd.DataFrame(labels, columns=["embedding", "word", "connection"]))
-    return Stage(tuple(axes), first.ends, cells, PAIRS, notes, copies=copies)
+    return Stage(tuple(axes), first.ends, cells, PAIRS, notes, _same_weights, copies=copies)
+
+
+def _same_weights(_: int, words: Sequence[str]) -> FloatArray:
+    return np.full(len(words), 1 / len(words))
+
+
+def _weights_in_lists(data: Sequence[Distances], number: int, words: Sequence[str]) -> FloatArray:
+    own = data[number]
+    weights = whole_weights(own, np.isin(own.protected_words, words))
+    taken: FloatArray = weights[pd.Index(own.protected_words).get_indexer(pd.Index(words))]
+    return taken
 
 
 def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic: bool = False) -> Stage:
@@ -389,7 +406,8 @@ def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic:
         }
     )
     law = Gaussian(np.concatenate([part.y for part in parts]), errors)
-    return Stage(tuple(measured), contrast, Estimates.of(law, len(index), index), joint, notes)
+    weights = partial(_weights_in_lists, [part.data for part in parts])
+    return Stage(tuple(measured), contrast, Estimates.of(law, len(index), index), joint, notes, weights)
 
 
 def _joint_errors(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str, Errors, tuple[str, ...]]:
@@ -498,7 +516,10 @@ def _mean_correlation(series: Sequence[pd.Series]) -> float:
 
 
 def contrasts_of(stage: Stage, words: Iterable[str] | None = None) -> Estimates:
-    """Contrasts by ``embedding``: the mean over the protected words with both (``count``), or each of some words."""
+    """Contrasts by ``embedding``: of the whole list, over the protected words with both (``count``), or of each word.
+
+    The whole list is that of a fit: groups of protected words weigh the same.
+    """
     places = stage.cells.index.assign(place=range(len(stage.cells))).set_index(["embedding", "word"])
     sides = [places.loc[places["connection"] == name, "place"] for name in stage.contrast]
     both = pd.concat(sides, axis=1, join="inner", keys=("first", "second")).reset_index()
@@ -509,7 +530,9 @@ def contrasts_of(stage: Stage, words: Iterable[str] | None = None) -> Estimates:
             raise InputError(f"{embedding}: no protected word has {' and '.join(stage.contrast)} distances")
     count = both.groupby("embedding").size()
     if words is None:
-        row, share = both["embedding"].to_numpy(), 1 / count[both["embedding"]].to_numpy()
+        row, share = both["embedding"].to_numpy(), np.empty(len(both))
+        for number in count.index.tolist():
+            share[row == number] = stage.weights(number, both.loc[row == number, "word"].tolist())
         index = pd.DataFrame({"embedding": count.index, "count": count.to_numpy()})
     else:
         row, share, index = both.index.to_numpy(), np.ones(len(both)), both[["embedding", "word"]]

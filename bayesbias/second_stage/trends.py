@@ -360,9 +360,10 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
     by_word = by_word if units is None else standardised(by_word, units)
     scale = 1.0 if units is None else STANDARD
     embedding = by_word.index["embedding"].to_numpy()
-    inside = by_word.index["word"].isin(words).to_numpy()
     # only words that every embedding holds: a change of words would pass for a change of the contrast
-    average = np.array([(embedding == e) & inside for e in range(len(times))], dtype=float) / len(words)
+    weights_of = dict(zip(words, stage.weights(0, words), strict=True))
+    share = by_word.index["word"].map(weights_of).fillna(0.0).to_numpy(float)
+    average = np.array([np.where(embedding == e, share, 0.0) for e in range(len(times))])
     index = pd.DataFrame(
         {
             "embedding": pd.array(list(stage.embeddings), dtype="string"),

@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 from scipy.stats import chi2, norm, t
 
 import bayesbias as bb
-from bayesbias._support.phrases import signed
+from bayesbias._support.phrases import share, signed
 from bayesbias.axes import angles
 from bayesbias.axes.poles import find_poles
 from bayesbias.errors import InputError
@@ -342,6 +342,10 @@ class TestPlaces:
         assert "wrong way round" not in mended.text()
         assert "may have no meaning" not in mended.front().answer
 
+    def test_words_of_pairs_that_are_left_out_are_judged(self, glove):
+        found = bb.axis(glove, [("girl", "boy"), ("she", "he"), ("music", "zzzz")], ["she", "music"])
+        assert found.at_poles == ("she",)
+
     def test_no_word_is_nearer_to_poles_that_are_named_by_a_reversed_pair(self, glove):
         gender = list(bb.axis(glove, "gender", ["nurse"]).poles.pairs)
         words = ["duchess", "caroline", "sacked", "patriots"]
@@ -350,6 +354,9 @@ class TestPlaces:
         assert f"The pair that names the poles, {gender[0][1]} and {gender[0][0]} (" in answer
         assert "), does not agree with the others: no word is named until another pair is the first." in answer
         assert "is this pair the wrong way round?" in answer
+        audited = bb.audit(glove, [gender[0][::-1], *gender[1:]]).front().answer
+        assert f"The pair that names the two sides, {gender[0][1]} and {gender[0][0]} (" in audited
+        assert "names the two sides" not in bb.audit(glove, gender).front().answer
         assert "Further towards" not in answer
         assert "Further towards woman than that mean: caroline, duchess." in right.front().answer
         last = bb.axis(glove, [gender[0], gender[1][::-1], *gender[2:]], words).front().answer
@@ -608,6 +615,16 @@ class TestAngle:
             f"corrected for errors, may lie anywhere from {ends} (89% interval; uncorrected "
             f"{signed(found.plain, digits=2)})."
         )
+
+    def test_a_cosine_that_unrelated_axes_have_as_well_may_be_chance(self, glove, gender):
+        found = bb.angle(bb.axis(glove, "morality", WORDS), gender)
+        row = found.table().iloc[0]
+        assert row["low"] > 0
+        assert row["chance"] > 0.3
+        chance = f"of two axes without a relation, made of as many pairs, {share(row['chance'])} have an uncorrected"
+        assert f"), which may be chance: {chance} cosine at least as far from 0" in found.findings()[0]
+        assert found.text().count("without a relation, made") == 1
+        assert "goes with" not in found.text()
 
     def test_pairs_that_two_axes_share_are_in_both(self, gender):
         strata, factors = gender.poles.strata, (gender.offset.factor**2, gender.offset.factors**2)

@@ -86,6 +86,18 @@ def test_estimates_are_the_contrasts_of_single_fits(tables, pooled):
     assert list(pooled.tree["posterior"].dims) == ["chain", "draw", "setting"]
 
 
+def test_groups_of_unequal_size_weigh_the_same_as_in_a_fit(three):
+    few = {name: table[~table["protected_word"].isin(["he", "his", "son", "uncle"])] for name, table in three.items()}
+    expected = {name: bb.contrasts(bb.fit(table, draws=40, seed=0)) for name, table in few.items()}
+    cells = {
+        name: table.pivot_table("distance", "protected_word", "connection").mean() for name, table in few.items()
+    }  # means in which words weigh the same
+    for result in (bb.pool(few), bb.trend(few, THREE)):
+        for name, row in result.table().set_index(result.table().columns[0]).iterrows():
+            assert row["estimate"] == pytest.approx(expected[name]["mean"].iloc[0], abs=1e-6)
+            assert abs(row["estimate"] - (cells[name]["associated"] - cells[name]["different"])) > 0.003
+
+
 def test_the_default_contrast_is_what_every_table_has(tables, pooled, trended):
     assert pooled.contrast == trended.contrast == ("associated", "different")
     without = tables["e0"][tables["e0"]["connection"] != "different"]
