@@ -447,17 +447,21 @@ def _moved(result: Comparison, prob: float) -> str:
 
 
 def _scaled(result: Comparison, change: _Change) -> dict[str, Any]:
-    """The headline contrast in the units of both embeddings where these differ; empty where they hardly do."""
+    """The headline contrast in the units of both embeddings, where these differ or the change depends on them."""
     if result.headline is None or result.without_units(change.number):
         return {}
     units = [float(result.units()[name]) for name in (change.before, change.after)]
-    if max(units) < RESCALED * min(units):
+    table, plain = (
+        result.outcomes(*result.headline, change.prob, standardise=standardise, change=change.number)
+        for standardise in (True, False)
+    )
+    row, depends = _whole(table), excludes_zero(_whole(table)) != excludes_zero(_whole(plain))
+    rescaled = max(units) >= RESCALED * min(units)
+    if not rescaled and not depends:
         return {}
-    table = result.outcomes(*result.headline, change.prob, standardise=True, change=change.number)
     named = int(table["outcome"].iloc[1:].isin(["shrank", "grew"]).sum())
-    row = _whole(table)
     part = round(100 * abs(row["change"] / row["before"])) if row["before"] else None
-    return {"units": units, "row": row, "part": part, "named": named}
+    return {"units": units, "row": row, "part": part, "named": named, "rescaled": rescaled}
 
 
 def _levels(result: Comparison, change: _Change) -> dict[str, dict[Any, Any]]:
