@@ -113,10 +113,8 @@ def reversed_pairs(pairs: pd.DataFrame) -> list[str]:
     shown = _shown(pairs)[turned].tolist()
     if not shown:
         return []
-    disagree, are_these = (
-        agreed(len(shown), "disagrees", "disagree"),
-        agreed(len(shown), "is this pair", "are these pairs"),
-    )
+    disagree = agreed(len(shown), "disagrees", "disagree")
+    are_these = agreed(len(shown), "is this pair", "are these pairs")
     return [
         f"{listed(shown)} {disagree} with the other pairs more than 95% of random pairs would: {are_these} the wrong "
         "way round?"

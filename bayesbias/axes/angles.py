@@ -74,21 +74,23 @@ class Angle(Result):
         row, axes = self.table().iloc[0], " and ".join(self.names)
         low, high = row["low"], row["high"]
         ends = f"{signed(low, digits=2)} to {signed(high, digits=2)}"
-        chance = (
-            f"of two axes without a relation, made of as many pairs, {share(self.chance)} have an uncorrected cosine "
+        mass = percent(self.prob)
+        unrelated = (
+            f"two axes without a relation, made of as many pairs, {share(self.chance)} have an uncorrected cosine "
             f"at least as far from 0 as {signed(self.plain, digits=2)}."
         )
-        may_be, known = self.chance > MAY_BE, not low <= 0 <= high
-        answer = (
-            f"The axes {axes} have a cosine of {signed(row['mean'], digits=2)} ({percent(self.prob)} interval {ends})"
-            if known
-            else f"Whether the axes {axes} go together is not known: the cosine, corrected for errors, may lie "
-            f"anywhere from {ends} ({percent(self.prob)} interval; uncorrected {signed(self.plain, digits=2)})."
-        )
-        if known and may_be:
-            answer += f", which may be chance: {chance}"
-        elif known:
-            answer += f": {self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}."
+        further = [f"Of {unrelated}"]
+        if low <= 0 <= high:
+            answer = (
+                f"Whether the axes {axes} go together is not known: the cosine, corrected for errors, may lie "
+                f"anywhere from {ends} ({mass} interval; uncorrected {signed(self.plain, digits=2)})."
+            )
+        else:
+            answer = f"The axes {axes} have a cosine of {signed(row['mean'], digits=2)} ({mass} interval {ends})"
+            if self.chance > MAY_BE:
+                answer, further = f"{answer}, which may be chance: of {unrelated}", []
+            else:
+                answer += f": {self.ends[0][1]} goes with {self.ends[1][1] if low > 0 else self.ends[1][0]}."
         return [
             f"{self.doubts}{answer}",
             "A cosine of 1 is that of two axes with one direction, 0 that of axes without a relation, and "
@@ -96,7 +98,7 @@ class Angle(Result):
             f"The two axes as they stand have a cosine of {signed(self.plain, digits=2)}. Errors of both are in it; "
             "they are taken out of the corrected one, which is that for further pairs of both oppositions (mean "
             f"{signed(row['mean'], digits=2)}).",
-            *([] if known and may_be else [chance[0].upper() + chance[1:]]),
+            *further,
         ]
 
     def front(self) -> Page:
@@ -345,14 +347,12 @@ class Quadrants(Result):
         sure = int((self._signs().mean(axis=0).max(axis=1) >= self.prob).sum())
         count = len(self.axes[0].words)
         doubts = _doubts(*self.axes)
-        surely = f"is known with a probability of {percent(self.prob)} or more."
+        known = f"The quadrant of {sure} of {many(count, 'word')} is known with a probability of {percent(self.prob)}"
         return [
             f"{doubts}{many(count, 'word')} {agreed(count, 'lies', 'lie')} in the quadrants of "
             f"{self._between(0)} and {self._between(1)}{self._centred}. Expected share of words in each quadrant, with "
             f"its {percent(self.prob)} interval: {'; '.join(said)}.",
-            "The quadrant of no word is known."
-            if doubts
-            else f"The quadrant of {sure} of {many(count, 'word')} {surely}",
+            "The quadrant of no word is known." if doubts else f"{known} or more.",
             f"By the signs of the places alone, without errors, the shares are: {'; '.join(plain)}.",
             f"The errors are those of {ERRORS[self.population]}, on both axes at once.",
         ]

@@ -162,8 +162,7 @@ class Axis(Result):
     @property
     def at_poles(self) -> tuple[str, ...]:
         """Those of the words that are at the poles: they lie near these by construction."""
-        used = np.any([member.any(axis=0) for member in self.poles.strata.members], axis=0)
-        own = {key for key, is_used in zip(self.poles.keys, used, strict=True) if is_used}
+        own = self.poles.keys_at_poles
         return tuple(word for word, key in zip(self.words, self.keys, strict=True) if key in own)
 
     @cached_property

@@ -47,6 +47,14 @@ class FoundPoles:
     notes: tuple[str, ...]
 
     @property
+    def keys_at_poles(self) -> frozenset[str]:
+        """Those of the keys whose vectors make the axis: not words of pairs of which the embedding lacks the other."""
+        vectors = self.strata.vectors
+        used = np.any([member.any(axis=0) for member in self.strata.members], axis=0)
+        near = (vectors @ vectors[used].T > 1 - NO_LENGTH**2 / 2).any(axis=1)  # of words with one vector, one is used
+        return frozenset(key for key, is_near in zip(self.keys, near, strict=True) if is_near)
+
+    @property
     def ends(self) -> tuple[str, str]:
         """Names of the negative and the positive pole: that of a list, or the word of the first pair that is left."""
         return self.pairs[0] if self.pairs else self.poles.ends

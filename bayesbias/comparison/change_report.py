@@ -235,7 +235,7 @@ def _words(result: Comparison, change: _Change, table: pd.DataFrame) -> str:
         whole=_whole(table),
         towards=int((part["high"] < 0).sum()),
         away=int((part["low"] > 0).sum()),
-        scaled=_scaled(result, change),
+        scaled=_scaled(result, change, _whole(table)),
     )
 
 
@@ -403,7 +403,7 @@ def _several(result: Comparison, prob: float) -> str:
     for number in _from_first(result):
         change, row = _Change.of(result, number, prob), _whole(result.outcomes(*result.headline, prob, change=number))
         own = _whole(result.changes(result.headline[0], prob=prob, change=number))
-        facts = {"name": change.after, "scaled": _scaled(result, change), "own": own}
+        facts = {"name": change.after, "scaled": _scaled(result, change, row), "own": own}
         moves[_kind(row, _most(row, result.sides(*result.headline, number), prob))].append({**row, **facts})
     return WORDS.several(
         first=result.embeddings[0],
@@ -442,22 +442,21 @@ def _moved(result: Comparison, prob: float) -> str:
         equal=_equal(result, change, row),
         levels=_levels(result, change),
         parts=[_whole(result.changes(name, prob=prob, change=0)) for name in result.headline],
-        scaled=_scaled(result, change),
+        scaled=_scaled(result, change, row),
     )
 
 
-def _scaled(result: Comparison, change: _Change) -> dict[str, Any]:
-    """The headline contrast in the units of both embeddings, where these differ or the change depends on them."""
+def _scaled(result: Comparison, change: _Change, plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The headline contrast in the units of both embeddings, where these differ or the change depends on them.
+
+    ``plain`` is its row in cosine distance.
+    """
     if result.headline is None or result.without_units(change.number):
         return {}
     units = [float(result.units()[name]) for name in (change.before, change.after)]
-    table, plain = (
-        result.outcomes(*result.headline, change.prob, standardise=standardise, change=change.number)
-        for standardise in (True, False)
-    )
-    row, depends = _whole(table), excludes_zero(_whole(table)) != excludes_zero(_whole(plain))
-    rescaled = max(units) >= RESCALED * min(units)
-    if not rescaled and not depends:
+    table = result.outcomes(*result.headline, change.prob, standardise=True, change=change.number)
+    row, rescaled = _whole(table), max(units) >= RESCALED * min(units)
+    if not rescaled and excludes_zero(row) == excludes_zero(plain):
         return {}
     named = int(table["outcome"].iloc[1:].isin(["shrank", "grew"]).sum())
     part = round(100 * abs(row["change"] / row["before"])) if row["before"] else None

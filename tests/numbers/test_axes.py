@@ -232,6 +232,8 @@ class TestPlaces:
         assert np.allclose(found.places, plain.places, rtol=1e-12)
         assert np.allclose(found.offset.factor, plain.offset.factor, rtol=0.1)  # the samples differ by two words
         assert found.notes == ("Pairs with the vectors of another pair are left out: same0 and same1.",)
+        doubled = bb.axis(twice, [pairs[0], ("same0", "same1"), pairs[1]], ["same0", "same1", "w2", "w9"])
+        assert doubled.at_poles == ("same0", "same1", "w2")
         flat = bb.axis(twice, [("w0", "same0"), ("w2", "w3")], ["w9"])
         assert flat.notes[0] == "Pairs whose two words have one vector are left out: w0 and same0."
         lost = bb.axis(twice, [("w0", "gone"), ("w2", "w3"), ("w4", "w5")], ["w9", "absent"])
