@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -328,7 +328,8 @@ def audit(
         )
     contrasts = _contrasts(opened(kv), groups)
     vectors = contrasts.kv
-    vocabulary, names = _vocabulary(vectors, contrasts.keys, most_frequent), list(contrasts.groups)
+    at_poles = contrasts.keys if contrasts.poles is None else contrasts.poles.keys_at_poles
+    vocabulary, names = _vocabulary(vectors, at_poles, most_frequent), list(contrasts.groups)
     frames, distribution, sizes, ropes = [], {}, {}, {}
     with one_thread():
         field = field_of(sample_beside(vectors, contrasts.keys, start), start)
@@ -386,7 +387,7 @@ class _Vocabulary:
         return total / len(self.rows)
 
 
-def _vocabulary(vectors: KeyedVectors, own: Sequence[str], most_frequent: int | None) -> _Vocabulary:
+def _vocabulary(vectors: KeyedVectors, own: Collection[str], most_frequent: int | None) -> _Vocabulary:
     """All words but those of the groups, or the first of a file that is ordered by frequency."""
     ordered = ordered_by_frequency(vectors.index_to_key)
     if most_frequent is not None:

@@ -488,7 +488,8 @@ def _recovered(row: dict[Any, Any]) -> str:
         f"{_percent(row['before'])})"
     )
     if row["before"] - row["chance"] < SLIGHT:
-        return f"{sentence}. The test has no power here: it did hardly better than chance before."
+        better = "hardly" if row["before"] > row["chance"] else "no"
+        return f"{sentence}. The test has no power here: it did {better} better than chance before."
     if row["after_low"] <= row["chance"]:
         return f"{sentence}, which is no better than chance."
     if part >= GONE:

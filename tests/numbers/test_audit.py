@@ -177,6 +177,12 @@ class TestAudit:
             with pytest.raises(InputError, match=message):
                 bb.audit(source, PAIRS, most_frequent=most)
 
+    def test_words_of_a_pair_that_is_left_out_are_audited(self, slice_vectors, slice_audit):
+        """The axis is the same, and "actress" is a word as others are."""
+        found = bb.audit(slice_vectors, [*PAIRS, ("nosuchword", "actress")])
+        assert len(found.words) == len(slice_audit.words) == len(slice_vectors) - len(np.unique(PAIRS))
+        assert found.words.set_index("word").loc["actress", "leans_to"] == "she"
+
     def test_an_axis_and_its_name_are_the_same(self):
         named, of_an_axis = (
             bb.audit("google-news-slice", given)

@@ -233,14 +233,15 @@ def test_an_answer_says_that_a_change_depends_on_the_scale(tables):
     """Distances 5% further from 1, in units that are 5% larger."""
     noise = np.random.default_rng(2).normal(0, 1e-4, len(tables[0]))
     larger = tables[0].assign(distance=1 + 1.05 * (tables[0]["distance"] - 1) + noise)
-    answers = [
-        bb.compare(before=with_unit(tables[0], 0.1), after=with_unit(larger, unit), seed=1).front().answer
-        for unit in (0.105, 0.1)
+    found = [
+        bb.compare(before=with_unit(tables[0], 0.1), after=with_unit(larger, unit), seed=1) for unit in (0.105, 0.1)
     ]
+    answers = [one.front().answer for one in found]
     depends = "Whether the difference changed depends on the scale: in standard deviations of the distances of each"
     assert depends in answers[0]
     assert answers[0].endswith("and whether it changed is not known.")
     assert "depends on the scale" not in answers[1]
+    assert "% larger. Probability that it increased in size, " in found[1].verdict
 
 
 def test_three_embeddings(three, result):
