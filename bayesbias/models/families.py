@@ -194,13 +194,9 @@ class Independent:
         """Reason why the distances of a left-out unit (attribute or protected word, pair) have no density, or None."""
         return None
 
-    def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
-        """Means of cells under some connections with the covariance of their errors.
-
-        These are of attribute words like these; ``topic``, further words on the same topics, is no other thing for
-        models that do not know topics.
-        """
-        return drawn_cell_errors(result, connections)
+    def cell_errors(self, result: Fit) -> CellErrors:
+        """The cells of a table, and what the errors of their means are made of: attribute words like these."""
+        return drawn_cell_errors(result)
 
     def density(self, result: Fit, step: int = 1) -> PairDensity:
         """A function from a slice of the pairs to their log densities (draws, pairs) given everything.
@@ -464,9 +460,9 @@ class Related(Independent):
             "density of single distances to a further word"
         )
 
-    def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
-        """Errors are those of attribute lists like these, or with ``topic`` of further words on the same topics."""
-        return related_cell_errors(result.spec, result.data, connections, topic)
+    def cell_errors(self, result: Fit) -> CellErrors:
+        """Errors are those of attribute lists like these."""
+        return related_cell_errors(result.spec, result.data)
 
     def density(self, result: Fit, step: int = 1) -> PairDensity:
         """Log density of single distances to random words given the means of their cells: the sd is the vectors'."""

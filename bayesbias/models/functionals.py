@@ -17,25 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates, identity
 from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
 from bayesbias.models.related import (
-    alike_within,
     attribute_sets,
-    cell_lists,
     components_for,
     factors_of,
     list_fields,
-    refuse_many_cells,
-    related_posterior,
     relatedness_for,
 )
 from bayesbias.models.spec import ModelSpec, Normal
 from bayesbias.models.tree import Fit
-from bayesbias.models.weights import Cells, by_connection, stacked
+from bayesbias.models.weights import Cells, by_connection, cells_of, column_classes, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.conditionals import CellTotals, beta_moments, cell_totals, kind_moments, totals_by_kind
 from bayesbias.numerics.marginal import IncompleteSums, Scales
@@ -51,7 +48,15 @@ from bayesbias.numerics.mixtures import (
     Weighted,
     gauss_rule,
 )
-from bayesbias.numerics.related import CellWeights, FactorGrid, positive, smoothed_correlations, weighted_roots
+from bayesbias.numerics.related import (
+    CellWeights,
+    FactorGrid,
+    list_correlations,
+    positive,
+    root_of,
+    smoothed_correlations,
+    weighted_roots,
+)
 
 NODES = 16  # nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding
 
@@ -280,7 +285,7 @@ def cell_fields(spec: ModelSpec, data: Distances, cells: Cells) -> Fields:
         mean=np.where(cells.filled, cells.mean, 0.0).ravel(),
         word=word,
         listed=np.maximum(number, 0).ravel(),
-        kind=np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])[column],
+        kind=column_classes(data, cells)[column],
         scaled=parts.loadings * np.sqrt(parts.variances),
         correlations=smoothed_correlations(parts.correlations, same, shares),
         grid=factors_of(spec, list_fields(data)),
@@ -386,69 +391,105 @@ def has_further_errors(result: Fit) -> bool:
 
 
 @dataclass(frozen=True)
-class CellErrors:
-    """Means of cells (n,) of one embedding, and the covariance (n, n) of their errors.
+class ErrorFields:
+    """Errors of n mean distances, from components of protected words and fields of lists."""
 
-    ``factors`` are those of the vectors' covariance, None for models without it; ``sources`` are roots (n, units) of
-    independent parts of the covariance, with the names of the units.
+    scaled: FloatArray  # loadings (words, Q) times the standard deviations of the components
+    correlations: FloatArray  # of the lists in each component, (Q, lists, lists), positive semi-definite
+    word: IntArray  # protected word and list of each mean, (n,)
+    listed: IntArray
+    factors: FloatArray  # (n,)
+
+    def covariance(self, weights: Matrix) -> FloatArray:
+        """Covariance (m, m) of the errors of weighted sums (m, n); that of all means is never made."""
+        roots, columns = root_of(self.correlations), sparse.csc_array(weights, copy=True)
+        columns.eliminate_zeros()
+        total = np.zeros((weights.shape[0], *roots.shape[::2]))
+        held = np.diff(columns.indptr) > 0
+        if (self.listed[held] < 0).any():
+            raise InputError("weights fall on cells without a distance: give 0 to these")
+        for place in np.unique(self.listed[held]):
+            rows = np.flatnonzero(held & (self.listed == place))
+            entries = self.factors[rows], (np.arange(len(rows)), self.word[rows])
+            by_word = sparse.csr_array(entries, shape=(len(rows), len(self.scaled)))
+            total += ((columns[:, rows] @ by_word) @ self.scaled)[:, :, None] * roots[:, place]
+        flat = total.reshape(len(total), -1)
+        value: FloatArray = flat @ flat.T
+        return value
+
+
+@dataclass(frozen=True)
+class CellErrors:
+    """The cells (J * C) of a table, and what the errors of their means are made of.
+
+    ``factors`` (C,) are those of the vectors' covariance, None for models without it; ``sources`` are roots (J * C,
+    units) of independent parts of the covariance, with the names of the units.
     """
 
     data: Distances
-    word: np.ndarray
-    connection: np.ndarray
-    y: FloatArray
-    covariance: FloatArray
+    cells: Cells
     factors: FloatArray | None
-    sources: tuple[tuple[sparse.csr_array, np.ndarray], ...]
+    sources: tuple[tuple[sparse.csr_array, np.ndarray], ...] = ()
+    templates: sparse.csr_array | None = None  # root (J * C, draws) of the errors that templates leave
+
+    @property
+    def mean(self) -> FloatArray:
+        """Observed means (J * C,); 0 for cells without a distance."""
+        return np.where(self.cells.filled, self.cells.mean, 0.0).ravel()
 
 
-def related_cell_errors(spec: ModelSpec, data: Distances, connections: tuple[str, ...], topic: bool) -> CellErrors:
-    """Cells under some connections, of a model of related words, which needs no draws.
+def error_fields(
+    errors: Sequence[CellErrors], columns: Sequence[IntArray], related: Relatedness, words: NDArray[np.str_]
+) -> ErrorFields:
+    """Errors of some columns of one or more tables, whose protected words are ``words`` of ``related``, in this order.
 
-    Errors are those of attribute lists like these, or with ``topic`` of further words on the same topics.
+    Equal lists of several tables are one list.
     """
-    posterior = related_posterior(spec, data)
-    sums = posterior.sums
-    chosen = np.isin(data.connections[sums.connection], connections)
-    # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
-    factors = np.sqrt(np.diag(posterior.grid.products))[sums.kind][chosen]
-    refuse_many_cells(len(sums.y))
-    if topic:
-        # in each component the words of a list share the part that their similarity says, which belongs to the topic;
-        # what is left is independent from word to word
-        relatedness, lists = relatedness_for(data), cell_lists(data)
-        parts = components_for(relatedness, data.protected_words)
-        same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
-        left = np.maximum(1 - alike_within(parts, same, shares), 0)
-        loadings = parts.loadings[lists.word] * np.sqrt(parts.variances * left[lists.listed])
-        covariance = (loadings @ loadings.T) * same[np.ix_(lists.listed, lists.listed)]
-    else:
-        covariance = sums.covariance
-    return CellErrors(
-        data=data,
-        word=data.protected_words[sums.word[chosen]],
-        connection=data.connections[sums.connection[chosen]],
-        y=sums.y[chosen],
-        covariance=covariance[np.ix_(chosen, chosen)] * np.outer(factors, factors),
-        factors=factors,
-        sources=(),
+    places = {word: place for place, word in enumerate(related.attribute_words)}
+    begins = np.cumsum([0, *(len(each.cells.n) for each in errors)])
+    filled = np.zeros((begins[-1], max(len(each.cells.columns) for each in errors)), dtype=bool)
+    rows = []
+    for begin, each, some in zip(begins.tolist(), errors, columns, strict=False):
+        cells, taken = each.cells, np.isin(each.cells.column, some)
+        filled[begin : begin + len(cells.n), some] = cells.filled[:, some]
+        place = np.array([places[word] for word in each.data.attribute_words.tolist()], dtype=np.intp)
+        rows.append((begin + cells.word[taken], cells.column[taken], place[cells.attribute[taken]]))
+    word, column, attribute = map(np.concatenate, zip(*rows, strict=True))
+    number, member = attribute_sets(word, column, attribute, filled, len(places))
+    same, shares = related.overlaps(member, related.attribute_words)
+    parts = components_for(related, words)
+    # every cell of each table, in the order of its means
+    widths = np.repeat([len(each.cells.columns) for each in errors], np.diff(begins))
+    own = np.repeat(np.arange(len(widths)), widths)
+    factors = [np.tile(each.factors, len(each.cells.n)) for each in errors if each.factors is not None]
+    return ErrorFields(
+        scaled=parts.loadings * np.sqrt(parts.variances),
+        correlations=list_correlations(parts.correlations, same, shares),
+        word=own,
+        listed=number[np.arange(number.shape[1]) < widths[:, None]],
+        factors=np.concatenate(factors),
     )
 
 
-def drawn_cell_errors(result: Fit, connections: tuple[str, ...]) -> CellErrors:
+def related_cell_errors(spec: ModelSpec, data: Distances) -> CellErrors:
+    """Cells of a model of related words, which needs no draws."""
+    cells = cells_of(data)
+    # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
+    factors = np.sqrt(np.diag(factors_of(spec, list_fields(data)).products))
+    return CellErrors(data, cells, factors[column_classes(data, cells)])
+
+
+def drawn_cell_errors(result: Fit) -> CellErrors:
     """Cells of a model whose scales are in its posterior: attribute words, word x group, residuals."""
     posterior, data = result.posterior, result.data
-    word, connection = np.nonzero(data.filled & np.isin(data.connections, connections))
-    number = np.full(data.filled.shape, -1)
-    number[word, connection] = np.arange(len(word))
-    cell = number[data.word, data.connection]
-    rows = cell >= 0
-    share = 1 / data.cells.n[word, connection]
+    cells = cells_of(data)
+    cell, shape = cells.word * len(cells.columns) + cells.column, cells.n.shape
+    share, connection = 1 / cells.n[cells.word, cells.column], cells.stands_for[cells.word, cells.column]
 
     def root(units: IntArray, scales: FloatArray) -> sparse.csr_array:
-        """(cells, units): the share of each unit in a cell's mean, times the scale of the cell's connection."""
-        values = (share * scales[connection])[cell[rows]]
-        return sparse.csr_array((values, (cell[rows], units[rows])), shape=(len(word), int(units.max()) + 1))
+        """(J * C, units): the share of each unit in a cell's mean, times the scale of the cell's connection."""
+        values = share * scales[connection]
+        return sparse.csr_array((values, (cell, units)), shape=(shape[0] * shape[1], int(units.max()) + 1))
 
     def scales(name: str) -> FloatArray:
         """Root mean square of a scale over the draws, for each connection."""
@@ -458,21 +499,11 @@ def drawn_cell_errors(result: Fit, connections: tuple[str, ...]) -> CellErrors:
 
     labels, sources = data.attribute_words, []
     if "attribute_sd" in posterior:
-        sources.append((root(data.attribute, scales("attribute_sd")), labels))
+        sources.append((root(cells.attribute, scales("attribute_sd")), labels))
     if "interaction_sd" in posterior:
-        units = data.attribute * len(data.group_names) + data.group_index[data.word]
+        units = cells.attribute * len(data.group_names) + data.group_index[cells.word]
         names = np.array([f"{w}\t{g}" for w in labels for g in data.group_names])
         sources.append((root(units, scales("interaction_sd")), names))
     names = np.array([f"{p}\t{w}" for p in data.protected_words for w in labels])
-    sources.append((root(data.word * len(labels) + data.attribute, scales("sigma")), names))
-    # two cells covary by the effects that both hold: the sources are independent, and so are the units of each
-    covariance = sum(((r @ r.T).toarray() for r, _ in sources), np.zeros((len(word), len(word))))
-    return CellErrors(
-        data=data,
-        word=data.protected_words[word],
-        connection=data.connections[connection],
-        y=data.cells.mean[word, connection],
-        covariance=covariance,
-        factors=None,
-        sources=tuple(sources),
-    )
+    sources.append((root(cells.word * len(labels) + cells.attribute, scales("sigma")), names))
+    return CellErrors(data, cells, None, tuple(sources))

@@ -130,7 +130,7 @@ class Own(Independent):
         """Words left out have no density; single distances have."""
         return None if unit == "pair" else "it is a model of one's own, whose density of words left out is not known"
 
-    def cell_errors(self, result: Fit, connections: tuple[str, ...], topic: bool) -> CellErrors:
+    def cell_errors(self, result: Fit) -> CellErrors:
         """Refused: the errors of attribute words and of protected words are not told apart by draws."""
         refuse("enter a second stage, which needs the covariance of its errors")
 

@@ -34,7 +34,7 @@ from bayesbias.models import load_model
 from bayesbias.models.fits import RELATED
 from bayesbias.models.related import factors_of, list_fields
 from bayesbias.models.spec import ModelSpec
-from bayesbias.models.weights import Cells, cells_of, row_sums, whole_weights
+from bayesbias.models.weights import Cells, cells_of, column_classes, row_sums, whole_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.random_lists import Wanted, draw_alike, joint_vectors
 from bayesbias.numerics.related import positive, root_of, similarity_bins
@@ -422,9 +422,9 @@ def _contrast_weights(prepared: _TableCells, settings: Mapping[str, Any]) -> _En
     sums = row_sums(data, cells, first, second)
     by_cell = (sums.combine[[0]] @ sums.parts).toarray().reshape(cells.n.shape)
     weight = (by_cell / np.maximum(cells.n, 1))[cells.word, cells.column]
-    classes = np.concatenate([data.connection_class, np.zeros(len(cells.lists), dtype=np.intp)])
     some = weight != 0
-    return cells.word[some], cells.attribute[some], weight[some], factors[classes[cells.column]][some]
+    factor = factors[column_classes(data, cells)[cells.column]]
+    return cells.word[some], cells.attribute[some], weight[some], factor[some]
 
 
 def _axis_weights(prepared: _TableCells, groups: Sequence[str], pairs: Sequence[tuple[str, str]]) -> _Entry:

@@ -28,17 +28,18 @@ from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
 from bayesbias.models.related import components_for
 from bayesbias.models.tree import Fit
+from bayesbias.models.weights import DIFFERENCE
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Gaussian
 from bayesbias.numerics.offsets import Field, Signal, Strata, mean_offset, outside_relation, signal
 from bayesbias.numerics.second_stage import latent_relation
 from bayesbias.second_stage.estimates import (
     Staged,
-    cells_of,
     checked_contrast,
-    contrasts_of,
     default_contrast,
     posterior_tree,
+    stage_of,
+    word_rows,
 )
 from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
 from bayesbias.vectors import find_keys
@@ -538,8 +539,8 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
     if related is None:
         pair = default_contrast([fit])[0] if contrast is None else contrast
         _refuse_two_poles(pair, groups)
-        stage = cells_of({"fit": fit}, pair, topic=True)
-        contrasts = contrasts_of(stage, list(every))
+        stage = stage_of({"fit": fit}, pair)
+        contrasts = word_rows(stage, rows=DIFFERENCE)
         known = dict(zip(every, groups, strict=True))
         names = tuple(contrasts.index["word"].tolist())
         return _Unrelated(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy import sparse
-from scipy.linalg import block_diag
 
 from bayesbias._support.arguments import flag, mapping, one_of
 from bayesbias._support.phrases import MINUS
@@ -22,26 +21,26 @@ from bayesbias._support.runs import one_thread
 from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
+from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import coverage_of, template_columns
-from bayesbias.distances.distances import Distances, refuse_mixed, stacked_tables
+from bayesbias.distances.distances import Distances, refuse_mixed
 from bayesbias.distances.list_coverage import ListEntry
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, agreed, listed, many, shown
-from bayesbias.estimates import Estimates
+from bayesbias.estimates import Estimates, identity
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
-from bayesbias.models.functionals import CellErrors, related_cell_errors
+from bayesbias.models.functionals import CellErrors, ErrorFields, error_fields, related_cell_errors
 from bayesbias.models.layout import TEMPLATES
-from bayesbias.models.related import cell_lists
+from bayesbias.models.related import relatedness_for
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import EXACT, Fit, read_distances
-from bayesbias.models.weights import whole_weights
+from bayesbias.models.weights import Sums, row_sums, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals, covariance_of
-from bayesbias.numerics.related import list_correlations, root_of
+from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals
 from bayesbias.second_stage.two_stage import CHAINS, TwoStage, name_of_attribute
 from bayesbias.vectors.lookup import distance_sd
-from bayesbias.words import OWN, STEREOTYPES
+from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
 STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"
 JOINT = {
@@ -55,8 +54,6 @@ JOINT = {
 """Sentences on the joint covariance of embeddings."""
 DRAWS = 400
 """Draws of a fit, of which only the scales are used."""
-MOST_CELLS = 4000
-"""Mean distances whose covariance matrix is built, where the vectors do not tell it."""
 FEWEST = 4
 """Pairs that all embeddings must have: fewer tell little of how errors are correlated."""
 SAME = 1e-6
@@ -114,49 +111,27 @@ def posterior_tree(variables: Mapping[str, tuple[str | None, FloatArray]], seed:
     return tree
 
 
-type WordWeights = Callable[[int, Sequence[str]], FloatArray]
-"""Weights (words,) of some protected words in the whole list of an embedding, given its number."""
+type StageSums = Callable[[int, Collection[str] | None, str | None], Sums]
+"""Sums of the means of an embedding, given its number, the words of its whole list (None: all with both connections)
+and what rows of words are.
+"""
 
 
 class Stage(NamedTuple):
-    """Mean distances of protected words to two connections in several embeddings, not shrunken."""
+    """Mean distances of protected words in several embeddings, not shrunken, and the rows that a fit makes of them."""
 
     embeddings: tuple[str, ...]
     contrast: tuple[str, str]
-    cells: Estimates  # by ``embedding`` (its number), ``word`` and ``connection``, for attribute lists like these
+    means: Estimates  # by ``embedding`` (its number), for attribute lists like these
     joint: str  # how the covariance between embeddings was found, a key of JOINT
     notes: tuple[str, ...]  # on the covariance
-    weights: WordWeights  # as in a fit: groups of protected words weigh the same
+    sums: StageSums
     asked: tuple[str, ...] = ()  # on the contrast that was taken
-    copies: Mapping[str, str] = {}  # name of each embedding that came before under another name, to that; has no cells
+    copies: Mapping[str, str] = {}  # name of each embedding that came before under another name, to that; has no means
 
 
 type Errors = Callable[[Matrix], FloatArray]
 """The covariance (m, m) of the errors of weighted sums (m, n) of n means."""
-
-
-def _of_fields(
-    scaled: FloatArray,
-    correlations: FloatArray,
-    word: IntArray,
-    listed: IntArray,
-    factors: FloatArray,
-    weights: Matrix,
-) -> FloatArray:
-    """Errors with a covariance from the components of protected words and the fields of lists, never made whole.
-
-    ``scaled`` are loadings (words, Q) times the standard deviations of the components, ``correlations`` (Q, lists,
-    lists) those of the lists in each; the others are the word, list and factor of each mean.
-    """
-    roots = root_of(correlations)
-    total = np.zeros((weights.shape[0], *roots.shape[::2]))
-    for place in np.unique(listed):
-        rows = np.flatnonzero(listed == place)
-        by_word = sparse.csr_array((factors[rows], (np.arange(len(rows)), word[rows])), shape=(len(rows), len(scaled)))
-        total += ((weights[:, rows] @ by_word) @ scaled)[:, :, None] * roots[:, place]
-    flat = total.reshape(len(total), -1)
-    value: FloatArray = flat @ flat.T
-    return value
 
 
 type Tables = Mapping[str, pd.DataFrame | Axis]
@@ -194,19 +169,21 @@ def _data_of(measured: Measured) -> Distances:
     return measured.data if isinstance(measured, Fit) else measured
 
 
-def _cell_errors(measured: Measured, connections: tuple[str, str], topic: bool) -> CellErrors:
-    """Means of cells, with the errors that attribute words and templates leave."""
+def _cell_errors(measured: Measured, connections: tuple[str, str]) -> CellErrors:
+    """The means of cells, and the errors that attribute words and templates leave."""
     data = _data_of(measured)
     contrasted(*connections, data.connections.tolist(), data.filled)
     if isinstance(measured, Distances):
-        return related_cell_errors(load_model(RELATED), data, connections, topic)
-    errors = family_of(measured.spec).cell_errors(measured, connections, topic)
+        spec = load_model(RELATED)
+        return related_cell_errors(*family_of(spec).prepared(spec, data))
+    errors = family_of(measured.spec).cell_errors(measured)
     if TEMPLATES not in measured.tree.children:
         return errors
     shifts = flat_draws(measured.tree[f"{TEMPLATES}/word_shift"].to_numpy())
-    words = [data.protected_words.tolist().index(word) for word in errors.word.tolist()]
-    columns = [data.connections.tolist().index(name) for name in errors.connection.tolist()]
-    return replace(errors, covariance=errors.covariance + np.cov(shifts[:, words, columns], rowvar=False))
+    apart = (shifts - shifts.mean(axis=0)) / np.sqrt(len(shifts) - 1)
+    connection = errors.cells.stands_for
+    root = apart[:, np.arange(len(connection))[:, None], connection].reshape(len(apart), -1).T
+    return replace(errors, templates=sparse.csr_array(np.nan_to_num(root)))
 
 
 def default_contrast(measured: Iterable[Measured]) -> tuple[tuple[str, str], tuple[str, ...]]:
@@ -269,7 +246,7 @@ def _measured(
     return fits
 
 
-def stage_cells(tables: Tables, contrast: tuple[str, str] | None, seed: int, options: TwoStage) -> Stage:
+def measured_stage(tables: Tables, contrast: tuple[str, str] | None, seed: int, options: TwoStage) -> Stage:
     """Estimates of tables or axes that a pool or a trend is made of."""
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
     if axes:
@@ -288,7 +265,7 @@ def stage_cells(tables: Tables, contrast: tuple[str, str] | None, seed: int, opt
         copies = {name: first for name, first in copies.items() if by_name[name] is by_name[first]}
         kept = {name: frame for name, frame in frames.items() if name not in copies}
         measured = _measured(kept, {name: data[name] for name in kept}, seed, options.adjust, by_name)
-        return cells_of(measured, pair)._replace(asked=notes, copies=copies)
+        return stage_of(measured, pair)._replace(asked=notes, copies=copies)
 
 
 def _cell_means(data: Distances, contrast: tuple[str, str]) -> pd.Series:
@@ -352,117 +329,135 @@ def _stage_of_axes(axes: Mapping[str, Axis], contrast: tuple[str, str] | None, c
     if len(common) < FEWEST:
         named = listed([" and ".join(pair) for pair in common])
         raise InputError(f"the embeddings have {len(common)} pairs in common ({named}): {FEWEST} are needed")
-    labels, values, by_pair, own = [], [], [], []
-    for number, axis in enumerate(axes.values()):
+    number, values, by_pair, own = [], [], [], []
+    for place, axis in enumerate(axes.values()):
         rows = [axis.poles.pairs.index(pair) for pair in common]
         places = axis.offset.offsets[0][rows] @ axis.coordinates.T
         # what each pair adds to the error of the mean over the common pairs
-        apart = (places - places.mean(axis=0)) / np.sqrt(len(rows) * (len(rows) - 1))
-        for side, name in ((0.5, first.ends[0]), (-0.5, first.ends[1])):
-            labels += [(number, word, name) for word in axis.words]
-            values.append(side * axis.places)
-            by_pair.append(side * apart)
+        by_pair.append((places - places.mean(axis=0)) / np.sqrt(len(rows) * (len(rows) - 1)))
+        number += [place] * len(axis.words)
+        values.append(axis.places)
         # from these to the errors that the axis has by itself
-        variances = axis.variances("pairs")
-        sd, plain = np.sqrt(axis.coordinates**2 @ variances), np.sqrt((apart**2).sum(axis=0))
-        own.append(np.tile(np.divide(sd, plain, out=np.ones_like(sd), where=plain > 0), 2))
+        sd, plain = np.sqrt(axis.coordinates**2 @ axis.variances("pairs")), np.sqrt((by_pair[-1] ** 2).sum(axis=0))
+        own.append(np.divide(sd, plain, out=np.ones_like(sd), where=plain > 0))
     lost = sum(len(each.poles.pairs) - len(common) for each in axes.values())
     notes = (f"Pairs that some embedding lacks, {lost} in all, tell nothing of correlated errors.",) if lost else ()
     law = Normals.with_root(np.concatenate(values), (np.concatenate(by_pair, axis=1) * np.concatenate(own)).T)
-    cells = Estimates.of(law, len(labels), pd.DataFrame(labels, columns=["embedding", "word", "connection"]))
-    return Stage(tuple(axes), first.ends, cells, PAIRS, notes, _same_weights, copies=copies)
+    means = Estimates.of(law, len(number), pd.DataFrame({"embedding": number}))
+    sums = partial(_sums_of_places, [list(axis.words) for axis in axes.values()])
+    return Stage(tuple(axes), first.ends, means, PAIRS, notes, sums, copies=copies)
 
 
-def _same_weights(_: int, words: Sequence[str]) -> FloatArray:
-    return np.full(len(words), 1 / len(words))
+def _sums_of_places(words: Sequence[list[str]], number: int, whole: Collection[str] | None, _: str | None) -> Sums:
+    """The mean of some places, and below it each."""
+    own = words[number]
+    chosen = np.array([whole is None or word in whole for word in own], dtype=float)
+    mean = sparse.csr_array(chosen[None] / max(chosen.sum(), 1))
+    labels = pd.DataFrame({"protected_word": pd.array([WHOLE, *own], dtype="string")})
+    return Sums(labels, stacked(mean, identity(len(own))), identity(len(own)))
 
 
-def _weights_in_lists(data: Sequence[Distances], number: int, words: Sequence[str]) -> FloatArray:
-    own = data[number]
-    weights = whole_weights(own, np.isin(own.protected_words, words))
-    taken: FloatArray = weights[pd.Index(own.protected_words).get_indexer(pd.Index(words))]
-    return taken
+def _sums_of_cells(
+    parts: Sequence[CellErrors],
+    contrast: tuple[str, str],
+    number: int,
+    whole: Collection[str] | None,
+    rows: str | None,
+) -> Sums:
+    """Rows as a fit has them."""
+    data, cells = parts[number].data, parts[number].cells
+    chosen = None if whole is None else np.isin(data.protected_words, list(whole))
+    return row_sums(data, cells, *contrast, rows, chosen)
 
 
-def cells_of(measured: Mapping[str, Measured], contrast: tuple[str, str], topic: bool = False) -> Stage:
+def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Stage:
     """The mean distances in one or more embeddings, with their joint covariance.
 
-    With ``topic`` errors are those of further words on the same topics (one embedding only). Otherwise they are those
-    of attribute lists like these, whose topics differ too.
+    Errors are those of attribute lists like these, whose topics differ too.
     """
     parts = []
     for name, each in measured.items():
         try:
-            parts.append(_cell_errors(each, contrast, topic))
+            parts.append(_cell_errors(each, contrast))
         except InputError as error:
             raise InputError(f"{name}: {error}" if len(measured) > 1 else str(error)) from error
-    embedding = np.repeat(np.arange(len(parts)), [len(part.y) for part in parts])
-    joint, errors, notes = _joint_errors(parts, embedding)
-    index = pd.DataFrame(
-        {
-            "embedding": embedding,
-            "word": np.concatenate([part.word for part in parts]),
-            "connection": np.concatenate([part.connection for part in parts]),
-        }
-    )
-    law = Gaussian(np.concatenate([part.y for part in parts]), errors)
-    weights = partial(_weights_in_lists, [part.data for part in parts])
-    return Stage(tuple(measured), contrast, Estimates.of(law, len(index), index), joint, notes, weights)
+    joint, errors, notes = _joint_errors(parts, contrast)
+    embedding = np.repeat(np.arange(len(parts)), [part.cells.n.size for part in parts])
+    law = Gaussian(np.concatenate([part.mean for part in parts]), errors)
+    means = Estimates.of(law, len(embedding), pd.DataFrame({"embedding": embedding}))
+    repeats = dict.fromkeys(note for part in parts for note in part.data.notes)
+    return Stage(tuple(measured), contrast, means, joint, (*notes, *repeats), partial(_sums_of_cells, parts, contrast))
 
 
-def _joint_errors(parts: Sequence[CellErrors], embedding: IntArray) -> tuple[str, Errors, tuple[str, ...]]:
+def _joint_errors(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> tuple[str, Errors, tuple[str, ...]]:
     """Source of the covariance between embeddings, the covariance, and notes on it."""
     words = [word for part in parts for word in part.data.attribute_words.tolist()]
     share_words = len(set(words)) < len(words)
-    notes: tuple[str, ...] = ()
     if len(parts) > 1 and all(part.factors is not None for part in parts):
-        stacked = _stacked(parts)
-        if not isinstance(stacked, str):
-            return STACKED, *stacked
-        if share_words:
-            notes = (f"The embeddings were taken as independent, since {stacked}.",)
-    size = len(embedding)
-    if size > MOST_CELLS:
-        raise InputError(
-            f"there are {size:,} means (protected words x connections x embeddings), more than {MOST_CELLS:,}: take "
-            "fewer protected words, or tables with relatedness"
+        joined = joint_relatedness(
+            [relatedness_for(part.data) for part in parts], [part.data.protected_words.tolist() for part in parts]
         )
-    own = block_diag(*[part.covariance for part in parts])
-    if len(parts) > 1 and not notes and parts[0].factors is None and share_words:
-        return SHARED, partial(covariance_of, np.where(embedding[:, None] == embedding, own, _shared(parts))), ()
-    return APART, partial(covariance_of, own), notes
+        if not isinstance(joined, str):
+            return STACKED, _with_templates(parts, _fields_of(parts, contrast, joined).covariance), few_shared(joined)
+        notes = (f"The embeddings were taken as independent, since {joined}.",) if share_words else ()
+        return APART, _apart(parts, contrast), notes
+    if len(parts) > 1 and parts[0].factors is None and share_words:
+        return SHARED, _with_templates(parts, _shared(parts, contrast)), ()
+    return APART, _apart(parts, contrast), ()
 
 
-def _stacked(parts: Sequence[CellErrors]) -> tuple[Errors, tuple[str, ...]] | str:
-    """The covariance of all cells from the vectors of all embeddings, or why there is none."""
-    relatedness = [part.data.relatedness for part in parts if part.data.relatedness is not None]
-    related = joint_relatedness(relatedness, [part.data.protected_words.tolist() for part in parts])
-    if isinstance(related, str):
-        return related
-    data = stacked_tables([part.data for part in parts], related)
-    lists = cell_lists(data)  # equal lists of several embeddings are one
-    number = np.full(data.filled.shape, -1)
-    number[lists.word, lists.connection] = lists.listed
-    begins = np.cumsum([0, *(len(part.data.protected_words) for part in parts)])
-    own = [pd.Index(part.data.protected_words).get_indexer(pd.Index(part.word)) for part in parts]
-    words = np.concatenate([begin + places for begin, places in zip(begins, own, strict=False)])
-    columns = pd.Index(data.connections).get_indexer(pd.Index(np.concatenate([part.connection for part in parts])))
-    used, listed_ = np.unique(number[words, columns], return_inverse=True)
-    same, shares = related.overlaps(lists.member[used], data.attribute_words.tolist())
-    kernel = related.components
-    errors = partial(
-        _of_fields,
-        kernel.loadings * np.sqrt(kernel.variances),
-        list_correlations(kernel.correlations, same, shares),
-        words,
-        listed_,
-        np.concatenate([part.factors for part in parts if part.factors is not None]),
-    )
-    return errors, few_shared(related)
+def _fields_of(parts: Sequence[CellErrors], contrast: tuple[str, str], related: Relatedness) -> ErrorFields:
+    """Errors of the cells of a contrast in one embedding, or in all whose words ``related`` joins."""
+    columns = []
+    for part in parts:
+        own = np.array([part.cells.columns.index(name) for name in contrast])
+        columns.append(np.r_[own, part.cells.lists] if contrast == (OWN, OTHER) else own)
+    words = parts[0].data.protected_words if len(parts) == 1 else np.array(related.protected_words)
+    return error_fields(parts, columns, related, words)
 
 
-def _shared(parts: Sequence[CellErrors]) -> FloatArray:
-    """The covariance between embeddings that words cause which both have.
+def _of_roots(roots: Sequence[Matrix], weights: Matrix) -> FloatArray:
+    """The covariance (m, m) of weighted sums (m, n), from roots (n, units) of independent parts of that of all."""
+    parts = [sparse.csr_array(weights @ root) for root in roots]
+    return sum(((part @ part.T).toarray() for part in parts), np.zeros((weights.shape[0], weights.shape[0])))
+
+
+def _apart(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> Errors:
+    """Errors that are independent between embeddings."""
+    fields = [
+        None if part.factors is None else _fields_of([part], contrast, relatedness_for(part.data)) for part in parts
+    ]
+
+    def errors(weights: Matrix) -> FloatArray:
+        total = np.zeros((weights.shape[0], weights.shape[0]))
+        for part, own, some in zip(parts, fields, _by_part(parts, weights), strict=True):
+            total += _of_roots([root for root, _ in part.sources], some) if own is None else own.covariance(some)
+        return total
+
+    return _with_templates(parts, errors)
+
+
+def _with_templates(parts: Sequence[CellErrors], errors: Errors) -> Errors:
+    """The same with the errors of templates, which are those of single embeddings."""
+    if all(part.templates is None for part in parts):
+        return errors
+
+    def both(weights: Matrix) -> FloatArray:
+        each = zip(parts, _by_part(parts, weights), strict=True)
+        own = [_of_roots([part.templates], some) for part, some in each if part.templates is not None]
+        return errors(weights) + np.sum(own, axis=0)
+
+    return both
+
+
+def _by_part(parts: Sequence[CellErrors], weights: Matrix) -> list[sparse.csr_array]:
+    """The weights of the cells of each embedding."""
+    ends, columns = np.cumsum([0, *(part.cells.n.size for part in parts)]), sparse.csc_array(weights)
+    return [sparse.csr_array(columns[:, begin:end]) for begin, end in pairwise(ends.tolist())]
+
+
+def _shared(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> Errors:
+    """Errors that are correlated between embeddings by words which both have.
 
     Each part of the covariance (attribute words, word x group, residuals) has one correlation over pairs of
     embeddings, estimated from the deviations of distances from the means of their cells.
@@ -470,7 +465,7 @@ def _shared(parts: Sequence[CellErrors]) -> FloatArray:
     means, rests = [], []
     for part in parts:
         data = part.data
-        rows = np.isin(data.connections[data.connection], np.unique(part.connection))
+        rows = np.isin(data.connections[data.connection], contrast)
         frame = pd.DataFrame(
             {
                 "word": data.protected_words[data.word[rows]],
@@ -486,25 +481,31 @@ def _shared(parts: Sequence[CellErrors]) -> FloatArray:
         means.append(by_word.mean())
         rests.append(rest[~rest.index.duplicated()])
     of_words, of_pairs = _mean_correlation(means), _mean_correlation(rests)
-    size, count = sum(len(part.y) for part in parts), max(len(part.sources) for part in parts)
-    total = np.zeros((size, size))
+    count = max(len(part.sources) for part in parts)
+    shares = [of_pairs if source == count - 1 else of_words for source in range(count)]
+    stacked_roots = []
     for source in range(count):
         roots = [part.sources[source] for part in parts if len(part.sources) > source]
         if len(roots) < len(parts):
+            shares[source] = 0.0
             continue
         # the roots of all embeddings, with the columns of the same words below each other
         names = np.unique(np.concatenate([labels for _, labels in roots]))
-        stacked = sparse.vstack(
-            [
-                sparse.csr_array(
-                    (root.tocoo().data, (root.tocoo().row, np.searchsorted(names, labels)[root.tocoo().col])),
-                    shape=(root.shape[0], len(names)),
-                )
-                for root, labels in roots
-            ]
-        ).tocsr()
-        total += (of_pairs if source == count - 1 else of_words) * (stacked @ stacked.T).toarray()
-    return total
+        below = []
+        for root, labels in roots:
+            entries = root.tocoo()
+            column = np.searchsorted(names, labels)[entries.col]
+            below.append(sparse.csr_array((entries.data, (entries.row, column)), shape=(root.shape[0], len(names))))
+        stacked_roots.append(np.sqrt(shares[source]) * stacked(*below))
+
+    def errors(weights: Matrix) -> FloatArray:
+        total = _of_roots(stacked_roots, weights)
+        for part, some in zip(parts, _by_part(parts, weights), strict=True):
+            own = zip(part.sources, shares, strict=False)
+            total += _of_roots([np.sqrt(1 - share) * root for (root, _), share in own], some)
+        return total
+
+    return errors
 
 
 def _mean_correlation(series: Sequence[pd.Series]) -> float:
@@ -515,31 +516,36 @@ def _mean_correlation(series: Sequence[pd.Series]) -> float:
     return float(np.clip(known.mean(), 0.0, 0.99)) if len(known) else 0.0
 
 
-def contrasts_of(stage: Stage, words: Iterable[str] | None = None) -> Estimates:
-    """Contrasts by ``embedding``: of the whole list, over the protected words with both (``count``), or of each word.
+def whole_lists(stage: Stage, words: Collection[str] | None = None, rows: str | None = None) -> Estimates:
+    """The contrast of the whole list, or of a list of some words, as a fit has it, by ``embedding``.
 
-    The whole list is that of a fit: groups of protected words weigh the same.
+    ``count`` is how many protected words it holds.
     """
-    places = stage.cells.index.assign(place=range(len(stage.cells))).set_index(["embedding", "word"])
-    sides = [places.loc[places["connection"] == name, "place"] for name in stage.contrast]
-    both = pd.concat(sides, axis=1, join="inner", keys=("first", "second")).reset_index()
-    if words is not None:
-        both = both[both["word"].isin(set(words))].reset_index(drop=True)
+    found, counts = [], []
     for number, embedding in enumerate(stage.embeddings):
-        if number not in both["embedding"].to_numpy():
+        sums = stage.sums(number, words, rows)
+        own = set(sums.index["protected_word"].iloc[1:])
+        counts.append(len(own if words is None else own & set(words)))
+        if not counts[-1]:
             raise InputError(f"{embedding}: no protected word has {' and '.join(stage.contrast)} distances")
-    count = both.groupby("embedding").size()
-    if words is None:
-        row, share = both["embedding"].to_numpy(), np.empty(len(both))
-        for number in count.index.tolist():
-            share[row == number] = stage.weights(number, both.loc[row == number, "word"].tolist())
-        index = pd.DataFrame({"embedding": count.index, "count": count.to_numpy()})
-    else:
-        row, share, index = both.index.to_numpy(), np.ones(len(both)), both[["embedding", "word"]]
-    where = np.r_[row, row], both[["first", "second"]].to_numpy().T.ravel()
-    weights = sparse.csr_array((np.r_[share, -share], where), shape=(len(index), len(stage.cells)))
-    estimates = stage.cells.combine(weights, index)
-    # the covariance of all cells need not be made whole, that of their contrasts is made once
+        found.append(sums.combine[[0]] @ sums.parts)
+    return _known(stage, found, pd.DataFrame({"embedding": range(len(found)), "count": counts}))
+
+
+def word_rows(stage: Stage, words: Collection[str] | None = None, rows: str | None = None) -> Estimates:
+    """The rows of single words as a fit has them, by ``embedding`` and ``word``, where ``words`` are the whole list."""
+    found, labels = [], []
+    for number in range(len(stage.embeddings)):
+        sums = stage.sums(number, words, rows)
+        own = sums.index["protected_word"].to_numpy()[1:]
+        labels.append(pd.DataFrame({"embedding": number, "word": own}))
+        found.append(sums.combine[1:] @ sums.parts)
+    return _known(stage, found, pd.concat(labels, ignore_index=True))
+
+
+def _known(stage: Stage, weights: Sequence[sparse.csr_array], index: pd.DataFrame) -> Estimates:
+    """Weighted sums of the means of each embedding, with their joint covariance, which is made once."""
+    estimates = stage.means.combine(sparse.csr_array(sparse.block_diag(weights)), index)
     law = Gaussian.known(estimates.mean, estimates.law.covariance(estimates.weights))
     return Estimates.of(law, len(index), index)
 

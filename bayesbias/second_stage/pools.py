@@ -30,18 +30,18 @@ from bayesbias.second_stage.estimates import (
     Tables,
     checked_contrast,
     checked_tables,
-    contrasts_of,
     copy_notes,
     holding_notes,
     holdings,
+    measured_stage,
     near_copy_notes,
     outside_note,
     posterior_tree,
     sources_of,
-    stage_cells,
     standardised,
     subject_of,
     units_of,
+    whole_lists,
 )
 from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
 
@@ -350,7 +350,7 @@ def pool(
     )
     _check_settings(setting_of)
     options, seed_used, units = checked_stages(stages), used_seed(seed), units_of(standardise, embeddings)
-    stage = stage_cells(embeddings, connections, seed_used, options)
+    stage = measured_stage(embeddings, connections, seed_used, options)
     named = {name: table for name, table in embeddings.items() if name not in stage.copies}
     for labels, argument in ((group_of, "groups"), (setting_of, "replicates")):
         _refuse_torn(stage.copies, labels, argument)
@@ -364,7 +364,7 @@ def pool(
         _refuse_two_values(stage.copies, _outside(on, list(embeddings)))
     equal = _equal_weights(layout.own, layout.band)
 
-    contrasts = contrasts_of(stage)
+    contrasts = whole_lists(stage)
     if units is not None:
         units = units[[name in named for name in embeddings]]
         contrasts = standardised(contrasts, units)

@@ -22,26 +22,29 @@ from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
+from bayesbias.models.weights import DIFFERENCE, RAW
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.second_stage import mixed_draws, second_stage
 from bayesbias.second_stage.estimates import (
     GIVEN_UNITS,
     JOINT,
+    PAIRS,
     Stage,
     Staged,
     Tables,
     checked_contrast,
     checked_tables,
-    contrasts_of,
     holding_notes,
     holdings,
+    measured_stage,
     outside_note,
     posterior_tree,
     sources_of,
-    stage_cells,
     standardised,
     subject_of,
     units_of,
+    whole_lists,
+    word_rows,
 )
 from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
 
@@ -58,6 +61,12 @@ STANDARD = 10.0
 """Factor on the widths of priors for contrasts in standard deviations of distances."""
 DOUBTED = 0.05
 """Probability of deviations as large as the observed ones below which a line is doubted."""
+OF_WORDS = {
+    RAW: ", less how near each list is to all protected words",
+    DIFFERENCE: ", in which is also how near the lists are to all protected words",
+    PAIRS: "",
+}
+"""What the trends of words are, by what their rows are."""
 ROUNDING = 1e-7
 UNIT_OF_TIME = "unit of time"
 """Unit of time of a mapping, which does not name it."""
@@ -89,6 +98,9 @@ class Trend(Staged):
         single embeddings, all in all), ``slope`` (of a linear trend, per unit of time) with ``shared_sd`` and
         ``correlation`` (of the deviations that neighbours share, and between neighbours at the mean distance in time)
         or ``step_sd`` (of a walk, per unit of time), and ``word_slope`` (protected_word).
+    rows
+        What the rows of words are: associations where the tables have them (``"association"``, as in
+        :func:`contrasts`), differences of mean distances (``"difference"``), or places on an axis (``"pairs"``).
     unadjusted
         The trend of distances that are not adjusted, where adjustment was asked for; else None.
     """
@@ -103,6 +115,7 @@ class Trend(Staged):
     tree: xr.DataTree
     unadjusted: Trend | None
     notes: tuple[str, ...]
+    rows: str = DIFFERENCE
     subject: str = ""
     per: str = UNIT_OF_TIME
     cited: tuple[Any, ...] = ()
@@ -179,6 +192,8 @@ class Trend(Staged):
         """The result in sentences, without its notes."""
         names = self.estimates.index["embedding"].tolist()
         row, whole = self.change(names[0], names[-1], prob), self.slopes(prob).iloc[0]
+        sds = describe(self.draws("deviation_sd")[:, None], prob)
+        deviation = {name: float(value[0]) for name, value in sds.items()}
         settled, first = excludes_zero(whole), self.contrast[0]
         unit = "" if self.unit == COSINE else f" {self.unit}"
         what, inside = MINUS.join(self.contrast), f"{percent(prob)} interval"
@@ -198,7 +213,7 @@ class Trend(Staged):
             "two numbers answer two questions: the trend asks if the embeddings move in one direction, and counts the "
             "chance of a single embedding as an error; the difference is about these two embeddings only.",
             f"A single embedding deviates from the trend{shared} with a standard deviation of "
-            f"{signed(float(self.draws('deviation_sd').mean()))}, which widens the interval of its change.",
+            f"{signed(deviation['mean'])} ({ends_of(deviation)}), which widens the interval of its change.",
         ]
         words = self.slopes(prob).iloc[1:]
         up, down = (
@@ -206,8 +221,8 @@ class Trend(Staged):
             for chosen in (words["low"] > 0, words["high"] < 0)
         )
         sentences.append(
-            f"Each of {many(len(words), 'protected word')} has a trend of its own: the contrast rose for {up} and fell "
-            f"for {down}, by {percent(prob)} intervals that exclude 0."
+            f"Each of {many(len(words), 'protected word')} has a trend of its own{OF_WORDS[self.rows]}: the contrast "
+            f"rose for {up} and fell for {down}, by {percent(prob)} intervals that exclude 0."
         )
         if self.unadjusted is not None:
             raw = self.unadjusted.change(names[0], names[-1], prob)
@@ -303,7 +318,7 @@ def trend(
     ordered = {name: named[name] for name in sorted(named, key=lambda name: time_of[name])}
     times = np.array([time_of[name] for name in ordered])
     options, seed_used, units = checked_stages(stages), used_seed(seed), units_of(standardise, ordered)
-    stage = stage_cells(ordered, asked, seed_used, options)
+    stage = measured_stage(ordered, asked, seed_used, options)
     if stage.copies:
         again, first = next(iter(stage.copies.items()))
         raise InputError(f"{first} and {again} hold the same distances: give another embedding at each time")
@@ -356,14 +371,14 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
             "no protected word has both connections in all tables: a trend needs words that stay; the tables share "
             f"none of {listed(every.index.tolist())}"
         )
-    by_word = contrasts_of(stage, every.index.tolist())
-    by_word = by_word if units is None else standardised(by_word, units)
+    # only words that every embedding holds: a change of words would pass for a change of the contrast
+    kinds = {stage.sums(number, words, None).kind for number in range(len(times))}
+    rows = kinds.pop() if len(kinds) == 1 else DIFFERENCE
+    whole, by_word = whole_lists(stage, words, rows), word_rows(stage, words, rows)
+    if units is not None:
+        whole, by_word = standardised(whole, units), standardised(by_word, units)
     scale = 1.0 if units is None else STANDARD
     embedding = by_word.index["embedding"].to_numpy()
-    # only words that every embedding holds: a change of words would pass for a change of the contrast
-    weights_of = dict(zip(words, stage.weights(0, words), strict=True))
-    share = by_word.index["word"].map(weights_of).fillna(0.0).to_numpy(float)
-    average = np.array([np.where(embedding == e, share, 0.0) for e in range(len(times))])
     index = pd.DataFrame(
         {
             "embedding": pd.array(list(stage.embeddings), dtype="string"),
@@ -372,16 +387,16 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
             "unit": np.ones(len(times)) if units is None else units,
         }
     )
-    estimates = by_word.combine(average, index)
+    estimates = replace(whole, index=index)
     y, covariance = estimates.mean, estimates.covariance.to_numpy()
     level, extra = _levels(y, covariance, times, kind, weights, draws, rng, scale)
     own, slopes = [], []
     for word in every.index:
-        rows = np.flatnonzero(by_word.index["word"] == word)
-        if len(rows) < FEWEST:
+        held = np.flatnonzero(by_word.index["word"] == word)
+        if len(held) < FEWEST:
             continue
-        series = by_word[rows]
-        observed = series.mean, series.covariance.to_numpy(), times[embedding[rows]]
+        series = by_word[held]
+        observed = series.mean, series.covariance.to_numpy(), times[embedding[held]]
         _, parameters = _levels(*observed, "linear", weights, draws, rng, scale)
         own.append(word)
         slopes.append(parameters["slope"])
@@ -398,16 +413,18 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
         estimates=estimates,
         tree=posterior_tree(variables, seed, embedding=list(stage.embeddings), protected_word=own),
         unadjusted=None,
+        rows=PAIRS if stage.joint == PAIRS else rows,
         notes=(JOINT[stage.joint], *stage.notes, *notes, *_doubts(y, covariance, times, level, kind, weights)),
     )
 
 
 def _presence(stage: Stage) -> tuple[pd.DataFrame, list[str]]:
-    """Table of protected words by embeddings, true where both connections are there, and notes on changes of it."""
-    frame = stage.cells.index
-    present = frame.pivot_table("connection", "word", "embedding", aggfunc="nunique", fill_value=0, sort=False) == 2
-    present = present.reindex(columns=range(len(stage.embeddings)), fill_value=False)
-    present = present[present.any(axis=1)]
+    """Table of protected words by embeddings, true where a word has a row, and notes on changes of it."""
+    own = [
+        stage.sums(number, None, None).index["protected_word"].to_numpy()[1:] for number in range(len(stage.embeddings))
+    ]
+    every = list(dict.fromkeys(word for words in own for word in words))
+    present = pd.DataFrame({number: np.isin(every, words) for number, words in enumerate(own)}, index=every)
     partly = present.index[~present.all(axis=1)].tolist()
     note = (
         f"{len(partly)} of {len(present)} protected words are not in all embeddings, nor in the whole list: "

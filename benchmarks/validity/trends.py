@@ -15,7 +15,7 @@ import numpy as np
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from benchmarks.inside import WEIGHTS, contrasts_of, second_stage, stage_cells, trend_levels, trends, unit_rows
+from benchmarks.inside import WEIGHTS, measured_stage, second_stage, trend_levels, trends, unit_rows, whole_lists
 from benchmarks.study import Design, main
 from benchmarks.validity.pools import CONTRAST, errors
 
@@ -85,7 +85,7 @@ def planted_trends(cell):
         noise = NOISE * rng.standard_normal((PERIODS, *shape)) / np.sqrt(shape[1])
         periods = {f"p{at}": period(kv, lists, moved[at], noise[at]) for at in range(PERIODS)}
         tables = {name: bb.distance_table(each, lists) for name, each in periods.items()}
-        found = contrasts_of(stage_cells(tables, CONTRAST, 0, bb.checks.TwoStage()))
+        found = whole_lists(measured_stage(tables, CONTRAST, 0, bb.checks.TwoStage()))
         for taken in (np.arange(PERIODS), THREE):
             fits = fitted(found.mean[taken], found[taken].covariance.to_numpy(), times[taken], rng)
             for kind, weights, change, low, high, outside in fits:

@@ -11,6 +11,7 @@ import bayesbias as bb
 from bayesbias import second_stage
 from bayesbias._support.phrases import figure
 from bayesbias.errors import InputError
+from bayesbias.models.tree import read_distances
 
 NAMES = [f"e{at}" for at in range(6)]
 YEARS = {name: 1900 + 10 * at for at, name in enumerate(NAMES)}
@@ -96,6 +97,50 @@ def test_groups_of_unequal_size_weigh_the_same_as_in_a_fit(three):
         for name, row in result.table().set_index(result.table().columns[0]).iterrows():
             assert row["estimate"] == pytest.approx(expected[name]["mean"].iloc[0], abs=1e-6)
             assert abs(row["estimate"] - (cells[name]["associated"] - cells[name]["different"])) > 0.003
+
+
+@pytest.fixture(scope="module")
+def unequal(noisy):
+    """Tables of three groups with 1, 2 and 3 protected words, and lists of 6, 2 and 3 words."""
+    work = bb.load_words("gender").stereotypes["woman"]
+    words = bb.WordLists(
+        "unequal",
+        protected={"he": ["he"], "family": ["mother", "uncle"], "young": ["boy", "girl", "son"]},
+        stereotypes={"he": work[:6], "family": work[6:8], "young": work[8:11]},
+    )
+    return bb.distance_tables({name: noisy(seed) for seed, name in enumerate(THREE)}, words)
+
+
+@pytest.mark.parametrize("related", [True, False])
+def test_lists_of_unequal_size_weigh_the_same_as_in_a_fit(unequal, related):
+    """Of the words of the other lists, two in three would be those of one list."""
+    tables = unequal if related else {name: table.without_relatedness() for name, table in unequal.items()}
+    trended = bb.trend(tables, THREE)
+    for result in (bb.pool(tables), trended):
+        for name, row in result.table().set_index(result.table().columns[0]).iterrows():
+            cell = tables[name].groupby(["protected_word", "attribute_class", "group"])["distance"].mean().unstack(1)
+            own = pd.Series([values[group] for (_, group), values in cell.iterrows()], cell.index)
+            difference = own - (cell.sum(axis=1) - own) / 2
+            assert row["estimate"] == pytest.approx(difference.groupby("group").mean().mean(), abs=1e-6)
+    assert trended.rows == "association"
+    assert "a trend of its own, less how near each list is to all protected words: the" in trended.text()
+
+
+def test_errors_of_one_embedding_are_those_of_its_fit(unequal):
+    for name, table in unequal.items():
+        stage = second_stage.estimates.stage_of({name: read_distances(table)}, ("associated", "different"))
+        single = bb.contrasts(bb.fit(table, draws=40, seed=0), rows="association")
+        assert second_stage.estimates.whole_lists(stage).sd == pytest.approx(single["sd"].iloc[:1], rel=0.01)
+        assert second_stage.estimates.word_rows(stage).sd == pytest.approx(single["sd"].iloc[1:], rel=0.01)
+
+
+def test_trends_of_words_are_those_of_their_associations(unequal):
+    rows = {name: bb.contrasts(bb.fit(table, draws=40, seed=0), rows="association") for name, table in unequal.items()}
+    trended = bb.trend(unequal, THREE, stages=bb.checks.TwoStage(weights="equal"))
+    times = np.array(list(THREE.values()), dtype=float)
+    for word, slope in trended.slopes().set_index("protected_word")["mean"].iloc[1:].items():
+        series = [frame.set_index("protected_word").loc[word, "mean"] for frame in rows.values()]
+        assert slope == pytest.approx(np.polyfit(times, series, 1)[0], abs=1e-4)
 
 
 def test_the_default_contrast_is_what_every_table_has(tables, pooled, trended):
