@@ -133,20 +133,23 @@ def order_said(what: str, names: Sequence[str], draws: NDArray[np.float64], kind
     if known:
         missing = [f" Where it is {word} is not known." for word, _, chance in ends if chance < least]
         return f"The {what} is {' and '.join(known)}.{''.join(missing)}"
-    # these two are the farthest apart of all pairs, so that each pair counts
-    turned = (draws[:, mean.argmin()] >= draws[:, mean.argmax()]).mean() * len(names) * (len(names) - 1) / 2
-    return order_unknown(what, names, mean, kind, differ=bool(turned < 1 - least))
-
-
-def order_unknown(what: str, names: Sequence[str], values: NDArray[np.float64], kind: str, differ: bool = False) -> str:
-    """A sentence on several numbers of which it is not known which is the lowest or the highest."""
-    low, high = int(values.argmin()), int(values.argmax())
-    begins, ends = (
-        (f"The {kind} differ", "; which is the lowest and which the highest is not known")
-        if differ
-        else (f"The order of the {kind} is not known", "")
-    )
+    # row: probability of each other one to be lower; the surest pair of all, each of which counts
+    lower = np.array([(draws < draws[:, [place]]).mean(axis=0) for place in range(len(names))])
+    high, low = np.unravel_index(lower.argmax(), lower.shape)
+    pairs = len(names) * (len(names) - 1) / 2
+    if (1 - lower[high, low]) * pairs >= 1 - least:
+        return order_unknown(what, names, mean, kind)
     return (
-        f"{begins}: the {what} is between {signed(float(values[low]))} ({names[low]}) and "
-        f"{signed(float(values[high]))} ({names[high]}){ends}."
+        f"The {kind} differ: the {what} is lower in {names[low]} ({signed(float(mean[low]))}) than in {names[high]} "
+        f"({signed(float(mean[high]))}; probability {share(float(lower[high, low]))}). Which is the lowest and which "
+        "the highest of all is not known."
+    )
+
+
+def order_unknown(what: str, names: Sequence[str], values: NDArray[np.float64], kind: str) -> str:
+    """A sentence on several numbers of which the order is not known."""
+    low, high = int(values.argmin()), int(values.argmax())
+    return (
+        f"The order of the {kind} is not known: estimates of the {what} range from {signed(float(values[low]))} "
+        f"({names[low]}) to {signed(float(values[high]))} ({names[high]})."
     )

@@ -248,8 +248,8 @@ class Balance(Result):
         One row for each protected word and contrast, and for its ``association``: ``expected``, ``distance``, ``se``
         (standard error, attribute lists being exchangeable), ``warning`` (``expected`` is more than half of it).
     families
-        One row for protected words that are nearly one word, such as *he, him, his*: ``group``, ``words``, ``number``,
-        ``effective`` (effective number of words). Empty without vectors.
+        One row for protected words with correlated associations, such as *he, him, his*: ``group``, ``words``,
+        ``number``, ``effective`` (effective number of words). Empty without vectors.
     spreads
         One row a contrast that all embeddings have: ``difference_low`` and ``difference_high`` (the smallest and
         largest difference of the lists' mean values), ``slope`` (mean over embeddings), ``expected_sd`` and
@@ -594,8 +594,8 @@ def _notes(attribute: str, lists: pd.DataFrame, families: pd.DataFrame, means: _
     if len(families):
         named = "; ".join(f"{row['words']} (effective {row['effective']:.1f})" for row in families.to_dict("records"))
         notes.append(
-            f"Protected words that are nearly one word: {named}. They count fully in the mean over these protected "
-            "words: keep one of each where that is not meant."
+            f"Protected words whose associations are strongly correlated: {named}. They count fully in the mean over "
+            "these protected words: keep one of each where that is not meant."
         )
     if len(means.words) > MOST_JUDGED and len(means.stereotypes) > 1:
         notes.append(f"Associations of words were not judged: there are more than {MOST_JUDGED:,} protected words.")
@@ -605,7 +605,7 @@ def _notes(attribute: str, lists: pd.DataFrame, families: pd.DataFrame, means: _
 
 
 def _word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame:
-    """Protected words of a group that are nearly one word: any two are correlated by more than :data:`FAMILY`."""
+    """Protected words of a group, of which any two have associations correlated by more than :data:`FAMILY`."""
     columns = ["group", "words", "number", "effective"]
     if related is None:
         return pd.DataFrame(columns=columns)

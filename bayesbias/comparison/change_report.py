@@ -157,7 +157,8 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
         second=labelled(second, result.labels),
         population=POPULATIONS[result.population],
         part=_part(row),
-        reversed=all(side.excludes(0.0, change.prob)[0] for side in (sides.before, sides.after)),
+        size=_size(row),
+        reversed=bool(sides.tells_of_sign(change.prob)[0]),
         most=_most(row, sides, change.prob),
         follows=_follows(result, change, row),
         equal=equal,
@@ -169,9 +170,15 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
     scaled = _whole(result.outcomes(first, second, change.prob, standardise=True, change=change.number))
     units = {name: result.units()[name] for name in (change.before, change.after)}
     disagrees = excludes_zero(scaled) != excludes_zero(row)
-    facts = {"unit": IN_SDS, "units": units, "disagrees": disagrees, "equal": equal}
+    facts = {"unit": IN_SDS, "units": units, "disagrees": disagrees, "equal": equal, "size": _size(scaled)}
     in_units = WORDS.contrast_in_units(change=change, row=scaled, **facts)
     return [sentence, in_units]
+
+
+def _size(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What probably became of the size of a value, and the probability."""
+    shrank = row["p_shrank"]
+    return {"way": "increased", "p": 1 - shrank} if shrank < 0.5 else {"way": "decreased", "p": shrank}
 
 
 def _follows(result: Comparison, change: _Change, row: Mapping[str, Any]) -> bool:
@@ -510,8 +517,8 @@ def _change_tables(result: Comparison, change: _Change) -> Iterator[Block]:
     yield WORDS.table("whole_list", pd.DataFrame(rows), change=change)
     for first, second in pairs:
         table = result.outcomes(first, second, change.prob, change=change.number)
-        away = result.sides(first, second, change.number).after.excludes(0.0, change.prob)
-        table["p_reversed"] = table["p_reversed"].where(away, np.nan)
+        told = result.sides(first, second, change.number).tells_of_sign(change.prob)
+        table["p_reversed"] = table["p_reversed"].where(told, np.nan)
         table["outcome"] = table["outcome"].replace("inconclusive", "not clear")
         quantity, table = _quantity(result, first, second), table.fillna({"group": ""})
         yield WORDS.table("outcomes", table, quantity=quantity, meaning=table.attrs["meaning"])

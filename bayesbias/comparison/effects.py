@@ -520,10 +520,9 @@ def _against_topics(as_much: int) -> str:
             f"In none of the {REFERENCES} draws is it as much: more is left than after the removal of a direction "
             f"without meaning, which happens by chance in 1 of {REFERENCES + 1}."
         )
-    unclear = "does not show" if 2 * as_much >= REFERENCES else "hardly shows"
     return (
-        f"In {as_much} of the {REFERENCES} draws it is as much or more: this {unclear} that more is left than after "
-        "the removal of a direction without meaning."
+        f"In {as_much} of the {REFERENCES} draws it is as much or more: this does not show that more is left than "
+        "after the removal of a direction without meaning."
     )
 
 

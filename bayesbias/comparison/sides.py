@@ -30,6 +30,7 @@ CASES = ("as-is", "fallback")
 LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
 SAME = 1e-6  # differences of distances below this are rounding of vectors in single precision
+EQUAL = 1e-3  # of the sum and the difference of two values, the share of the smaller below which their sizes are equal
 SURE = 0.945  # probability from which on the whole list's outcome is named: that of one side of an 89% interval
 PARTLY = 0.05  # share of unchanged distances from which on a note says that there are such
 
@@ -264,28 +265,39 @@ class BeforeAfter:
 
     @cached_property
     def p_shrank(self) -> FloatArray:
-        """Probability (m,) of a value nearer to 0 after than before."""
-        # |after| < |before| where the change and the sum of the two have opposite signs
-        return self.change.p_opposite(self.before + self.after)
+        """Probability (m,) of a value nearer to 0 after than before; one half where the two sizes are equal."""
+        # |after| < |before| where the change and the sum of the two have opposite signs; without a sum or a change
+        # their signs are those of rounding errors
+        total, change = self.before + self.after, self.change
+        sizes = [np.hypot(each.mean, each.sd) for each in (total, change)]
+        equal = np.minimum(*sizes) <= EQUAL * np.maximum(*sizes)
+        return np.where(equal & ~self.unchanged, 0.5, change.p_opposite(total))
 
     @cached_property
     def p_reversed(self) -> FloatArray:
         """Probability (m,) of opposite signs before and after."""
         return np.where(self.unchanged, 0.0, self.before.p_opposite(self.after))
 
+    def tells_of_sign(self, prob: float) -> NDArray[np.bool_]:
+        """True (m,) where the probability of a reversed sign tells something: both signs are known, or it is likely."""
+        known = self.before.excludes(0.0, prob) & self.after.excludes(0.0, prob)
+        return known | (self.p_reversed > 0.5)
+
     def outcomes(self, prob: float) -> NDArray[np.str_]:
         """Outcome of each quantity (m,), the whole list first: unchanged, shrank, grew, or inconclusive.
 
         None is named where the interval of the whole list's change includes 0: a value that is 0 afterwards by
         construction is nearer to 0 than any other, and words share most of their errors. Where it does not, the most
-        probable outcomes of words are named together.
+        probable outcomes of words are named together, if their means say the same.
         """
         shrank = self.p_shrank
         named = np.zeros(len(shrank), dtype=bool)
+        same = (np.abs(self.after.mean) < np.abs(self.before.mean)) == (shrank > 0.5)
         words = np.flatnonzero(~self.unchanged[1:]) + 1
         if self.change.excludes(0.0, prob)[0]:
             named[0] = max(shrank[0], 1 - shrank[0]) >= SURE
             named[words] = named_together(shrank[words])
+        named &= same
         return np.select(
             [self.unchanged, named & (shrank > 0.5), named], ["unchanged", "shrank", "grew"], default="inconclusive"
         )

@@ -50,8 +50,8 @@ def weat(targets: Sets, attributes: Sets) -> Measured:
     """
     first, second = associations(targets, attributes)
     note = (
-        f"the target sets have {len(first)} and {len(second)} words, so that the sum is not 0 without bias: read "
-        "the effect size"
+        f"the target sets have {len(first)} and {len(second)} words: 0 is no bias for sets of equal size "
+        "only, read the effect size"
     )
     notes = () if len(first) == len(second) else (note,)
     return Measured(float(sum_statistic(first, second)), np.concatenate([first, second]), notes=notes)

@@ -119,7 +119,8 @@ class Multiverse(Staged):
             One row a decision and one for the residual (what combinations of decisions add): ``decision``, ``status``,
             ``options``; ``mean``, ``sd``, ``low``, ``high`` of the standard deviation of its effects over the
             specifications, without errors; ``observed``, the same of the estimates, by least squares, and ``topics``,
-            its mean over random topics; ``p_value``, (1 + topics with as much) / (1 + topics).
+            its mean over random topics; ``p_value``, (1 + topics with as much) / (1 + topics). All are NaN where one
+            of several options alone was computed.
         """
         table = self._by_decision("spread", prob)
         # a decision that changes no specification may go along with another, and has no effect
@@ -133,13 +134,17 @@ class Multiverse(Staged):
         table["observed"], table["topics"] = observed, null.mean(axis=0) if len(null) else np.nan
         p_value = (1 + (null >= observed - ROUNDING).sum(axis=0)) / (1 + len(null))
         table["p_value"] = np.where(matters & (len(null) > 0), p_value, np.nan)
+        table[["observed", "topics"]] = table[["observed", "topics"]].where(table["mean"].notna())
         return table
 
     def _by_decision(self, name: str, prob: float) -> pd.DataFrame:
         """A variable of decisions and the residual, summarised."""
         rows = describe(self.draws(name), probability(prob, "prob"))
         names = self.tree["posterior/decision"].to_numpy().tolist()
-        return self.decisions.set_index("decision").reindex(names).rename_axis("decision").reset_index().assign(**rows)
+        known = np.append((self._computed > 1) | (self.decisions["options"] == 1), True)
+        numbers = {column: np.where(known, values, np.nan) for column, values in rows.items()}
+        table = self.decisions.set_index("decision").reindex(names).rename_axis("decision").reset_index()
+        return table.astype({"options": "Int64"}).assign(**numbers)
 
     def shares(self, prob: float = PROB) -> pd.DataFrame:
         """The share of the variance between specifications that each decision has.
@@ -266,7 +271,7 @@ class Multiverse(Staged):
         sentences.append(
             f"Of {len(self.specifications):,} combinations {done:,} were computed{f' ({apart})' if apart else ''}."
         )
-        return sentences
+        return [*sentences, *self._not_varied()]
 
     def _means_said(self, prob: float) -> str:
         """The mean over all specifications, or over those of each option of principled decisions: other questions."""
@@ -285,9 +290,25 @@ class Multiverse(Staged):
         return f"The mean {'); '.join(said)}; negative: associated words are closer){more}."
 
     @property
+    def _computed(self) -> IntArray:
+        """How many options of each decision were computed."""
+        done = self.specifications[self.specifications["status"] == "done"]
+        return np.array([done[name].astype(str).nunique() for name in self.decisions["decision"]])
+
+    @property
     def _varied(self) -> list[str]:
-        """Decisions of several options."""
-        return self.decisions.loc[self.decisions["options"] > 1, "decision"].astype(str).tolist()
+        """Decisions of which several options were computed."""
+        return self.decisions.loc[self._computed > 1, "decision"].astype(str).tolist()
+
+    def _not_varied(self) -> list[str]:
+        """Sentences on decisions of which one option alone was computed."""
+        done = self.specifications[self.specifications["status"] == "done"]
+        alone = self.decisions[(self._computed == 1) & (self.decisions["options"] > 1)]
+        return [
+            f"How {row['decision']} moves the answer is not known: of its {row['options']} options only "
+            f"“{done[row['decision']].iloc[0]}” could be computed."
+            for row in alone.to_dict("records")
+        ]
 
     @property
     def _unit(self) -> str:
@@ -297,7 +318,7 @@ class Multiverse(Staged):
     @property
     def _choices(self) -> NDArray[np.bool_]:
         """Which of the decisions and the residual can move the answer: a decision with one option moves nothing."""
-        return np.append((self.decisions["options"] > 1).to_numpy(), True)
+        return np.append(self._computed > 1, True)
 
     def _dependence(self, prob: float) -> str:
         """A sentence on the sign of the answer: in how many specifications it is the same."""

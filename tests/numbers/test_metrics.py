@@ -293,7 +293,9 @@ UNEQUAL = bb.Query(
 
 def test_sets_of_unequal_size_are_said_to_shift_the_sum(kv):
     notes = bb.metric("weat", kv, UNEQUAL).notes
-    assert any("have 8 and 2 words, so that the sum is not 0 without bias" in note for note in notes)
+    assert any(
+        "have 8 and 2 words: 0 is no bias for sets of equal size only, read the effect size" in note for note in notes
+    )
     assert not bb.metric("weat_effect_size", kv, UNEQUAL).notes
 
 

@@ -118,7 +118,7 @@ def test_lists_of_unequal_size_weigh_the_same_as_in_a_fit(unequal, related):
     trended = bb.trend(tables, THREE)
     for result in (bb.pool(tables), trended):
         for name, row in result.table().set_index(result.table().columns[0]).iterrows():
-            cell = tables[name].groupby(["protected_word", "attribute_class", "group"])["distance"].mean().unstack(1)
+            cell = tables[name].pivot_table("distance", ["protected_word", "group"], "attribute_class")
             own = pd.Series([values[group] for (_, group), values in cell.iterrows()], cell.index)
             difference = own - (cell.sum(axis=1) - own) / 2
             assert row["estimate"] == pytest.approx(difference.groupby("group").mean().mean(), abs=1e-6)

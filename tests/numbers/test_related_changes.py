@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias import numerics
@@ -158,6 +159,21 @@ def test_a_sign_that_reversed_is_told_where_the_value_is_away_from_0(before):
     sure = whole(bb.contrasts(bb.fit(before, "related", seed=0)))["p_closer"]
     assert whole(reversed_.outcomes())["p_reversed"] == pytest.approx(sure, abs=2e-3)
     assert "and that its sign reversed, 99.5%" in reversed_.verdict
+
+
+def test_exchanged_groups_have_the_same_size_in_either_order(slice_vectors):
+    """The sum of both values is 0 but for rounding, whose sign would say that the size decreased in either order."""
+    exchanged = KeyedVectors(slice_vectors.vector_size)
+    other = dict(zip(*bb.load_words("gender").protected.values(), strict=True))
+    other |= {second: first for first, second in other.items()}
+    names = slice_vectors.index_to_key
+    exchanged.add_vectors(names, np.array([slice_vectors[other.get(word, word)] for word in names]))
+    one, two = (bb.distance_table(each, "gender") for each in (slice_vectors, exchanged))
+    for first, second in ((one, two), (two, one)):
+        row = whole(compared(first, second).outcomes())
+        assert row["p_shrank"] == 0.5
+        assert row["outcome"] == "inconclusive"
+        assert row["p_reversed"] > 0.9
 
 
 def test_parts_add_up(result):

@@ -212,7 +212,7 @@ def test_each_kind_of_result_has_a_text(weat7):
         "We estimated associated \N{MINUS SIGN} different, the mean distance of protected words to the stereotypes of "
         "their own group less that to the stereotypes of other groups (unit: cosine distance; negative: associated is "
         "closer), in 2 embeddings (google, glove) over 16 protected words each; groups of words "
-        "weigh the same."
+        "and lists of stereotypes weigh the same."
     )
     assert "The standard deviations between embeddings have half-Cauchy priors of scale 0.05." in pool
     assert (
@@ -292,7 +292,7 @@ def test_a_trend_names_its_times_its_kind_and_its_unit(weat7):
     line = sentences(bb.trend(tables, time, stages=stages))
     walk = sentences(bb.trend(tables, time, kind="walk", standardise=True, stages=stages, seed=4))
     embeddings = "in 3 embeddings (1990, later (2000), 2010) over 16 protected words each"
-    assert line[0].endswith(f"{embeddings}; groups of words weigh the same.")
+    assert line[0].endswith(f"{embeddings}; groups of words and lists of stereotypes weigh the same.")
     assert walk[0] == line[0].replace("cosine distance", "standard deviations of the embedding's distances")
     assert "The standard deviations of both parts have half-Cauchy priors of scale 0.01;" in line[2]
     assert walk[1].endswith("as a random walk over time plus an independent deviation of each embedding.")
