@@ -135,7 +135,7 @@ def order_said(what: str, names: Sequence[str], draws: NDArray[np.float64], kind
         return f"The {what} is {' and '.join(known)}.{''.join(missing)}"
     # row: probability of each other one to be lower; the surest pair of all, each of which counts
     lower = np.array([(draws < draws[:, [place]]).mean(axis=0) for place in range(len(names))])
-    high, low = np.unravel_index(lower.argmax(), lower.shape)
+    high, low = divmod(int(lower.argmax()), len(names))
     pairs = len(names) * (len(names) - 1) / 2
     if (1 - lower[high, low]) * pairs >= 1 - least:
         return order_unknown(what, names, mean, kind)

@@ -176,7 +176,7 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
 
 
 def _size(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What probably became of the size of a value, and the probability."""
+    """The more probable change of the size of a value, and its probability."""
     shrank = row["p_shrank"]
     return {"way": "increased", "p": 1 - shrank} if shrank < 0.5 else {"way": "decreased", "p": shrank}
 

@@ -281,7 +281,7 @@ class BeforeAfter:
     def tells_of_sign(self, prob: float) -> NDArray[np.bool_]:
         """True (m,) where the probability of a reversed sign tells something: both signs are known, or it is likely."""
         known = self.before.excludes(0.0, prob) & self.after.excludes(0.0, prob)
-        return known | (self.p_reversed > 0.5)
+        return np.asarray(known | (self.p_reversed > 0.5))
 
     def outcomes(self, prob: float) -> NDArray[np.str_]:
         """Outcome of each quantity (m,), the whole list first: unchanged, shrank, grew, or inconclusive.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
@@ -40,7 +41,6 @@ from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
-    import pandas as pd
     from gensim.models import KeyedVectors
 
 
@@ -665,7 +665,8 @@ def named_embeddings(
 
 def is_embedding(value: object) -> bool:
     """True for a value of a kind that :func:`load_embedding` takes, rather than a vector."""
-    return isinstance(value, str | Path | Mapping) or hasattr(value, "key_to_index") or hasattr(value, "wv")
+    kinds = (str, Path, Mapping, pd.DataFrame)
+    return isinstance(value, kinds) or hasattr(value, "key_to_index") or hasattr(value, "wv")
 
 
 def named_metrics(

@@ -291,7 +291,7 @@ class Multiverse(Staged):
 
     @property
     def _computed(self) -> IntArray:
-        """How many options of each decision were computed."""
+        """Number of options of each decision that were computed."""
         done = self.specifications[self.specifications["status"] == "done"]
         return np.array([done[name].astype(str).nunique() for name in self.decisions["decision"]])
 

@@ -347,7 +347,7 @@ def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, floa
     """Time of each embedding."""
     mapping = {name: name for name in names} if time is None else time
     if not isinstance(mapping, Mapping) or set(map(str, mapping)) != set(names):
-        raise InputError(f"time is {shown(time)}: give a mapping with the names of all tables, {listed(names)}")
+        raise InputError(f"time is {shown(time)}: give a number for each of the names of all tables, {listed(names)}")
     times: dict[str, float] = {}
     for name, value in mapping.items():
         try:

@@ -601,3 +601,10 @@ def test_few_words_make_the_sd_larger_and_fewer_are_refused(kv):
     few = bb.load_embedding({word: kv[word] for word in kv.index_to_key[:38]})
     with pytest.raises(bb.InputError, match=r"p_value='related' needs a vocabulary: the embedding holds 29 words"):
         bb.metric("weat", few, query, p_value="related")
+
+
+def test_embeddings_of_several_kinds_are_measured_together(kv):
+    frame = pd.DataFrame(kv.vectors, index=kv.index_to_key)
+    found = bb.run_metrics({"keyed": kv, "frame": frame}, UNEQUAL, ["weat"])
+    assert found["embedding"].tolist() == ["keyed", "frame"]
+    assert found["value"].iloc[1] == pytest.approx(found["value"].iloc[0], abs=1e-6)
