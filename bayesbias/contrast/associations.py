@@ -59,7 +59,8 @@ MEANINGS = {
     DIFFERENCE: "Rows of words are differences of two mean distances. They also hold how near the lists are to all "
     "protected words, so that a row by itself is not the word's bias.",
     GROUPS: "Rows say by how much the words of a group are nearer to the stereotypes of their group than the words of "
-    "the other groups are, beyond control words where there are any. The mean of the groups is the whole list.",
+    "the other groups are, beyond the mean of the control lists where there are any. The mean of the groups is "
+    "the whole list.",
 }
 """Meaning of the rows of single words, and of groups."""
 POOL_SD = 0.35

@@ -89,8 +89,8 @@ def contrasts(
         contrasts, and of groups): differences of two mean distances, not pooled; of three groups or more the whole list
         is then their mean, in which the lists of other groups weigh by their words. ``"groups"`` (with ``by="group"``,
         and the default of associated - different there): by how much the words of a group are nearer to the
-        stereotypes of their group than the words of the other groups are, beyond control words where there are any; how
-        near a list is to all words cancels, and so does how near a group is. The mean of the groups is the whole list.
+        stereotypes of their group than the words of the other groups are, beyond the mean of the control lists where
+        there are any; how near a list or a group is to all words cancels. The mean of the groups is the whole list.
         With ``by="group"`` lists of other groups weigh the same in all rows, and associations take three groups.
         Models with normal means of words (``crossed``, ``published``) pool these means, whatever the rows.
 

@@ -480,7 +480,8 @@ def _of_contrasts(table: pd.DataFrame, result: object) -> list[str]:
     if attrs.get("rows") in nouns and ("change" not in attrs or levels):
         parts.append(f"rows of {rows} {nouns[attrs['rows']]}")
     if attrs.get("rows") == GROUPS:
-        parts.append("distances of the words of a group to its list less those of other groups, beyond control words")
+        of_groups = "distances of the words of a group to its list less those of other groups"
+        parts.append(f"{of_groups}, beyond the mean of the control lists")
     if "sign" in attrs:
         parts.append(attrs["sign"])
     elif "change" in attrs and attrs.get("first") == OWN:

@@ -214,7 +214,7 @@ def group_sentence(post, names, controls=True, prob=0.89):
         table = bb.contrasts(post, by="group", rows=rows, prob=prob).set_index("group").loc[names]
         said.append(", ".join(f"{name} {signed(row['mean'])} ({ends_of(row)})" for name, row in table.iterrows()))
     beyond = (
-        ", beyond control words"
+        ", beyond the mean of the control lists"
         if controls
         else ("; without control words this also depends on how near the groups are to all words")
     )
