@@ -293,7 +293,7 @@ class BeforeAfter:
         shrank = self.p_shrank
         named = np.zeros(len(shrank), dtype=bool)
         same = (np.abs(self.after.mean) < np.abs(self.before.mean)) == (shrank > 0.5)
-        words = np.flatnonzero(~self.unchanged[1:]) + 1
+        words = np.flatnonzero(~self.unchanged[1:] & (shrank[1:] != 0.5)) + 1
         if self.change.excludes(0.0, prob)[0]:
             named[0] = max(shrank[0], 1 - shrank[0]) >= SURE
             named[words] = named_together(shrank[words])

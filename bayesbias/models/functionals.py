@@ -400,9 +400,13 @@ class ErrorFields:
     listed: IntArray
     factors: FloatArray  # (n,)
 
+    @cached_property
+    def _roots(self) -> FloatArray:
+        return root_of(self.correlations)
+
     def covariance(self, weights: Matrix) -> FloatArray:
         """Covariance (m, m) of the errors of weighted sums (m, n); that of all means is never made."""
-        roots, columns = root_of(self.correlations), sparse.csc_array(weights, copy=True)
+        roots, columns = self._roots, sparse.csc_array(weights, copy=True)
         columns.eliminate_zeros()
         total = np.zeros((weights.shape[0], *roots.shape[::2]))
         held = np.diff(columns.indptr) > 0

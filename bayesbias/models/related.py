@@ -452,7 +452,7 @@ def protected_root(data: Distances) -> FloatArray:
     return parts.loadings * np.sqrt(parts.variances)
 
 
-def alike_within(parts: Components, same: FloatArray, shares: FloatArray) -> FloatArray:
+def _alike_within(parts: Components, same: FloatArray, shares: FloatArray) -> FloatArray:
     """Mean correlation (lists, Q) of different words of a list in each component; 0 for lists of one word."""
     within = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T
     pairs = 1 - np.diag(same)
@@ -470,7 +470,7 @@ def further_word_sd(data: Distances) -> FloatArray:
     same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
     n = lists.member.sum(axis=1)
     # a further word less the mean of n, any two with the correlation c: (1 - c)(1 + 1 / n)
-    variance = np.maximum(1 - alike_within(parts, same, shares), 0) * (1 + 1 / n[:, None])
+    variance = np.maximum(1 - _alike_within(parts, same, shares), 0) * (1 + 1 / n[:, None])
     sd = np.full(data.filled.shape, np.nan)
     weight = parts.loadings[lists.word] ** 2 * parts.variances
     sd[lists.word, lists.connection] = np.sqrt((weight * variance[lists.listed]).sum(axis=1))

@@ -37,7 +37,7 @@ from bayesbias.models.fits import engine_of, sampling_text
 from bayesbias.models.own import ELSEWHERE
 from bayesbias.models.template_variation import PRIOR
 from bayesbias.models.tree import EXACT, Fit, versions_of
-from bayesbias.models.weights import POOLED
+from bayesbias.models.weights import POOLED, RAW
 from bayesbias.numerics.clusters import SPREAD
 from bayesbias.numerics.offsets import RARE
 from bayesbias.reporting.fit_report import FitReport
@@ -305,6 +305,7 @@ def _estimated(result: Pool | Trend, names: Sequence[str]) -> str:
     """The contrast of a pool or a trend, and the embeddings that it was estimated in."""
     words = result.estimates.index["protected_words"].astype(int)
     facts = {"fewest": int(words.min()), "most": int(words.max()), "grouped": JOINT[PAIRS] not in result.notes}
+    facts["lists"] = result.rows == RAW
     return WORDS.estimated(contrast=list(result.contrast), unit=result.unit, embeddings=list(names), **facts)
 
 

@@ -35,7 +35,7 @@ from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.related import relatedness_for
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import EXACT, Fit, read_distances
-from bayesbias.models.weights import Sums, row_sums, stacked
+from bayesbias.models.weights import DIFFERENCE, RAW, Sums, row_sums, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals
 from bayesbias.second_stage.two_stage import CHAINS, TwoStage, name_of_attribute
@@ -54,6 +54,8 @@ JOINT = {
 """Sentences on the joint covariance of embeddings."""
 DRAWS = 400
 """Draws of a fit, of which only the scales are used."""
+MOST_ROWS = 8000
+"""Rows of words whose covariance matrix is made."""
 FEWEST = 4
 """Pairs that all embeddings must have: fewer tell little of how errors are correlated."""
 SAME = 1e-6
@@ -385,7 +387,7 @@ def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Sta
     embedding = np.repeat(np.arange(len(parts)), [part.cells.n.size for part in parts])
     law = Gaussian(np.concatenate([part.mean for part in parts]), errors)
     means = Estimates.of(law, len(embedding), pd.DataFrame({"embedding": embedding}))
-    repeats = dict.fromkeys(note for part in parts for note in part.data.notes)
+    repeats = [f"{name}: {note}" for name, part in zip(measured, parts, strict=True) for note in part.data.notes]
     return Stage(tuple(measured), contrast, means, joint, (*notes, *repeats), partial(_sums_of_cells, parts, contrast))
 
 
@@ -516,37 +518,64 @@ def _mean_correlation(series: Sequence[pd.Series]) -> float:
     return float(np.clip(known.mean(), 0.0, 0.99)) if len(known) else 0.0
 
 
+def rows_of_all(stage: Stage, words: Collection[str] | None = None) -> tuple[str, list[str]]:
+    """The rows that all embeddings have, of the whole list of some words: associations, if each has them.
+
+    And a note where only some have.
+    """
+    kinds = [stage.sums(number, words, None).kind for number in range(len(stage.embeddings))]
+    lacking = [name for name, kind in zip(stage.embeddings, kinds, strict=True) if kind != RAW]
+    if not lacking or len(lacking) == len(kinds):
+        return kinds[0], []
+    note = (
+        f"No protected word of some group has distances to the stereotypes of every group in {listed(lacking)}: "
+        "contrasts are differences of two mean distances in all embeddings, and other lists weigh by their words."
+    )
+    return DIFFERENCE, [note]
+
+
+def _sums(stage: Stage, words: Collection[str] | None, rows: str | None) -> list[Sums]:
+    """The sums of each embedding, of which none is without words."""
+    every = [stage.sums(number, words, rows) for number in range(len(stage.embeddings))]
+    for embedding, sums in zip(stage.embeddings, every, strict=True):
+        if len(sums.index) < 2:
+            raise InputError(f"{embedding}: no protected word has {' and '.join(stage.contrast)} distances")
+    return every
+
+
 def whole_lists(stage: Stage, words: Collection[str] | None = None, rows: str | None = None) -> Estimates:
     """The contrast of the whole list, or of a list of some words, as a fit has it, by ``embedding``.
 
     ``count`` is how many protected words it holds.
     """
-    found, counts = [], []
-    for number, embedding in enumerate(stage.embeddings):
-        sums = stage.sums(number, words, rows)
-        own = set(sums.index["protected_word"].iloc[1:])
-        counts.append(len(own if words is None else own & set(words)))
-        if not counts[-1]:
-            raise InputError(f"{embedding}: no protected word has {' and '.join(stage.contrast)} distances")
-        found.append(sums.combine[[0]] @ sums.parts)
-    return _known(stage, found, pd.DataFrame({"embedding": range(len(found)), "count": counts}))
+    every = _sums(stage, words, rows)
+    weights = sparse.csr_array(sparse.block_diag([sums.combine[[0]] @ sums.parts for sums in every]))
+    own = [set(sums.index["protected_word"].iloc[1:]) for sums in every]
+    counts = [len(each if words is None else each & set(words)) for each in own]
+    index = pd.DataFrame({"embedding": range(len(every)), "count": counts})
+    return _known(stage, weights, identity(len(every)), index)
 
 
 def word_rows(stage: Stage, words: Collection[str] | None = None, rows: str | None = None) -> Estimates:
     """The rows of single words as a fit has them, by ``embedding`` and ``word``, where ``words`` are the whole list."""
-    found, labels = [], []
-    for number in range(len(stage.embeddings)):
-        sums = stage.sums(number, words, rows)
-        own = sums.index["protected_word"].to_numpy()[1:]
-        labels.append(pd.DataFrame({"embedding": number, "word": own}))
-        found.append(sums.combine[1:] @ sums.parts)
-    return _known(stage, found, pd.concat(labels, ignore_index=True))
+    every = _sums(stage, words, rows)
+    own = [sums.index["protected_word"].to_numpy()[1:] for sums in every]
+    if (size := sum(map(len, own))) > MOST_ROWS:
+        raise InputError(
+            f"there are {size:,} trends of words (protected words x embeddings), more than {MOST_ROWS:,}: take fewer "
+            "protected words"
+        )
+    combine = sparse.csr_array(sparse.block_diag([sums.combine[1:] for sums in every]))
+    parts = sparse.csr_array(sparse.block_diag([sums.parts for sums in every]))
+    number = np.repeat(np.arange(len(own)), [len(each) for each in own])
+    return _known(stage, parts, combine, pd.DataFrame({"embedding": number, "word": np.concatenate(own)}))
 
 
-def _known(stage: Stage, weights: Sequence[sparse.csr_array], index: pd.DataFrame) -> Estimates:
-    """Weighted sums of the means of each embedding, with their joint covariance, which is made once."""
-    estimates = stage.means.combine(sparse.csr_array(sparse.block_diag(weights)), index)
-    law = Gaussian.known(estimates.mean, estimates.law.covariance(estimates.weights))
+def _known(stage: Stage, parts: sparse.csr_array, combine: sparse.csr_array, index: pd.DataFrame) -> Estimates:
+    """Sums ``combine @ parts`` of the means of all embeddings, with their joint covariance, which is made once."""
+    means = stage.means.combine(parts)
+    covariance = means.law.covariance(means.weights)
+    law = Gaussian.known(combine @ means.mean, combine @ (combine @ covariance).T)
     return Estimates.of(law, len(index), index)
 
 

@@ -21,6 +21,7 @@ from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
+from bayesbias.models.weights import DIFFERENCE
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias.second_stage.estimates import (
@@ -37,6 +38,7 @@ from bayesbias.second_stage.estimates import (
     near_copy_notes,
     outside_note,
     posterior_tree,
+    rows_of_all,
     sources_of,
     standardised,
     subject_of,
@@ -71,6 +73,8 @@ class Pool(Staged):
     ----------
     contrast, subject, weights
         The two connections, what they tell of, and how the mean weighs the estimates.
+    rows
+        ``"association"`` where contrasts are means of associations, as in :func:`contrasts`, else ``"difference"``.
     unit
         What contrasts are measured in: cosine distance, standard deviations of the embedding's distances, or the given
         units.
@@ -112,6 +116,7 @@ class Pool(Staged):
     training_share: pd.Series | None
     notes: tuple[str, ...]
     cited: tuple[Any, ...]
+    rows: str = DIFFERENCE
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """Each setting, raw and shrunken, in :attr:`unit`.
@@ -364,7 +369,8 @@ def pool(
         _refuse_two_values(stage.copies, _outside(on, list(embeddings)))
     equal = _equal_weights(layout.own, layout.band)
 
-    contrasts = whole_lists(stage)
+    rows, lacking = rows_of_all(stage)
+    contrasts = whole_lists(stage, rows=rows)
     if units is not None:
         units = units[[name in named for name in embeddings]]
         contrasts = standardised(contrasts, units)
@@ -394,6 +400,7 @@ def pool(
         *copy_notes(stage.copies),
         *near_copy_notes(list(named), covariance, layout.own),
         *stage.notes,
+        *lacking,
         *_unknown(outside),
         *holding_notes(coverage),
         *stage.asked,
@@ -412,6 +419,7 @@ def pool(
         training_share=layout.training_share(covariance, drawn, settings) if layout.replicated else None,
         notes=tuple(notes),
         cited=sources_of(named),
+        rows=rows,
     )
 
 

@@ -155,7 +155,8 @@ class Multiverse(Staged):
         -------
         DataFrame
             One row a decision and one for the residual (what combinations of decisions add): ``decision``, ``status``,
-            ``options``, ``mean``, ``sd``, ``low``, ``high``. Shares are of the given options and add up to 1.
+            ``options``, ``mean``, ``sd``, ``low``, ``high`` (NaN where one of several options alone was computed).
+            Shares are of the given options and add up to 1.
         """
         return self._by_decision("share", prob)
 
@@ -398,7 +399,8 @@ class Multiverse(Staged):
         """The first screen of a report."""
         drawn = partial(drawing, "plot_multiverse", self, prob=prob)
         picture = Picture("multiverse", "Every specification, by its estimate, with the decisions behind it", drawn)
-        lead = f"{len(self.specifications):,} combinations of {many(len(self._varied), 'decision')}."
+        decisions = many(int((self.decisions["options"] > 1).sum()), "decision")
+        lead = f"{len(self.specifications):,} combinations of {decisions}."
         silent = "Choices that are not among these decisions may matter too."
         return front_page(
             "Does the answer depend on the choices?", lead, self.findings(prob), self.notes, picture, silent

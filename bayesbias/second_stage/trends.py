@@ -19,7 +19,7 @@ from bayesbias._support.results import Cited, Page, Picture, Section, front_page
 from bayesbias._support.runs import one_thread
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import used_seed
 from bayesbias.models.weights import DIFFERENCE, RAW
@@ -39,6 +39,7 @@ from bayesbias.second_stage.estimates import (
     measured_stage,
     outside_note,
     posterior_tree,
+    rows_of_all,
     sources_of,
     standardised,
     subject_of,
@@ -364,16 +365,20 @@ def _times(time: Mapping[str, float] | None, names: list[str]) -> dict[str, floa
 def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: int, units: FloatArray | None) -> Trend:
     """The trend of measured cells, in units (embeddings,) of cosine distance."""
     rng, weights, draws = np.random.default_rng([seed, 2]), options.weights, options.draws
-    every, notes = _presence(stage)
+    rows, notes = rows_of_all(stage)
+    every = _presence(stage, rows)
+    # only words that every embedding holds: a change of words would pass for a change of the contrast
     words = every.index[every.all(axis=1)].tolist()
+    if rows == RAW and (together := rows_of_all(stage, words))[0] != RAW:
+        rows, notes = together
+        every = _presence(stage, rows)
+        words = every.index[every.all(axis=1)].tolist()
+    notes += _absent(every)
     if not words:
         raise InputError(
             "no protected word has both connections in all tables: a trend needs words that stay; the tables share "
             f"none of {listed(every.index.tolist())}"
         )
-    # only words that every embedding holds: a change of words would pass for a change of the contrast
-    kinds = {stage.sums(number, words, None).kind for number in range(len(times))}
-    rows = kinds.pop() if len(kinds) == 1 else DIFFERENCE
     whole, by_word = whole_lists(stage, words, rows), word_rows(stage, words, rows)
     if units is not None:
         whole, by_word = standardised(whole, units), standardised(by_word, units)
@@ -418,19 +423,24 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
     )
 
 
-def _presence(stage: Stage) -> tuple[pd.DataFrame, list[str]]:
-    """Table of protected words by embeddings, true where a word has a row, and notes on changes of it."""
-    own = [
-        stage.sums(number, None, None).index["protected_word"].to_numpy()[1:] for number in range(len(stage.embeddings))
-    ]
+def _presence(stage: Stage, rows: str) -> pd.DataFrame:
+    """Table of protected words by embeddings, true where a word has a row."""
+    numbers = range(len(stage.embeddings))
+    own = [stage.sums(number, None, rows).index["protected_word"].to_numpy()[1:] for number in numbers]
     every = list(dict.fromkeys(word for words in own for word in words))
-    present = pd.DataFrame({number: np.isin(every, words) for number, words in enumerate(own)}, index=every)
+    return pd.DataFrame(
+        {number: np.isin(every, words) for number, words in zip(numbers, own, strict=True)}, index=every
+    )
+
+
+def _absent(present: pd.DataFrame) -> list[str]:
+    """A note on words that are not in the whole list."""
     partly = present.index[~present.all(axis=1)].tolist()
     note = (
-        f"{len(partly)} of {len(present)} protected words are not in all embeddings, nor in the whole list: "
-        f"{listed(partly)}."
+        f"{len(partly)} of {len(present)} protected words {agreed(len(partly), 'lacks', 'lack')} distances in some "
+        f"embedding, and {agreed(len(partly), 'is', 'are')} not in the whole list: {listed(partly)}."
     )
-    return present, [note] if partly else []
+    return [note] if partly else []
 
 
 def _doubts(
