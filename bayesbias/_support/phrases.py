@@ -115,10 +115,13 @@ def hardly_changed(row: Any) -> bool:
     return bool(max(abs(row["low"]), abs(row["high"])) <= HARDLY and row["mean"] != 0)
 
 
-def order_said(what: str, names: Sequence[str], draws: NDArray[np.float64], kind: str, least: float) -> str:
+def order_said(
+    what: str, names: Sequence[str], draws: NDArray[np.float64], kind: str, least: float, of: str = "estimates"
+) -> str:
     """A sentence on which of several numbers is the lowest and which the highest, from their draws (D, names).
 
-    Each end is named only where its posterior probability to be the first, or the last, of all is ``least`` or more.
+    Each end is named only where its posterior probability to be the first, or the last, of all is ``least`` or more;
+    ``of`` says what the means of the draws are.
     """
     mean = draws.mean(axis=0)
     ends = []
@@ -138,7 +141,7 @@ def order_said(what: str, names: Sequence[str], draws: NDArray[np.float64], kind
     high, low = divmod(int(lower.argmax()), len(names))
     pairs = len(names) * (len(names) - 1) / 2
     if (1 - lower[high, low]) * pairs >= 1 - least:
-        return order_unknown(what, names, mean, kind)
+        return order_unknown(what, names, mean, kind, of)
     return (
         f"The {kind} differ: the {what} is lower in {names[low]} ({signed(float(mean[low]))}) than in {names[high]} "
         f"({signed(float(mean[high]))}; probability {share(float(lower[high, low]))}). Which is the lowest and which "
@@ -146,10 +149,12 @@ def order_said(what: str, names: Sequence[str], draws: NDArray[np.float64], kind
     )
 
 
-def order_unknown(what: str, names: Sequence[str], values: NDArray[np.float64], kind: str) -> str:
+def order_unknown(
+    what: str, names: Sequence[str], values: NDArray[np.float64], kind: str, of: str = "estimates"
+) -> str:
     """A sentence on several numbers of which the order is not known."""
     low, high = int(values.argmin()), int(values.argmax())
     return (
-        f"The order of the {kind} is not known: estimates of the {what} range from {signed(float(values[low]))} "
+        f"The order of the {kind} is not known: {of} of the {what} range from {signed(float(values[low]))} "
         f"({names[low]}) to {signed(float(values[high]))} ({names[high]})."
     )

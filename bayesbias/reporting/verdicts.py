@@ -250,7 +250,7 @@ def beside_given(row: Any, further: Any) -> str:
     numbers = f"{ends_of(further)}, {probability}"
     if signed(further["mean"]) == signed(row["mean"]):
         return f"; {numbers}, {whom}"
-    return f"; {whom}, each of which weighs the same, {signed(further['mean'])}, {numbers}"
+    return f"; {whom}, where words and not groups and lists weigh the same, {signed(further['mean'])}, {numbers}"
 
 
 def words_sentence(table: pd.DataFrame) -> str:

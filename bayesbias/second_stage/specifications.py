@@ -32,6 +32,7 @@ DECLARED = {
 }
 """Statuses as sentences say them."""
 RESIDUAL = "residual"
+WITHOUT, NONE = "without", "none"  # the decision that leaves a word out, and its option that leaves none out
 WIDTH, STANDARD_WIDTH = 0.05, 0.5
 """Width of the half-Cauchy priors of the scales, in cosine distance and in standard deviations of distances."""
 DRAWS = 2000
@@ -363,8 +364,8 @@ class Multiverse(Staged):
         means = effects["mean"].to_numpy()[rows]
         low, high = rows[means.argmin()], rows[means.argmax()]
         by = {end: value[0] for end, value in describe((every[:, high] - every[:, low])[:, None], prob).items()}
-        size = f"{signed(by['mean'])}{self._unit} higher with {effects['option'][high]} than with"
-        ends = f"{effects['option'][low]} ({percent(prob)} interval {ends_of(by)}"
+        size = f"{signed(by['mean'])}{self._unit} higher {_taken(name, effects['option'][high])} than"
+        ends = f"{_taken(name, effects['option'][low])} ({percent(prob)} interval {ends_of(by)}"
         if not excludes_zero(by):
             return f"No choice credibly moves the answer: by that of {name} it is {size} {ends}, which includes 0)."
         return f"The choice of {name} moves the answer most (probability {share(most)}): it is {size} {ends})."
@@ -491,6 +492,13 @@ def multiverse_of(
         notes=tuple(notes),
         cited=tuple(cited),
     )
+
+
+def _taken(decision: str, option: str) -> str:
+    """An option of a decision in a sentence; that of leaving a word out names the word."""
+    if decision != WITHOUT:
+        return f"with {option}"
+    return "with all words" if option == NONE else f"without {option}"
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,11 @@ class Trend(Staged):
         settled, first = excludes_zero(whole), self.contrast[0]
         unit = "" if self.unit == COSINE else f" {self.unit}"
         what, inside = MINUS.join(self.contrast), f"{percent(prob)} interval"
-        shared = ", in part together with its neighbours in time," if self.kind == "linear" else ""
+        line = self.kind == "linear"
+        asks = "asks if the embeddings move in one direction, and " if line else ""
+        shared = ", in part together with its neighbours in time," if line else ""
+        # a straight line through each word has no steps, so that words can be clear where the whole list is not
+        own = "a trend of its own" if line else "a trend of its own, a straight line and no walk"
         way, moved = ("rose", "less close") if whole["mean"] > 0 else ("fell", "closer")
         sentences = [
             f"The contrast {what} {way} by {figure(abs(whole['mean']))}{unit} per {self.per} ({inside} of the change "
@@ -211,8 +215,8 @@ class Trend(Staged):
             f"{figure(whole['high'])}, which includes 0).",
             f"The estimates of these two embeddings differ by {signed(row['estimate'])} "
             f"({signed(row['estimate_low'])} to {signed(row['estimate_high'])}), whatever the shape of the change. The "
-            "two numbers answer two questions: the trend asks if the embeddings move in one direction, and counts the "
-            "chance of a single embedding as an error; the difference is about these two embeddings only.",
+            f"two numbers answer two questions: the trend {asks}counts the chance of a single embedding as an error; "
+            "the difference is about these two embeddings only.",
             f"A single embedding deviates from the trend{shared} with a standard deviation of "
             f"{signed(deviation['mean'])} ({ends_of(deviation)}), which widens the interval of its change.",
         ]
@@ -222,7 +226,7 @@ class Trend(Staged):
             for chosen in (words["low"] > 0, words["high"] < 0)
         )
         sentences.append(
-            f"Each of {many(len(words), 'protected word')} has a trend of its own{OF_WORDS[self.rows]}: the contrast "
+            f"Each of {many(len(words), 'protected word')} has {own}{OF_WORDS[self.rows]}: the contrast "
             f"rose for {up} and fell for {down}, by {percent(prob)} intervals that exclude 0."
         )
         if self.unadjusted is not None:

@@ -98,6 +98,14 @@ def test_the_headline_says_if_the_answer_depends_on_the_choices_and_by_how_much(
     )
 
 
+def test_a_word_that_is_left_out_is_said_to_be():
+    grid, covariance = made_up(np.random.default_rng(2))
+    grid = grid.rename(columns={"a": "without"}).replace("a0", "none")
+    y = -1.5 + 0.3 * grid["without"].map({"none": 0.0, "a1": 0.2, "a2": 1.0})
+    answer = result_of(grid, y.to_numpy(), 0.01 * covariance, decisions=("without", "b")).findings()[0]
+    assert "standard deviations of distances higher without a2 than with all words (89% interval 0." in answer
+
+
 def test_words_of_the_lists_are_counted_apart_from_control_words():
     counts = {"a": (10, 10, 5, 8), "b": (9, 10, 8, 8), "c": (10, 10, 8, 8)}
     found = [("news", name, HeldWords(*each)) for name, each in counts.items()]
@@ -464,6 +472,13 @@ class TestRuns:
         assert table["status"].value_counts().to_dict() == {"impossible": 4, "done": 2}
         assert "'flowers'" in table.loc[("none", "associated - flowers"), "reason"]
         assert "'tulip'" in table.loc[("tulip", BOTH[0]), "reason"]
+
+    def test_a_decision_that_could_not_be_varied_moves_nothing_known(self, random_plan):
+        found = multiverse({**random_plan, "words": ["weat7", "weat8"], "without": ["none", "tulip"]})
+        said = "How without moves the answer is not known: of its 2 options only “none” could be computed."
+        assert found.findings()[-1] == said
+        assert found.spreads().set_index("decision").loc["without", ["mean", "observed"]].isna().all()
+        assert "without" not in found.findings()[0]
 
     def test_one_specification(self, random_plan):
         own = multiverse(random_plan, replicates=20)

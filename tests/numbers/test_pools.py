@@ -134,6 +134,22 @@ def test_errors_of_one_embedding_are_those_of_its_fit(unequal):
         assert second_stage.estimates.word_rows(stage).sd == pytest.approx(single["sd"].iloc[1:], rel=0.01)
 
 
+def test_contrasts_are_of_one_kind_in_all_embeddings(unequal):
+    """Where the only word of a group lacks a list in one embedding, that has no associations."""
+    gone = dict(unequal)
+    first = next(iter(gone))
+    gone[first] = gone[first].query("not (protected_word == 'he' and attribute_class == 'young')")
+    for result in (bb.pool(gone), bb.trend(gone, THREE)):
+        assert result.rows == "difference"
+        assert any(
+            f"to the stereotypes of every group in {first}: contrasts are differences" in n for n in result.notes
+        )
+        for name, row in result.table().set_index(result.table().columns[0]).iterrows():
+            cells = gone[name].pivot_table("distance", ["group", "protected_word"], "connection")
+            difference = cells["associated"] - cells["different"]
+            assert row["estimate"] == pytest.approx(difference.groupby("group").mean().mean(), abs=1e-6)
+
+
 def test_trends_of_words_are_those_of_their_associations(unequal):
     rows = {name: bb.contrasts(bb.fit(table, draws=40, seed=0), rows="association") for name, table in unequal.items()}
     trended = bb.trend(unequal, THREE, stages=bb.checks.TwoStage(weights="equal"))

@@ -205,6 +205,15 @@ def test_observed_values_are_those_of_a_fit(religion_fit):
         assert bb.contrasts(religion_fit, first, second)["mean"][0] == pytest.approx(observed, abs=1e-6)
 
 
+def test_a_word_of_two_lists_counts_in_each_as_in_a_fit():
+    kv = bb.load_embedding("google-news-slice")
+    gender = bb.load_words("gender")
+    stereotypes = {"man": gender.stereotypes["man"], "woman": [*gender.stereotypes["woman"], "soldier", "officer"]}
+    words = bb.WordLists("shared", {group: gender.protected[group][:4] for group in gender.protected}, stereotypes)
+    observed = bb.topic_null(kv, words, replicates=3).observed["associated - different"]
+    assert bb.contrasts(bb.fit(bb.distance_table(kv, words), draws=40))["mean"][0] == pytest.approx(observed, abs=1e-6)
+
+
 def test_words_of_several_forms_are_replaced_by_as_many_words():
     kv = bb.load_embedding(random_vectors())
     protected = {"g": [["word0", "word15"], "word1"], "h": ["word2"]}

@@ -624,10 +624,10 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatisti
     words = {str(name): part["attribute_word"].unique() for name, part in table.groupby("attribute_class", sort=False)}
     names = [name for part in (lists.stereotypes, lists.controls) for name in part if name in words]
     protected = table[["protected_word", "group"]].drop_duplicates().astype(str)
-    # mean distance of each protected word to each list, NaN where there is none
-    near = table.pivot_table("distance", "protected_word", "attribute_class", observed=True).reindex(
-        index=protected["protected_word"], columns=names
-    )
+    # mean distance of each protected word to each list, NaN where there is none; a word of several lists counts in each
+    pairs = table.pivot_table("distance", "protected_word", "attribute_word", observed=True)
+    near = pd.DataFrame({name: pairs[list(words[name])].mean(axis=1) for name in names})
+    near = near.reindex(index=protected["protected_word"])
     known = near.notna().to_numpy()
     weights = _weights(known, protected["group"].to_numpy(), names, list(lists.stereotypes))
     if not weights:
