@@ -142,7 +142,7 @@ class Multiverse(Staged):
         """A variable of decisions and the residual, summarised."""
         rows = describe(self.draws(name), probability(prob, "prob"))
         names = self.tree["posterior/decision"].to_numpy().tolist()
-        known = np.append((self._computed > 1) | (self.decisions["options"] == 1), True)
+        known = ~np.isin(names, self._alone["decision"].to_numpy())
         numbers = {column: np.where(known, values, np.nan) for column, values in rows.items()}
         table = self.decisions.set_index("decision").reindex(names).rename_axis("decision").reset_index()
         return table.astype({"options": "Int64"}).assign(**numbers)
@@ -166,9 +166,10 @@ class Multiverse(Staged):
         rows = describe(self.draws("effect"), probability(prob, "prob"))
         names = [str(name) for name in self.tree["posterior/option"].to_numpy()]
         parts = [name.partition("=") for name in names]
-        return pd.DataFrame(
-            {"decision": [first for first, _, _ in parts], "option": [last for _, _, last in parts], **rows}
-        )
+        decisions = [part[0] for part in parts]
+        known = ~np.isin(decisions, self._alone["decision"].to_numpy())
+        numbers = {column: np.where(known, values, np.nan) for column, values in rows.items()}
+        return pd.DataFrame({"decision": decisions, "option": [part[2] for part in parts], **numbers})
 
     def means(self, prob: float = PROB) -> pd.DataFrame:
         """The mean over the specifications, in all and for each combination of the options of principled decisions.
@@ -302,14 +303,18 @@ class Multiverse(Staged):
         """Decisions of which several options were computed."""
         return self.decisions.loc[self._computed > 1, "decision"].astype(str).tolist()
 
+    @property
+    def _alone(self) -> pd.DataFrame:
+        """Decisions of which one of several options alone was computed."""
+        return self.decisions.loc[(self._computed == 1) & (self.decisions["options"] > 1)]
+
     def _not_varied(self) -> list[str]:
         """Sentences on decisions of which one option alone was computed."""
         done = self.specifications[self.specifications["status"] == "done"]
-        alone = self.decisions[(self._computed == 1) & (self.decisions["options"] > 1)]
         return [
             f"How {row['decision']} moves the answer is not known: of its {row['options']} options only "
             f"“{done[row['decision']].iloc[0]}” could be computed."
-            for row in alone.to_dict("records")
+            for row in self._alone.to_dict("records")
         ]
 
     @property
