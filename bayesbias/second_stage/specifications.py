@@ -306,7 +306,8 @@ class Multiverse(Staged):
     @property
     def _alone(self) -> pd.DataFrame:
         """Decisions of which one of several options alone was computed."""
-        return self.decisions.loc[(self._computed == 1) & (self.decisions["options"] > 1)]
+        alone: pd.DataFrame = self.decisions[(self._computed == 1) & (self.decisions["options"] > 1)]
+        return alone
 
     def _not_varied(self) -> list[str]:
         """Sentences on decisions of which one option alone was computed."""
