@@ -177,8 +177,8 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
 
 def _size(row: Mapping[str, Any]) -> dict[str, Any]:
     """The more probable change of the size of a value, and its probability."""
-    shrank = row["p_shrank"]
-    return {"way": "increased", "p": 1 - shrank} if shrank < 0.5 else {"way": "decreased", "p": shrank}
+    shrank, likely = row["p_shrank"], {"reversed": row["p_reversed"] > 0.5}
+    return likely | ({"way": "increased", "p": 1 - shrank} if shrank < 0.5 else {"way": "decreased", "p": shrank})
 
 
 def _follows(result: Comparison, change: _Change, row: Mapping[str, Any]) -> bool:
@@ -444,6 +444,7 @@ def _moved(result: Comparison, prob: float) -> str:
         edge=barely(row),
         other=labelled(result.headline[1], result.labels, PHRASES),
         part=part,
+        size=_size(row),
         little=part is not None and part < LITTLE,
         most=_most(row, result.sides(*result.headline, 0), prob),
         equal=_equal(result, change, row),

@@ -45,6 +45,10 @@ from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.models.tree import EXACT
 from bayesbias.numerics.arrays import FloatArray
 
+TOGETHER = (
+    "The covariance of distances follows from the vectors of the embeddings together, so that the interval in one of "
+    "them can be wider or narrower than that of its own fit."
+)
 MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
 
 
@@ -296,7 +300,7 @@ def _by_covariance(
     """The tree of a comparison by the covariance of all distances, without draws; figures need none if ``exact``."""
     data, related, notes = matched.data, every.relatedness, [*matched.notes]
     if related is not None:
-        notes += few_shared(related)
+        notes += [*few_shared(related), TOGETHER]
     for pair in matched.pairs:
         change = matched.change(*pair)
         notes += change_notes(data, change, fixed_values(data, change), matched.label(*pair))
