@@ -177,8 +177,9 @@ def _headline(result: Comparison, change: _Change, table: pd.DataFrame) -> list[
 
 def _size(row: Mapping[str, Any]) -> dict[str, Any]:
     """The more probable change of the size of a value, and its probability."""
-    shrank, likely = row["p_shrank"], {"reversed": row["p_reversed"] > 0.5}
-    return likely | ({"way": "increased", "p": 1 - shrank} if shrank < 0.5 else {"way": "decreased", "p": shrank})
+    shrank = row["p_shrank"]
+    way, chance = ("increased", 1 - shrank) if shrank < 0.5 else ("decreased", shrank)
+    return {"way": way, "p": chance, "reversed": row["p_reversed"] > 0.5}
 
 
 def _follows(result: Comparison, change: _Change, row: Mapping[str, Any]) -> bool:

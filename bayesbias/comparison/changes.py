@@ -26,7 +26,7 @@ from bayesbias.comparison.comparison import Comparison
 from bayesbias.comparison.shared_templates import common_templates, over_templates
 from bayesbias.comparison.sides import Case, Matched, change_notes, fixed_values, match
 from bayesbias.distances.distances import Distances, stacked_tables
-from bayesbias.distances.vocabularies import few_shared, joint_relatedness
+from bayesbias.distances.vocabularies import TOGETHER, few_shared, joint_relatedness
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import (
@@ -45,10 +45,6 @@ from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.models.tree import EXACT
 from bayesbias.numerics.arrays import FloatArray
 
-TOGETHER = (
-    "The covariance of distances follows from the vectors of the embeddings together, so that the interval in one of "
-    "them can be wider or narrower than that of its own fit."
-)
 MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
 
 

@@ -709,6 +709,13 @@ def _is_debiased(one: Relatedness, related: Sequence[Relatedness]) -> bool:
     return bool(one.embedding.get("debiasing")) and any(name.startswith(f"{given} (") for given in names)
 
 
+TOGETHER = (
+    "The covariance of the estimates follows from the vectors of the embeddings together, so that their intervals can "
+    "be wider or narrower than those of single fits."
+)
+"""Sentence on :func:`joint_relatedness`."""
+
+
 def few_shared(joint: Relatedness) -> tuple[str, ...]:
     """A note where the embeddings' samples share few words."""
     note = (

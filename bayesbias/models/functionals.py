@@ -282,7 +282,7 @@ def cell_fields(spec: ModelSpec, data: Distances, cells: Cells) -> Fields:
     same, shares = relatedness.overlaps(member, data.attribute_words.tolist())
     word, column = np.indices(cells.filled.shape).reshape(2, -1)
     return Fields(
-        mean=np.where(cells.filled, cells.mean, 0.0).ravel(),
+        mean=cells.means,
         word=word,
         listed=np.maximum(number, 0).ravel(),
         kind=column_classes(data, cells)[column],
@@ -435,11 +435,6 @@ class CellErrors:
     factors: FloatArray | None
     sources: tuple[tuple[sparse.csr_array, np.ndarray], ...] = ()
     templates: sparse.csr_array | None = None  # root (J * C, draws) of the errors that templates leave
-
-    @property
-    def mean(self) -> FloatArray:
-        """Observed means (J * C,); 0 for cells without a distance."""
-        return np.where(self.cells.filled, self.cells.mean, 0.0).ravel()
 
 
 def error_fields(

@@ -55,6 +55,11 @@ class Cells:
         return self.n > 0
 
     @property
+    def means(self) -> FloatArray:
+        """Observed means (J * C,); 0 for cells without a distance."""
+        return np.where(self.filled, self.mean, 0.0).ravel()
+
+    @property
     def same_lists(self) -> tuple[str, ...]:
         """Groups whose stereotype lists hold the same words as that of an earlier group, and that group."""
         words = {column: frozenset(self.attribute[self.column == column].tolist()) for column in self.lists.tolist()}
@@ -261,7 +266,7 @@ class Sums:
 
     def observed(self, cells: Cells) -> FloatArray:
         """Observed values (m,)."""
-        value: FloatArray = self.combine @ (self.parts @ np.where(cells.filled, cells.mean, 0.0).ravel())
+        value: FloatArray = self.combine @ (self.parts @ cells.means)
         return value
 
 

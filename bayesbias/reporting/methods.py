@@ -45,7 +45,7 @@ from bayesbias.reporting.metric_table import MetricTable, is_metric_table
 from bayesbias.reporting.papers import cite, references
 from bayesbias.second_stage import criteria, pools, specifications, trends
 from bayesbias.second_stage.criteria import Criterion
-from bayesbias.second_stage.estimates import JOINT, PAIRS
+from bayesbias.second_stage.estimates import PAIRS
 from bayesbias.second_stage.pools import Pool
 from bayesbias.second_stage.specifications import Multiverse
 from bayesbias.second_stage.trends import Trend
@@ -304,8 +304,8 @@ def _drawn(tree: xr.DataTree, prob: float, notes: Iterable[str], medians: str = 
 def _estimated(result: Pool | Trend, names: Sequence[str]) -> str:
     """The contrast of a pool or a trend, and the embeddings that it was estimated in."""
     words = result.estimates.index["protected_words"].astype(int)
-    facts = {"fewest": int(words.min()), "most": int(words.max()), "grouped": JOINT[PAIRS] not in result.notes}
-    facts["lists"] = result.rows == RAW
+    facts = {"fewest": int(words.min()), "most": int(words.max())}
+    facts |= {"grouped": result.rows != PAIRS, "lists": result.rows == RAW}
     return WORDS.estimated(contrast=list(result.contrast), unit=result.unit, embeddings=list(names), **facts)
 
 

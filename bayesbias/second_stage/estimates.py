@@ -25,7 +25,7 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import coverage_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed
 from bayesbias.distances.list_coverage import ListEntry
-from bayesbias.distances.vocabularies import few_shared, joint_relatedness
+from bayesbias.distances.vocabularies import TOGETHER, few_shared, joint_relatedness
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import Estimates, identity
 from bayesbias.models.families import family_of
@@ -44,8 +44,7 @@ from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
 STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"
 JOINT = {
-    STACKED: "The covariance of the estimates follows from the vectors of the embeddings together, so that their "
-    "intervals can be wider or narrower than those of single fits.",
+    STACKED: TOGETHER,
     SHARED: "Errors of embeddings with the same attribute words are correlated; how much was estimated from the words.",
     APART: "The embeddings share no attribute words, and their errors are independent.",
     PAIRS: "Errors are those of further pairs of this opposition; how they are correlated between embeddings was read "
@@ -356,7 +355,7 @@ def _sums_of_places(words: Sequence[list[str]], number: int, whole: Collection[s
     chosen = np.array([whole is None or word in whole for word in own], dtype=float)
     mean = sparse.csr_array(chosen[None] / max(chosen.sum(), 1))
     labels = pd.DataFrame({"protected_word": pd.array([WHOLE, *own], dtype="string")})
-    return Sums(labels, stacked(mean, identity(len(own))), identity(len(own)))
+    return Sums(labels, stacked(mean, identity(len(own))), identity(len(own)), PAIRS)
 
 
 def _sums_of_cells(
@@ -385,7 +384,7 @@ def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Sta
             raise InputError(f"{name}: {error}" if len(measured) > 1 else str(error)) from error
     joint, errors, notes = _joint_errors(parts, contrast)
     embedding = np.repeat(np.arange(len(parts)), [part.cells.n.size for part in parts])
-    law = Gaussian(np.concatenate([part.mean for part in parts]), errors)
+    law = Gaussian(np.concatenate([part.cells.means for part in parts]), errors)
     means = Estimates.of(law, len(embedding), pd.DataFrame({"embedding": embedding}))
     repeats = [f"{name}: {note}" for name, part in zip(measured, parts, strict=True) for note in part.data.notes]
     return Stage(tuple(measured), contrast, means, joint, (*notes, *repeats), partial(_sums_of_cells, parts, contrast))
@@ -519,9 +518,9 @@ def _mean_correlation(series: Sequence[pd.Series]) -> float:
 
 
 def rows_of_all(stage: Stage, words: Collection[str] | None = None) -> tuple[str, list[str]]:
-    """The rows that all embeddings have, of the whole list of some words: associations, if each has them.
+    """The rows that all embeddings have, of the whole list of some words: associations, if each has them, or places.
 
-    And a note where only some have.
+    And a note where only some have associations.
     """
     kinds = [stage.sums(number, words, None).kind for number in range(len(stage.embeddings))]
     lacking = [name for name, kind in zip(stage.embeddings, kinds, strict=True) if kind != RAW]
@@ -562,7 +561,7 @@ def word_rows(stage: Stage, words: Collection[str] | None = None, rows: str | No
     own = [sums.index["protected_word"].to_numpy()[1:] for sums in every]
     if (size := sum(map(len, own))) > MOST_ROWS:
         raise InputError(
-            f"there are {size:,} trends of words (protected words x embeddings), more than {MOST_ROWS:,}: take fewer "
+            f"there are {size:,} rows of words (protected words x embeddings), more than {MOST_ROWS:,}: take fewer "
             "protected words"
         )
     combine = sparse.csr_array(sparse.block_diag([sums.combine[1:] for sums in every]))

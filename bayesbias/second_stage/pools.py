@@ -74,7 +74,8 @@ class Pool(Staged):
     contrast, subject, weights
         The two connections, what they tell of, and how the mean weighs the estimates.
     rows
-        ``"association"`` where contrasts are means of associations, as in :func:`contrasts`, else ``"difference"``.
+        ``"association"`` where contrasts are means of associations, as in :func:`contrasts`, ``"difference"`` of other
+        distances, ``"pairs"`` of places on an axis.
     unit
         What contrasts are measured in: cosine distance, standard deviations of the embedding's distances, or the given
         units.

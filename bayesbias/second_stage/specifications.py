@@ -142,10 +142,8 @@ class Multiverse(Staged):
         """A variable of decisions and the residual, summarised."""
         rows = describe(self.draws(name), probability(prob, "prob"))
         names = self.tree["posterior/decision"].to_numpy().tolist()
-        known = ~np.isin(names, self._alone["decision"].to_numpy())
-        numbers = {column: np.where(known, values, np.nan) for column, values in rows.items()}
         table = self.decisions.set_index("decision").reindex(names).rename_axis("decision").reset_index()
-        return table.astype({"options": "Int64"}).assign(**numbers)
+        return table.astype({"options": "Int64"}).assign(**self._where_varied(rows, names))
 
     def shares(self, prob: float = PROB) -> pd.DataFrame:
         """The share of the variance between specifications that each decision has.
@@ -166,10 +164,8 @@ class Multiverse(Staged):
         rows = describe(self.draws("effect"), probability(prob, "prob"))
         names = [str(name) for name in self.tree["posterior/option"].to_numpy()]
         parts = [name.partition("=") for name in names]
-        decisions = [part[0] for part in parts]
-        known = ~np.isin(decisions, self._alone["decision"].to_numpy())
-        numbers = {column: np.where(known, values, np.nan) for column, values in rows.items()}
-        return pd.DataFrame({"decision": decisions, "option": [part[2] for part in parts], **numbers})
+        decisions, options = [part[0] for part in parts], [part[2] for part in parts]
+        return pd.DataFrame({"decision": decisions, "option": options, **self._where_varied(rows, decisions)})
 
     def means(self, prob: float = PROB) -> pd.DataFrame:
         """The mean over the specifications, in all and for each combination of the options of principled decisions.
@@ -292,11 +288,21 @@ class Multiverse(Staged):
         more = f", and means() has {len(rows) - MOST_SAID} more" if len(rows) > MOST_SAID else ""
         return f"The mean {'); '.join(said)}; negative: associated words are closer){more}."
 
+    def _where_varied(self, rows: Mapping[str, FloatArray], decisions: Sequence[str]) -> dict[str, FloatArray]:
+        """Numbers on decisions; NaN for those of which one of several options alone was computed."""
+        known = ~np.isin(decisions, self._alone["decision"].to_numpy())
+        return {column: np.where(known, values, np.nan) for column, values in rows.items()}
+
+    @property
+    def _done(self) -> pd.DataFrame:
+        """Options of the combinations that were computed."""
+        done = self.specifications["status"] == "done"
+        return self.specifications.loc[done, self.decisions["decision"].tolist()].astype(str)
+
     @property
     def _computed(self) -> IntArray:
         """Number of options of each decision that were computed."""
-        done = self.specifications[self.specifications["status"] == "done"]
-        return np.array([done[name].astype(str).nunique() for name in self.decisions["decision"]])
+        return np.asarray(self._done.nunique(), dtype=np.intp)
 
     @property
     def _varied(self) -> list[str]:
@@ -311,7 +317,7 @@ class Multiverse(Staged):
 
     def _not_varied(self) -> list[str]:
         """Sentences on decisions of which one option alone was computed."""
-        done = self.specifications[self.specifications["status"] == "done"]
+        done = self._done
         return [
             f"How {row['decision']} moves the answer is not known: of its {row['options']} options only "
             f"“{done[row['decision']].iloc[0]}” could be computed."

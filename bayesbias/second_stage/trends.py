@@ -422,7 +422,7 @@ def _trend(stage: Stage, times: FloatArray, kind: str, options: TwoStage, seed: 
         estimates=estimates,
         tree=posterior_tree(variables, seed, embedding=list(stage.embeddings), protected_word=own),
         unadjusted=None,
-        rows=PAIRS if stage.joint == PAIRS else rows,
+        rows=rows,
         notes=(JOINT[stage.joint], *stage.notes, *notes, *_doubts(y, covariance, times, level, kind, weights)),
     )
 
