@@ -116,7 +116,7 @@ def of_one_comparison(name, result):
 
 
 def of_answers():
-    """Contrasts, comparisons, pools, trends, axes, criteria, multiverses and balance, of all families of models."""
+    """Contrasts, comparisons, pools, axes, criteria and balance, of all families of models."""
     kv, glove = bb.load_embedding("google-news-slice"), bb.load_embedding("glove-50d-slice")
     debiased = {name: bb.debias(kv, name, definitional=PAIRS) for name in ("hard", "project")}
     embeddings = {"plain": kv, "glove": glove, **debiased}
@@ -144,11 +144,6 @@ def of_answers():
         yield f"pool, {name}", bb.pool(given, seed=0).table()
         if name != "crossed":
             yield f"pool, {name}, standardised", bb.pool(given, seed=0, standardise=True).table()
-        if len(given) > 2:
-            found = bb.trend(given, {key: 2000 + place for place, key in enumerate(given)}, seed=0)
-            yield f"trend, {name}", found.table()
-            yield f"slopes, {name}", found.slopes()
-            yield f"change, {name}", list(found.change(*list(given)[:2]).values())
     yield "axis", axes["plain"].table()
     yield "contrast of an axis", axes["plain"].contrast(["math", "science"], ["art"])
     table = tables["gender"]["plain"]
@@ -158,16 +153,56 @@ def of_answers():
     crossed_fit = bb.fit(paper["gender_group_google"], "crossed", seed=0)
     values = {word: place for place, word in enumerate(paper["gender_group_google"]["protected_word"].unique())}
     yield "criterion, crossed", bb.criterion(crossed_fit, values, contrast=("human", "neutral"), seed=0).table()
-    decisions = {
-        "embedding": {"options": ["google-news-slice", "glove-50d-slice"], "status": "unsure"},
-        "words": ["weat7"],
-        "contrast": {"options": ["associated - different", "associated - human"], "status": "principled"},
-    }
-    yield "multiverse", bb.multiverse({"decisions": decisions, "replicates": 100}).table()
     balance = bb.balance(table, {word: len(word) + 1 for word in table["attribute_word"]})
     for part in ("lists", "rows", "pairs"):
         if isinstance(found := getattr(balance, part, None), pd.DataFrame):
             yield f"balance, {part}", found
+
+
+def of_baselines():
+    """Metrics, silhouettes, reliability, stability, ranks, audits, random topics, side effects and covariates."""
+    kv, glove = bb.load_embedding("google-news-slice"), bb.load_embedding("glove-50d-slice")
+    hard = bb.debias(kv, "hard", definitional=PAIRS)
+    both = {"google": kv, "glove": glove}
+    for words in ("gender", "religion"):
+        yield f"topic null, {words}", bb.topic_null(kv, words, replicates=200, seed=0).table()
+    for query in ("weat1", "weat6", "weat7"):
+        for name, each in both.items():
+            yield f"all metrics, {query}, {name}", bb.run_metrics(each, query)
+    yield "ranks", bb.rank(both, ["weat6", "weat7"], ["weat", "weat_effect_size", "rnsb"], draws=50, seed=0).table()
+    for metric in ("weat", "rnsb", "mac", "crossed"):
+        found = bb.silhouettes.silhouette(kv, "weat7", metric, vary="attributes", runs=4)
+        yield f"silhouette, {metric}", found.table()
+    yield "silhouette study", bb.silhouettes.silhouette_study(both, {"weat7": bb.load_query("weat7")}, ["weat"], runs=6)
+    seeds = {("google", 0): kv, ("google", 1): hard}
+    targets = ["nurse", "engineer", "teacher", "doctor", "artist", "lawyer", "family", "career", "music", "science"]
+    seeds = {seed: each for (_, seed), each in seeds.items()}
+    scores = public("bias_scores")(seeds, targets, PAIRS, neighbours=20)
+    yield "retest", public("retest_reliability")(scores)
+    yield "raters", public("inter_rater_consistency")(scores)
+    yield "internal", public("internal_consistency")(scores, of="base_pair")
+    yield "correlations", public("measure_correlations")(scores)
+    components = bb.reliability.variance_components(scores, seed=0)
+    yield "components", components.table()
+    yield "components, reliability", components.reliability()
+    features = public("word_features")(seeds, targets)
+    yield "features", features
+    rng = np.random.default_rng(0)
+    rows = features.assign(value=rng.uniform(size=len(features)))
+    yield "rows of words", rows
+    settings = {("google", "sgns", 300, 0): kv, ("glove", "sgns", 50, 0): glove, ("google", "sgns", 300, 1): hard}
+    yield "stability", bb.stability.direct_bias_study(settings, {"work": targets}, PAIRS, draws=50, seed=0).table()
+    audit = bb.audit(kv, PAIRS)
+    yield "audit", audit.table(called=False)
+    yield "axis, audit", bb.axis(kv, PAIRS, words=targets, centre="words").table()
+    tables = [bb.distance_table(each, "gender") for each in (kv, hard)]
+    compared = bb.compare(before=tables[0], after=tables[1], seed=0)
+    yield "side effects", bb.side_effects(kv, hard, compared, seed=0).table()
+    addresses = bb.datasets.load_dataset("sotu-addresses").query("year > 1900")
+    sample = bb.instances(addresses, "women", glove, clusters="president")
+    by = bb.covariates(sample, "party + year")
+    yield "covariates", by.contrast("family", "career").table()
+    yield "norms", by.norms(permutations=50)
 
 
 def rows_of(name, found):
@@ -183,7 +218,7 @@ def rows_of(name, found):
 
 
 def numbers():
-    rows = [row for part in (of_answers(), of_fits(), of_vectors()) for given in part for row in rows_of(*given)]
+    rows = [row for part in (of_answers(), of_fits(), of_vectors(), of_baselines()) for given in part for row in rows_of(*given)]
     return pd.DataFrame(rows, columns=["name", "value", "sd"])
 
 
