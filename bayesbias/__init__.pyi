@@ -66,8 +66,6 @@ from .reporting.papers import cite as cite
 from .reporting.papers import to_latex as to_latex
 from .second_stage import criterion as criterion
 from .second_stage import pool as pool
-from .second_stage import trend as trend
-from .second_stage.combinations import multiverse as multiverse
 from .second_stage.sweeps import sweep as sweep
 from .vectors import contextual as contextual
 from .vectors import debiasing as debiasing

@@ -76,14 +76,6 @@ class Register[E: Entry](Mapping[str, E]):
         kind = self.kind.__name__
         raise InputError(f"{shown(one)} is no {self.noun}: give the name of one, a {kind}, or a function")
 
-    def name_of(self, one: object) -> object:
-        """The name of an entry or a function, which is registered if it is not; anything else as it is."""
-        if not isinstance(one, self.kind) and not callable(one):
-            return one
-        entry = self.made(one)
-        self.add(entry)
-        return entry.name
-
     def _load(self) -> None:
         """Take what entry points name; those that fail become warnings once the others are there."""
         with self._loading:
@@ -112,9 +104,7 @@ def _same(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
         return True
     if not (inspect.isfunction(first) and inspect.isfunction(second)) or "<" in first.__qualname__:
         return False
-    # a worker process reads the script, its functions as those of __mp_main__, and takes functions from the script
-    modules = {str(each.__module__).replace("__mp_main__", "__main__") for each in (first, second)}
-    return len(modules) == 1 and first.__qualname__ == second.__qualname__
+    return first.__module__ == second.__module__ and first.__qualname__ == second.__qualname__
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -143,8 +133,3 @@ def options_of(function: Callable[..., Any], first: int, others: Iterable[str], 
         raise InputError(f"{name} takes {len(places)} arguments by their places, and {first} are needed")
     named = (each for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY))
     return {each.name: each.default for each in named if each not in places[:first] and each.name not in others}
-
-
-def of_package(function: Callable[..., Any]) -> bool:
-    """True for a function of this package, which every process can import."""
-    return str(getattr(function, "__module__", "")).startswith("bayesbias.")

@@ -33,14 +33,13 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "percent": "{:.0%}".format,
 }
 """Kind of a column to how its values are written; a missing value is written as nothing."""
-NAMED = ("quantity", "statistic", "decision")
+NAMED = ("quantity", "statistic")
 """Columns of tables whose values are names of the program."""
 NAMES = {
     "residual_sd": "residual standard deviation",
     "r2": "R squared",
     "excludes_zero": "intervals that exclude 0",
     "median": "distance of the median from 0",
-    "residual": "combinations of decisions",
 }
 """What tables for readers call these; others stand as they are."""
 

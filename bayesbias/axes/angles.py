@@ -16,7 +16,7 @@ from bayesbias._support.arguments import one_of, probability, whole_number
 from bayesbias._support.figures import drawing
 from bayesbias._support.phrases import ends_of, excludes_zero, negatives, percent, share, signed
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
-from bayesbias._support.runs import one_thread
+from bayesbias._support.threads import one_thread
 from bayesbias.axes.places import MAY_BE, POPULATIONS, Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB, describe

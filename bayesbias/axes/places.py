@@ -18,7 +18,7 @@ from bayesbias._support.figures import drawing
 from bayesbias._support.phrases import percent, untold
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
-from bayesbias._support.runs import one_thread
+from bayesbias._support.threads import one_thread
 from bayesbias.axes.agreement import (
     agreement_of,
     agreement_said,

@@ -447,7 +447,7 @@ def balance(
     Parameters
     ----------
     data
-        A distance table, or a fit of one; or a mapping of names to these, for several embeddings (of a pool or trend).
+        A distance table, or a fit of one; or a mapping of names to these, for several embeddings (of a pool).
     frequencies
         Counts or relative frequencies: a mapping of words, the path of a file with two columns (word, count), an
         embedding whose file is ordered by frequency, or ``"wordfreq"`` (an extra: ``bayesbias[frequencies]``). None

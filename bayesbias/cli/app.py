@@ -160,7 +160,7 @@ def doctor() -> None:
     for name in THREADS:
         say(f"Threads, {name}: {os.environ.get(name, 'not set')}")
     say("  Commands set OPENBLAS_NUM_THREADS to 1 where it is not set, since their matrices are small.")
-    say("  Audits and sweeps use one thread whatever it says, so that their bits do not depend on it.")
+    say("  Audits use one thread whatever it says, so that their bits do not depend on it.")
     for name, parts in EXTRAS.items():
         absent = any(find_spec(part) is None for part in parts)
         say(f"Extra {name}: " + (f"not installed: {install(name)}" if absent else "installed"))
@@ -289,9 +289,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Classic metrics": (measures.metrics, measures.rank, measures.silhouette, measures.reliability),
     "Words on axes": (many.axis, many.audit, many.criterion),
     "Words in documents": (many.documents,),
-    "Debiasing, and many embeddings": (
-        *(many.debias, many.compare, many.pool, many.trend, many.multiverse, many.sweep),
-    ),
+    "Debiasing, and many embeddings": (*(many.debias, many.compare, many.pool),),
     "What is bundled or known": (lists, datasets),
 }
 """Heading of the help to commands."""

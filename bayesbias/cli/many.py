@@ -149,14 +149,21 @@ def criterion(
 
     value, se = reading.values_by_word(values)
     lists = reading.connections(contrast)
-    stages = bb.checks.TwoStage(adjust=adjust, frequencies=reading.frequencies_of(frequencies))
     if pairs is None and (source in bb.list_embeddings()["name"].tolist() or source.endswith(VECTORS)):
         raise InputError(f"{source} is an embedding: give --pairs, a bundled axis or a TOML file of pairs, too")
     if pairs is None:
         post: Any = bb.load_fit(source)
     else:
         post = bb.axis(reading.vectors(source, trust_pickle), pairs, value.index.tolist(), case=case)
-    relation = bb.criterion(post, value, se=se, contrast=lists, stages=stages, seed=seed)
+    relation = bb.criterion(
+        post,
+        value,
+        se=se,
+        contrast=lists,
+        adjust=adjust,
+        frequencies=reading.frequencies_of(frequencies),
+        seed=seed,
+    )
     table = relation.table(prob)
     said = table.assign(p_positive=table["p_positive"].map(share, na_action="ignore"))
     show(said, table.attrs["subject"], whole="quantity")
@@ -193,7 +200,6 @@ def pool(
     outside = None if on is None else csv_table(on)
     groups, replicates = reading.named_values("--group", group), reading.named_values("--replicate", replicate)
     lists = reading.connections(contrast)
-    stages = bb.checks.TwoStage(adjust=adjust, frequencies=reading.frequencies_of(frequencies), weights=weights)
     tables, _ = reading.distance_tables(embeddings, words, case, trust_pickle)
     with working("pooling"):
         pooled = bb.pool(
@@ -203,7 +209,9 @@ def pool(
             groups=groups,
             replicates=replicates,
             standardise=standardise,
-            stages=stages,
+            weights=weights,
+            adjust=adjust,
+            frequencies=reading.frequencies_of(frequencies),
             seed=seed,
         )
     show(pooled.table(prob)[SHOWN], "Embeddings", whole="name")
@@ -211,96 +219,6 @@ def pool(
     write_table(pooled.table(prob), out)
     write_picture(lambda: pooled.figure(prob=prob), picture)
     write_report(pooled, report, prob=prob)
-
-
-def trend(
-    embeddings: options.EmbeddingsOrTables,
-    words: options.MeasuredWords = None,
-    time: Annotated[list[str] | None, Option(help="NAME=NUMBER of an embedding; by default names are numbers.")] = None,
-    contrast: options.Contrast = None,
-    kind: Annotated[str, Option(help="linear, or walk: a random walk, for steps and turns.")] = "linear",
-    weights: options.Weights = "equal",
-    standardise: options.Standardise = False,
-    adjust: options.AdjustBefore = None,
-    frequencies: options.SourcesOfFrequencies = None,
-    seed: options.Seed = 0,
-    prob: options.Prob = 0.89,
-    case: options.Case = "as-is",
-    trust_pickle: options.TrustPickle = False,
-    out: options.Out = None,
-    picture: options.Picture = None,
-    report: options.ReportPath = None,
-) -> None:
-    """Estimate the change of a contrast over ordered embeddings."""
-    times, lists = reading.named_values("--time", time), reading.connections(contrast)
-    stages = bb.checks.TwoStage(adjust=adjust, frequencies=reading.frequencies_of(frequencies), weights=weights)
-    tables, _ = reading.distance_tables(embeddings, words, case, trust_pickle)
-    with working("fitting the trend"):
-        times = times or {name: Path(name).stem for name in tables}
-        trends = bb.trend(
-            tables, time=times, contrast=lists, kind=kind, standardise=standardise, stages=stages, seed=seed
-        )
-    show(trends.table(prob)[["embedding", *SHOWN[1:6]]], "Levels", whole="embedding")
-    say(trends.text(prob))
-    write_table(trends.slopes(prob), out)
-    write_picture(lambda: trends.figure(prob=prob), picture)
-    write_report(trends, report, prob=prob)
-
-
-def sweep(
-    plan: Annotated[
-        Path,
-        Argument(parser=options.path, help="A TOML file: embeddings, words, tables, models, debiasing, seeds."),
-    ],
-    out: Annotated[
-        Path, Option("--out", "-o", parser=options.path, help="The folder; a sweep that was stopped there goes on.")
-    ],
-    workers: Annotated[int | None, Option(min=1, help="Processes; by default one for each processor.")] = None,
-    scheduler: options.Scheduler = None,
-    retry: Annotated[bool, Option(help="Make fits again that failed.")] = False,
-) -> None:
-    """Many fits into one folder, resumed after a stop."""
-    try:
-        swept = bb.sweep(plan, out, executor=scheduler or "processes", workers=workers, retry=retry)
-    except KeyboardInterrupt:
-        say(f"what is finished is kept in {out}; the same command goes on")
-        raise
-    say(swept.text())
-    say(f"contrasts written to {out / 'contrasts.parquet'}")
-    if swept.fits["status"].eq("failed").any():
-        raise typer.Exit(1)
-
-
-def multiverse(
-    plan: Annotated[
-        Path,
-        Argument(
-            parser=options.path, help="A TOML file: decisions with their options, such as embedding, words, contrast."
-        ),
-    ],
-    folder: Annotated[
-        Path | None,
-        Option(parser=options.path, help="Keeps what is measured; a run that was stopped goes on there."),
-    ] = None,
-    workers: Annotated[int | None, Option(min=1, help="Processes that measure; by default this one alone.")] = None,
-    scheduler: options.Scheduler = None,
-    retry: Annotated[bool, Option(help="Measure embeddings again that failed.")] = False,
-    prob: options.Prob = 0.89,
-    out: options.Out = None,
-    picture: options.Picture = None,
-    report: options.ReportPath = None,
-) -> None:
-    """One contrast under every combination of decisions: which choice made the answer."""
-    executor = scheduler or ("serial" if workers is None else "processes")
-    with working("combining decisions"):
-        result = bb.multiverse(plan, out=folder, executor=executor, workers=workers, retry=retry)
-    show(result.spreads(prob), "Standard deviation of each decision's effects", whole="decision")
-    say(result.text(prob))
-    if folder is not None:
-        say(f"what was measured is in {folder}")
-    write_table(result.table(prob), out)
-    write_picture(lambda: result.figure(prob=prob), picture)
-    write_report(result, report, prob=prob)
 
 
 def compare(

@@ -191,7 +191,6 @@ Normalise = Annotated[bool, Option(help="Scale vectors to length 1 first.")]
 Prob = Annotated[float, Option(callback=mass, help="Posterior mass of the intervals.")]
 Draws = Annotated[int, Option(min=4, help="Posterior draws in all, a multiple of 4.")]
 Seed = Annotated[int, Option(callback=seeding, min=0, help="Seed of the random draws.")]
-Scheduler = Annotated[str | None, Option(help="Address of a Dask scheduler, such as tcp://host:8786.")]
 
 # what is written
 Folder = Annotated[Path, Option("--out", "-o", parser=path, help="Folder for figures, table, fit and report.")]

@@ -17,7 +17,7 @@ from bayesbias._support.files import csv_table
 from bayesbias._support.phrases import LEAST, ends_of, figure, hardly_changed, rough_percent, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result
-from bayesbias._support.runs import one_thread
+from bayesbias._support.threads import one_thread
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison

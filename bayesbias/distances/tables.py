@@ -155,7 +155,7 @@ def distance_tables(
 ) -> dict[str, DistanceTable]:
     """Distance tables of several embeddings, whose relatedness is estimated at the same words of all vocabularies.
 
-    :func:`compare`, :func:`pool` and :func:`trend` need a sample that the embeddings share, to know how the errors of
+    :func:`compare` and :func:`pool` need a sample that the embeddings share, to know how the errors of
     one embedding's distances are correlated with those of another's.
 
     Parameters

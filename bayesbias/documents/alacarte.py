@@ -14,7 +14,7 @@ from scipy import sparse
 
 from bayesbias._support.arguments import printable, whole_number
 from bayesbias._support.progress import progress
-from bayesbias._support.runs import one_thread
+from bayesbias._support.threads import one_thread
 from bayesbias.documents.corpora import Documents, documents_of, lower_case
 from bayesbias.documents.samples import TargetVectors, VectorSample, cluster_of, left_out, names_given, speakers_noted
 from bayesbias.errors import InputError, listed, many, shown

@@ -26,7 +26,7 @@ from bayesbias._support.results import (
     front_page,
     table_of,
 )
-from bayesbias._support.runs import one_thread
+from bayesbias._support.threads import one_thread
 from bayesbias.axes.poles import find_poles, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
 from bayesbias.documents.design import Design, designed, explained

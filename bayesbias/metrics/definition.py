@@ -140,7 +140,7 @@ class Metric:
     options
         Name of an option to its default and check. Other parameters of ``measure`` are options that are not checked.
     linear
-        Where it is a weighted sum of cosines: it has a test against random lists then, and multiverses take it.
+        Where it is a weighted sum of cosines: it has a test against random lists then.
     paired
         Whether the words of two target sets are pairs, in order.
     compat

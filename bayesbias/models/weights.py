@@ -270,26 +270,18 @@ class Sums:
         return value
 
 
-def row_sums(
-    data: Distances,
-    cells: Cells,
-    first: str,
-    second: str | None,
-    rows: str | None = None,
-    whole: NDArray[np.bool_] | None = None,
-) -> Sums:
+def row_sums(data: Distances, cells: Cells, first: str, second: str | None, rows: str | None = None) -> Sums:
     """A contrast, or the mean distance to one connection, of the whole list and then of each protected word.
 
-    The whole list is that of the words in ``whole`` (J,); by default of all that have distances to both.
+    The whole list is that of the words with distances to both.
     """
-    whole = np.ones(len(data.protected_words), dtype=bool) if whole is None else whole
-    lacking = why_no_association(data, cells, first, second or "none", whole)
+    lacking = why_no_association(data, cells, first, second or "none")
     if rows in (RAW, POOLED) and lacking:
         raise InputError(f"rows={rows!r}: {lacking}; rows='difference' gives differences of mean distances")
     if lacking or rows == DIFFERENCE:
-        return _difference_sums(data, cells, [first] if second is None else [first, second], whole)
+        return _difference_sums(data, cells, [first] if second is None else [first, second])
     words = np.flatnonzero(cells.associated)
-    weights = whole_weights(data, cells.associated & whole)
+    weights = whole_weights(data, cells.associated)
     return _with_whole(data, words, weights, *association_weights(cells, words, weights), RAW)
 
 
@@ -329,14 +321,14 @@ def group_sums(data: Distances, cells: Cells) -> Sums:
     return Sums(labels_of(data, words), combine, stacked(beyond(words, cells.own[words]), *others), GROUPS)
 
 
-def _difference_sums(data: Distances, cells: Cells, connections: list[str], whole: NDArray[np.bool_]) -> Sums:
+def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> Sums:
     """The mean distance to one connection, or the difference of two."""
     places = np.array([data.connections.tolist().index(name) for name in connections])
     kept, signs = cells.filled[:, places].all(axis=1), np.array([1.0, -1.0])[: len(places)]
     words = np.flatnonzero(kept)
     if len(words):
         parts = of_words(cells, words, places, signs)
-        return _with_whole(data, words, whole_weights(data, kept & whole), identity(len(words)), parts, DIFFERENCE)
+        return _with_whole(data, words, whole_weights(data, kept), identity(len(words)), parts, DIFFERENCE)
     # of different words: their means, less each other
     means = np.zeros((len(places), *cells.filled.shape))
     for row, place in enumerate(places.tolist()):
@@ -385,17 +377,8 @@ def left_out(data: Distances, rows: Estimates) -> list[str]:
     return [word for word in data.protected_words.tolist() if word not in present]
 
 
-def why_no_association(
-    data: Distances,
-    cells: Cells,
-    first: str = OWN,
-    second: str = OTHER,
-    whole: NDArray[np.bool_] | None = None,
-) -> str:
-    """The reason why a contrast or a table has no associations; empty if it has them.
-
-    The whole list that associations are relative to is that of the words in ``whole`` (J,), by default of all.
-    """
+def why_no_association(data: Distances, cells: Cells, first: str = OWN, second: str = OTHER) -> str:
+    """The reason why a contrast or a table has no associations; empty if it has them."""
     if (first, second) != (OWN, OTHER):
         return f"associations are rows of {OWN} - {OTHER}, not of {first} - {second}"
     if "" in data.groups.tolist():
@@ -406,8 +389,7 @@ def why_no_association(
         return f"an association needs the stereotype lists of two groups, and {there} one"
     if same := cells.same_lists:
         return f"the stereotype lists of {listed(list(same))} hold the same words"
-    chosen = cells.associated if whole is None else cells.associated & whole
-    if gone := _groups_without(data, cells, chosen):
+    if gone := _groups_without(data, cells, cells.associated):
         return f"no protected word of {listed(gone)} has distances to the stereotypes of every group"
     return ""
 

@@ -1,4 +1,4 @@
-"""Estimates with a known covariance: regression with random effects, relations of latent values, and decisions.
+"""Estimates with a known covariance: regression with random effects, and relations of latent values.
 
 The scales of effects are integrated by quadrature.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, null_space
@@ -32,12 +31,6 @@ BLOCK = 32  # covariance matrices that are factorised together: few, so that the
 LARGE = 1e100  # more than any quadratic form
 # share of the mean variance by which a covariance is taken for larger, since it may have few dimensions
 ROUNDING = 1e-9
-# for decisions: variance, as a share of the largest, that rounding leaves in combinations of estimates that are known
-EXACT = 1e-10
-# estimates are one if they differ by a smaller share of their standard deviation, and so do their errors (variances):
-# copies of vectors in single precision, scaled or not
-SAME = 1e-4
-GRID = np.geomspace(1e-4, 1e4, 600)  # scales, in widths of their prior
 
 
 def log_half_cauchy(scale: FloatArray, width: float) -> FloatArray:
@@ -95,7 +88,6 @@ class _SecondStage:
     rotated: _Rotated  # the estimates for each row of ``outer``
     inner: FloatArray  # nodes (G, FINE) of the last effect's scale
     mass: FloatArray  # posterior mass (G, FINE) of the nodes
-    log_evidence: float  # log probability of what contrasts of y say, up to a number that does not depend on effects
 
     def draw(self, draws: int, rng: np.random.Generator) -> StageDraws:
         """Independent draws of scales, coefficients and effects."""
@@ -209,27 +201,8 @@ def second_stage(
     inner = np.array([_narrowed(start, row, 0, FINE) for row in coarse])
     # with the widths of the cells
     value = log_density(rotated, grid, inner) + np.log(np.log(inner[:, 1] / inner[:, 0]))[:, None]
-    evidence = float(logsumexp(value))
-    mass = np.exp(value - evidence)
-    evidence += float(sum(np.log(np.log(nodes[1] / nodes[0])) for nodes in axes))
-    return _SecondStage(y, covariance, design, tuple(effects), weights, grid, rotated, inner, mass, evidence)
-
-
-def mixed_draws(stages: Sequence[_SecondStage], draws: int, rng: np.random.Generator) -> tuple[StageDraws, IntArray]:
-    """Draws of several models of the same estimates, each as often as it is probable, and which model each is of.
-
-    The models have the same coefficients and as many effects, and are equally probable beforehand.
-    """
-    evidence = np.array([stage.log_evidence for stage in stages])
-    counts = rng.multinomial(draws, np.exp(evidence - logsumexp(evidence)))
-    parts = [stage.draw(int(count), rng) for stage, count in zip(stages, counts, strict=True) if count]
-    order = rng.permutation(draws)
-    mixed = StageDraws(
-        scales=np.concatenate([part.scales for part in parts])[order],
-        coefficients=np.concatenate([part.coefficients for part in parts])[order],
-        effects=np.concatenate([part.effects for part in parts], axis=1)[:, order],
-    )
-    return mixed, np.repeat(np.arange(len(stages)), counts)[order]
+    mass = np.exp(value - float(logsumexp(value)))
+    return _SecondStage(y, covariance, design, tuple(effects), weights, grid, rotated, inner, mass)
 
 
 def _narrowed(nodes: FloatArray, value: FloatArray, axis: int, count: int) -> FloatArray:
@@ -454,131 +427,3 @@ def _shrunken(
     left = projected @ x
     likelihood = 0.5 * (np.linalg.slogdet(total)[1] - np.log(share) - x @ left)
     return x - noise @ left, noise - noise @ projected @ noise, float(likelihood)
-
-
-def distinct(y: FloatArray, covariance: FloatArray) -> IntArray:
-    """The first of the specifications (n,) that each one is the same as: equal estimates, whose errors are the same."""
-    variances = np.diag(covariance)
-    apart = variances[:, None] + variances - 2 * covariance
-    scale = np.maximum(variances[:, None], variances) + np.finfo(float).tiny
-    same = (np.abs(y[:, None] - y) <= SAME * np.sqrt(scale)) & (apart <= SAME * scale)
-    return same.argmax(axis=1)
-
-
-class DecisionDraws(NamedTuple):
-    """Draws of what is behind estimates."""
-
-    scales: FloatArray  # of the effects of each decision, and of the residuals, (D, decisions + 1)
-    # of the options of all decisions, (D, p); those of a decision add up to 0 over the specifications
-    effects: FloatArray
-    residual: FloatArray  # (D, n)
-    theta: FloatArray  # what is behind each estimate, (D, n)
-    # standard deviation over the specifications of each decision's effects and of the residual, (D, decisions + 1)
-    spreads: FloatArray
-
-
-def _effect_maps(designs: Sequence[FloatArray]) -> list[FloatArray]:
-    """Matrices (options, n) from estimates to each decision's effects by least squares.
-
-    Effects are told from the mean by adding up to 0 over the specifications.
-    """
-    every = np.linalg.pinv(np.column_stack([np.ones(len(designs[0])), *designs]))[1:]
-    maps = np.split(every, np.cumsum([design.shape[1] for design in designs])[:-1])
-    return [own - design.mean(axis=0) @ own for design, own in zip(designs, maps, strict=True)]
-
-
-def curve_spreads(designs: Sequence[FloatArray], curves: FloatArray) -> FloatArray:
-    """Spreads (curves, decisions + 1) of estimates (curves, n): of each decision's effects and of what is left."""
-    parts = [curves @ (design @ own).T for design, own in zip(designs, _effect_maps(designs), strict=True)]
-    left = curves - curves.mean(axis=1, keepdims=True) - sum(parts)
-    return np.column_stack([part.std(axis=1) for part in (*parts, left)])
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """The model ``y = mu + sum of Z_d a_d + r + e`` of estimates with the errors e ~ N(0, V).
-
-    The effects of a decision's options are N(0, tau_d^2); the residuals have variance tau^2 and are as correlated as
-    the errors, so that what is nearly one specification has nearly one residual. The priors of the scales are
-    half-Cauchy, that of mu is flat.
-
-    Effects are what options add to the mean of these specifications. Each part is learnt of from means that weigh them
-    equally: mu from the mean, effects from least squares, residuals from their sum of squares. Weights by precision
-    would take V and the additivity of decisions for exact: where an option makes an estimate and its error somewhat
-    smaller, the difference would tell the error.
-    """
-
-    # estimates (n,) and V (n, n)
-    y: FloatArray
-    covariance: FloatArray
-    designs: Sequence[FloatArray]  # of each decision (n, options): shares of 1 for the options behind an estimate
-    width: float  # of the half-Cauchy priors
-
-    def draw(self, draws: int, rng: np.random.Generator) -> DecisionDraws:
-        """Draws of all parts, which share the errors of the estimates."""
-        n = len(self.y)
-        values, basis = np.linalg.eigh(self.covariance)
-        root = basis * np.sqrt(np.maximum(values, 0))
-        errors, others = (rng.standard_normal((draws, n)) @ root.T for _ in range(2))
-        left = np.eye(n) - 1 / n
-        scales, effects, parts = [], [], []
-        for design, own in zip(self.designs, _effect_maps(self.designs), strict=True):
-            tau, effect = self._effects(design, own, errors, rng)
-            scales.append(tau)
-            effects.append(effect)
-            parts.append(effect @ design.T)
-            left = left - design @ own
-        tau, residual = self._residuals(left, errors, others, rng)
-        parts.append(residual)
-        return DecisionDraws(
-            scales=np.column_stack([*scales, tau]),
-            effects=np.column_stack(effects),
-            residual=residual,
-            theta=(self.y - errors).mean(axis=1)[:, None] + sum(parts),
-            # over the given specifications (finite populations, Gelman 2005, doi 10.1214/009053604000001048)
-            spreads=np.column_stack([part.std(axis=1) for part in parts]),
-        )
-
-    def _scales(self, log_likelihood: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
-        """Draws of a scale from its log likelihood on the grid."""
-        mass = np.exp(log_likelihood - log_likelihood.max()) * GRID / (1 + GRID**2)
-        step = np.log(GRID[1] / GRID[0])
-        chosen = rng.choice(len(GRID), draws, p=mass / mass.sum())
-        drawn: FloatArray = self.width * GRID[chosen] * np.exp(step * (rng.random(draws) - 0.5))
-        return drawn
-
-    def _effects(
-        self, design: FloatArray, own: FloatArray, errors: FloatArray, rng: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray]:
-        """Draws of a decision's scale and effects."""
-        weights = design.mean(axis=0)
-        centring = np.eye(len(own)) - weights
-        plane = null_space(weights[None])
-        prior = plane.T @ centring @ centring.T @ plane
-        # in these coordinates the effects are independent beforehand, with one variance, and so are their errors
-        known, axes = eigh(plane.T @ own @ self.covariance @ own.T @ plane, prior)
-        known = np.maximum(known, EXACT * np.diag(self.covariance).max())
-        estimate, noise = axes.T @ plane.T @ own @ self.y, errors @ own.T @ plane @ axes
-        variances = (self.width * GRID[:, None]) ** 2 + known
-        tau = self._scales(-0.5 * (np.log(variances) + estimate**2 / variances).sum(axis=1), len(errors), rng)
-        before = tau[:, None] * rng.standard_normal(noise.shape)
-        pull = tau[:, None] ** 2 / (tau[:, None] ** 2 + known)
-        return tau, (before + pull * (estimate - before - noise)) @ (plane @ prior @ axes).T
-
-    def _residuals(
-        self, left: FloatArray, errors: FloatArray, others: FloatArray, rng: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray]:
-        """Draws of the residuals' scale and of the residuals."""
-        n, own = len(self.y), left @ self.covariance @ left.T
-        estimate, total = left @ self.y, np.trace(own)
-        if total <= EXACT * np.trace(self.covariance):
-            rows = np.tile(estimate, (len(errors), 1))
-            return rows.std(axis=1), rows
-        # a sum of squares of correlated errors is about a multiple of chi squared (Satterthwaite 1946,
-        # doi 10.2307/3002019)
-        freedom, size = total**2 / (own**2).sum(), n * (self.width * GRID) ** 2 + total
-        squares = estimate @ estimate
-        tau = self._scales(-0.5 * freedom * (np.log(size) + squares / size), len(errors), rng)
-        before = tau[:, None] * np.sqrt(n / total) * (others @ left.T)
-        pull = (n * tau**2 / (n * tau**2 + total))[:, None]
-        return tau, before + pull * (estimate - before - errors @ left.T)

@@ -6,11 +6,9 @@ from matplotlib.figure import Figure
 
 from bayesbias.plots.documents import plot_covariates as plot_covariates
 from bayesbias.plots.embeddings import plot_change as plot_change
-from bayesbias.plots.embeddings import plot_multiverse as plot_multiverse
 from bayesbias.plots.embeddings import plot_pool as plot_pool
 from bayesbias.plots.embeddings import plot_relation as plot_relation
 from bayesbias.plots.embeddings import plot_side_effects as plot_side_effects
-from bayesbias.plots.embeddings import plot_trend as plot_trend
 from bayesbias.plots.fits import plot_association as plot_association
 from bayesbias.plots.fits import plot_coefficients as plot_coefficients
 from bayesbias.plots.fits import plot_contrasts as plot_contrasts

@@ -1,4 +1,4 @@
-"""Figures of several embeddings: what changed between them, pools, trends, and relations to outside values."""
+"""Figures of several embeddings: what changed between them, pools, and relations to outside values."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayesbias._support.arguments import flag, one_of, probability, whole_number
 from bayesbias._support.phrases import IN_SDS, MINUS, difference, percent, signed
-from bayesbias._support.phrases import figure as figure_of
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.comparison.change_report import route
@@ -32,7 +30,6 @@ from bayesbias.numerics.mixtures import Empirical
 from bayesbias.plots.general import draw_forest
 from bayesbias.plots.style import (
     BAND,
-    COLOURS,
     FAINT,
     INK,
     Look,
@@ -40,7 +37,6 @@ from bayesbias.plots.style import (
     draw_row,
     handles_of,
     label_rows,
-    mark_line,
     name_points,
     new_figure,
     note_below,
@@ -54,8 +50,7 @@ from bayesbias.plots.style import (
     style_axes,
     word_labels,
 )
-from bayesbias.second_stage import Criterion, Multiverse, Pool, Trend
-from bayesbias.second_stage.trends import UNIT_OF_TIME
+from bayesbias.second_stage import Criterion, Pool
 from bayesbias.words import OWN, WHOLE, labelled
 
 LONGEST = 22
@@ -331,16 +326,14 @@ def plot_pool(pool: Pool, prob: float = PROB, title: str | None = None, ax: Axes
     return figure
 
 
-def _named(result: Pool | Trend | Criterion) -> str:
+def _named(result: Pool | Criterion) -> str:
     """The contrast of a second stage."""
     return MINUS.join(result.ends if isinstance(result, Criterion) else result.contrast)
 
 
-def _unit(result: Pool | Trend | Criterion | Multiverse) -> str:
+def _unit(result: Pool | Criterion) -> str:
     """The unit of its contrasts."""
-    if isinstance(result, Pool | Trend):
-        return SHORT.get(result.unit, result.unit)
-    return SHORT[IN_SDS] if isinstance(result, Multiverse) and result.standardised else COSINE
+    return SHORT.get(result.unit, result.unit) if isinstance(result, Pool) else COSINE
 
 
 @picture((Pool, Criterion), "pool or criterion")
@@ -419,121 +412,3 @@ def plot_relation(
     note_below(figure, f"The correlation is that of what lies behind both, {allowed}.", ax=ax)
     name_points(axes, names.tolist(), x, y, np.argsort(-residual, kind="stable")[:label], label, (), beside=True)
     return figure
-
-
-@picture(Trend, "trend")
-def plot_trend(trend: Trend, prob: float = PROB, title: str | None = None, ax: Axes | None = None) -> Figure | Axes:
-    """Estimates with their intervals over time, and the trend as two bands: its level, and its shape.
-
-    Parameters
-    ----------
-    trend
-        A result of :func:`trend`.
-    prob
-        As in :func:`plot_pool`.
-    title
-        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
-
-    Examples
-    --------
-    >>> kv = bb.load_embedding("google-news-slice")
-    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
-    >>> tables = {"1990": bb.distance_table(kv, "weat7"), "2000": bb.distance_table(debiased, "weat7")}
-    >>> tables["2010"] = bb.distance_table(bb.debias(kv, "project", definitional=[("he", "she")]), "weat7")
-    >>> bb.plots.plot_trend(bb.trend(tables, {name: float(name) for name in tables})).savefig("trend.png")
-    """
-    table = trend.table(prob)
-    time, level = table["time"].to_numpy(dtype=float), trend.draws("level")
-    shape = level - level.mean(axis=1, keepdims=True) + level.mean()
-    figure, axes = one_panel(ax, 5.6, 3.2)
-    axes.fill_between(time, table["low"], table["high"], color=BAND, lw=0, zorder=0)
-    axes.fill_between(time, *interval_ends(shape, prob), color="#9FC4E0", lw=0, zorder=0.5)
-    axes.plot(time, table["mean"], color=POOLED.colour, linewidth=1.4, zorder=2)
-    axes.vlines(time, table["estimate_low"], table["estimate_high"], color=FAINT, linewidth=0.9, zorder=1)
-    axes.scatter(time, table["estimate"], s=20, color=COLOURS[0], edgecolor="white", lw=0.6, zorder=3)
-    mark_line(axes, 0.0, level=True)
-    style_axes(axes, "time" if trend.per == UNIT_OF_TIME else trend.per, f"{_named(trend)} over time")
-    whole = bool((time == time.round()).all())
-    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=whole))
-    axes.grid(axis="y", color="#E3E3E3", linewidth=0.6)
-    what, nearer = f"contrast ({_unit(trend)})", f"{trend.contrast[0]} closer"
-    show_sign(axes, what, nearer, vertical=True)
-    note_below(
-        figure,
-        f"Bars: {percent(prob)} intervals of single levels, whose errors are shared. Light: the trend; dark: its "
-        "shape, with the mean level taken as known, since changes are known better than levels.",
-        ax=ax,
-    )
-    return figure
-
-
-PANEL = 12  # options of a decision that have a row in the panel of a multiverse; of more, the decision is named below
-
-
-@picture(Multiverse, "multiverse")
-def plot_multiverse(multiverse: Multiverse, prob: float = PROB, title: str | None = None) -> Figure:
-    """The specification curve, with its intervals, and below it the options of each specification.
-
-    Parameters
-    ----------
-    multiverse
-        A result of :func:`multiverse`.
-    prob
-        Mass of the bars.
-    title
-        Title above the panels, which keep theirs; by default none.
-
-    Examples
-    --------
-    >>> decisions = {"embedding": ["google-news-slice"], "words": ["weat7", "gender"], "metric": ["contrast", "weat"]}
-    >>> found = bb.multiverse({"decisions": decisions, "replicates": 0})
-    >>> bb.plots.plot_multiverse(found).savefig("multiverse.png")
-    """
-    table = multiverse.table(prob)
-    table = table.loc[[row for row in table.index if row in multiverse.distinct.index]]
-    spreads = multiverse.spreads(prob).set_index("decision")
-    effect = {str(name): figure_of(value) for name, value in spreads["mean"].items()}
-    effect |= {str(name): f"{effect[str(name)]}, p {p:.2g}" for name, p in spreads["p_value"].dropna().items()}
-    options = {name: list(dict.fromkeys(table[name].astype(str))) for name in multiverse.decisions["decision"]}
-    rows = [(name, option) for name, own in options.items() if 1 < len(own) <= PANEL for option in own]
-    size = 0.17 * len(rows) + 0.1 * len(options)
-    figure = new_figure(6.8, 2.6 + size)
-    axes, panel = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, max(size, 0.01)])
-    place = np.arange(len(table))
-    colours = np.where((table["low"] > 0) | (table["high"] < 0), COLOURS[1], FAINT)
-    axes.vlines(place, table["low"], table["high"], color=colours, linewidth=0.8, zorder=1)
-    axes.scatter(place, table["estimate"], s=8, color=COLOURS[0], zorder=2)
-    mark_line(axes, 0.0, level=True)
-    style_axes(axes, title="Every specification, by its estimate")
-    show_sign(axes, f"contrast ({_unit(multiverse)})", "closer", vertical=True)
-    _decision_panel(panel, table, rows, effect)
-    sizes = {name: len(own) for name, own in options.items() if len(own) > PANEL}
-    others = [f"{name} ({size} options; {effect[name]})" for name, size in sizes.items()]
-    hidden = f" Not in the panel: {', '.join(others)}." if others else ""
-    note_below(
-        figure,
-        f"Bars: {percent(prob)} intervals of each specification, blue where they exclude 0; errors are shared. In "
-        f"brackets: the standard deviation of a decision's effects, and its p-value against random topics.{hidden}",
-    )
-    return figure
-
-
-def _decision_panel(axes: Axes, table: pd.DataFrame, rows: list[tuple[str, str]], effect: Mapping[str, str]) -> None:
-    """One row an option, with a tick under each specification that takes it."""
-    height, last = 0.0, ""
-    labels, heights = [], []
-    for name, option in rows:
-        height -= 0.6 * (name != last)
-        own = np.flatnonzero(table[name].astype(str) == option)
-        axes.scatter(own, np.full(len(own), height), marker="|", s=26, linewidth=0.9, color=INK)
-        # names of files differ at either end
-        label = option if len(option) <= LONGEST else f"{option[: LONGEST // 2]}…{option[1 - LONGEST // 2 :]}"
-        labels.append(f"{name} ({effect[name]}): {label}" if name != last else label)
-        heights.append(height)
-        height, last = height - 1.0, name
-    axes.set_yticks(heights, labels, fontsize=7)
-    axes.tick_params(axis="y", length=0, left=False)
-    axes.set_xlabel("specification, by its estimate")
-    axes.spines[["top", "right", "left"]].set_visible(False)

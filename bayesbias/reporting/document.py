@@ -34,7 +34,7 @@ from bayesbias._support.results import (
     filled,
     title_of,
 )
-from bayesbias._support.runs import one_thread
+from bayesbias._support.threads import one_thread
 from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.errors import InputError
@@ -172,7 +172,7 @@ def report(
     ----------
     post
         A result of :func:`fit`, the table that :func:`run_metrics` returns, or any other result: of :func:`compare`,
-        :func:`pool`, :func:`trend`, :func:`audit`, :func:`rank`, :func:`plan`, :func:`topic_null` and so on.
+        :func:`pool`, :func:`audit`, :func:`rank`, :func:`plan`, :func:`topic_null` and so on.
     path
         The file to write; it ends in ``.html`` or ``.md``. It is written whole or not at all.
     prob

@@ -13,7 +13,7 @@ import xarray as xr
 
 from bayesbias._support.arguments import one_of, probability
 from bayesbias._support.files import from_json
-from bayesbias._support.phrases import IN_SDS, percent
+from bayesbias._support.phrases import percent
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import Result, Section, title_of
 from bayesbias.axes import Axis
@@ -43,12 +43,10 @@ from bayesbias.numerics.offsets import RARE
 from bayesbias.reporting.fit_report import FitReport
 from bayesbias.reporting.metric_table import MetricTable, is_metric_table
 from bayesbias.reporting.papers import cite, references
-from bayesbias.second_stage import criteria, pools, specifications, trends
+from bayesbias.second_stage import criteria, pools
 from bayesbias.second_stage.criteria import Criterion
 from bayesbias.second_stage.estimates import PAIRS
 from bayesbias.second_stage.pools import Pool
-from bayesbias.second_stage.specifications import Multiverse
-from bayesbias.second_stage.trends import Trend
 from bayesbias.vectors import about
 from bayesbias.words import OTHER, OWN, controls_of, labelled
 
@@ -66,9 +64,9 @@ def methods_text(
     Parameters
     ----------
     result
-        A fit, the table of :func:`run_metrics`, or a result of :func:`compare`, :func:`pool`, :func:`trend`,
-        :func:`multiverse`, :func:`axis`, :func:`audit`, :func:`criterion`, :func:`covariates`, :func:`metric`,
-        :func:`rank`, :func:`side_effects` or :func:`template_effects`.
+        A fit, the table of :func:`run_metrics`, or a result of :func:`compare`, :func:`pool`, :func:`axis`,
+        :func:`audit`, :func:`criterion`, :func:`covariates`, :func:`metric`, :func:`rank`, :func:`side_effects` or
+        :func:`template_effects`.
     prob
         Posterior mass of the intervals.
     topics, population
@@ -97,7 +95,7 @@ def methods_text(
     name = title_of(given).lower() if isinstance(given, Result) else type(given).__name__
     raise InputError(
         f"there is no methods text for {name}: give a fit, the table of run_metrics, or a result of compare, pool, "
-        "trend, multiverse, axis, audit, criterion, covariates, metric, rank, side_effects or template_effects"
+        "axis, audit, criterion, covariates, metric, rank, side_effects or template_effects"
     )
 
 
@@ -301,64 +299,29 @@ def _drawn(tree: xr.DataTree, prob: float, notes: Iterable[str], medians: str = 
     yield from notes
 
 
-def _estimated(result: Pool | Trend, names: Sequence[str]) -> str:
-    """The contrast of a pool or a trend, and the embeddings that it was estimated in."""
+def _estimated(result: Pool) -> str:
+    """The contrast of a pool, and the embeddings that it was estimated in."""
     words = result.estimates.index["protected_words"].astype(int)
     facts = {"fewest": int(words.min()), "most": int(words.max())}
     facts |= {"grouped": result.rows != PAIRS, "lists": result.rows == RAW}
-    return WORDS.estimated(contrast=list(result.contrast), unit=result.unit, embeddings=list(names), **facts)
+    return WORDS.estimated(
+        contrast=list(result.contrast),
+        unit=result.unit,
+        embeddings=result.estimates.index["embedding"].tolist(),
+        **facts,
+    )
 
 
 def _pool(result: Pool, prob: float) -> Iterator[str]:
     index = result.estimates.index
     width = pools.WIDTH if result.unit == COSINE else pools.STANDARD_WIDTH
     groups = [name for name in index["group"].unique().tolist() if name]
-    yield _estimated(result, index["embedding"].tolist())
+    yield _estimated(result)
     replicated = result.training_share is not None
     yield WORDS.pool(groups=groups, replicated=replicated, width=width, weights=result.weights)
     if not result.correlates.empty:
         yield WORDS.outside(relations=result.correlates.to_dict("records"), width=width)
     yield from _drawn(result.tree, prob, result.notes, medians="standard deviations between embeddings")
-
-
-def _trend(result: Trend, prob: float) -> Iterator[str]:
-    index = result.estimates.index
-    times = zip(index["embedding"], (f"{time:g}" for time in index["time"]), strict=True)
-    yield _estimated(result, [name if name == time else f"{name} ({time})" for name, time in times])
-    scale = 1.0 if result.unit == COSINE else trends.STANDARD
-    width = trends.WIDTH if len(index) > trends.FEW else trends.FEW_WIDTH
-    yield WORDS.trend(
-        kind=result.kind,
-        width=scale * width,
-        step=scale * trends.WIDTH,
-        weights=result.weights,
-        correlations=trends.CORRELATIONS,
-    )
-    yield from _drawn(result.tree, prob, result.notes)
-
-
-def _multiverse(result: Multiverse, prob: float) -> Iterator[str]:
-    table = result.specifications
-    decisions = [
-        {
-            "decision": row["decision"],
-            "names": table[row["decision"]].astype(str).unique().tolist(),
-            "declared": specifications.DECLARED[row["status"]] if row["options"] > 1 else "the same in all",
-        }
-        for row in result.decisions.to_dict("records")
-    ]
-    unit = IN_SDS if result.standardised else COSINE
-    computed = int((table["status"] == "done").sum())
-    numbers = {"every": len(table), "computed": computed, "distinct": len(result.distinct)}
-    yield WORDS.multiverse(decisions=decisions, unit=unit, **numbers)
-    if result.draws("sd").any():
-        width = specifications.STANDARD_WIDTH if result.standardised else specifications.WIDTH
-        yield WORDS.effects_of_decisions(width=width)
-    else:
-        yield WORDS.no_effects()
-    if len(result.null):
-        yield WORDS.null(replicates=len(result.null))
-    yield from _drawn(result.tree, prob, result.notes)
 
 
 def _axis(result: Axis, prob: float) -> Iterator[str]:
@@ -495,8 +458,6 @@ KINDS: Mapping[type[Result], Callable[[Any, float], Iterator[str]]] = {
     Comparison: _comparison,
     SideEffects: _side_effects,
     Pool: _pool,
-    Trend: _trend,
-    Multiverse: _multiverse,
     Axis: _axis,
     Audit: _audit,
     Criterion: _criterion,

@@ -23,7 +23,6 @@ from bayesbias._support.files import check_target, read_text, write_text
 from bayesbias._support.paths import shipped
 from bayesbias._support.phrases import (
     FINE,
-    IN_SDS,
     QUANTITIES,
     decimals,
     difference,
@@ -36,17 +35,16 @@ from bayesbias.checks.summaries import ETI, HDI
 from bayesbias.contrast import POPULATIONS, contrasts
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.datasets import list_datasets
-from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
+from bayesbias.distances.list_coverage import Coverage, known_coverage
 from bayesbias.documents.findings import sides_of
 from bayesbias.documents.regression import CovariateContrast
-from bayesbias.errors import InputError, listed, many
+from bayesbias.errors import InputError, listed
 from bayesbias.estimates import PROB
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models.layout import PAIRED
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import GROUPS
-from bayesbias.second_stage.specifications import Multiverse
 from bayesbias.vectors import about, list_embeddings
 from bayesbias.vectors.debiasing.registry import METHODS
 from bayesbias.vectors.lookup import origin_of
@@ -504,27 +502,17 @@ def _subject(attrs: Mapping[Any, Any], result: object) -> str:
 
 
 def _measured(result: object) -> list[str]:
-    """Meaning of the numbers of covariates, or of a multiverse; empty for other results."""
-    if isinstance(result, CovariateContrast):
-        sides, embedding = sides_of(result, MOST_WORDS), about(result.by.sample.kv)["name"]
-        measured = f"distance of {result.target} to {' less that to '.join(sides)}"
-        if len(result.design.groups) > 1:
-            measured = f"distance of the words of {result.target} to their own stereotypes less that to others"
-        zero = "; 0: the mean of the vocabulary" if result.centre is not None else ""
-        by = f", by {' and '.join(result.design.names)}" if result.design.names else ""
-        words, nearer = "attribute words like these", f"negative: nearer to {result.ends[0]}"
-        parts = [f"{measured} in {embedding}{by}", f"{percent(PROB)} intervals for {words}", f"{nearer}{zero}"]
-    elif isinstance(result, Multiverse):
-        unit = IN_SDS if result.standardised else COSINE
-        every, distinct = many(len(result.specifications), "specification"), f"{len(result.distinct):,} distinct"
-        options = {name: result.specifications[name].astype(str).unique() for name in result.decisions["decision"]}
-        fixed = [values[0] for values in options.values() if len(values) == 1]
-        of = f" of {listed(fixed)}" if fixed else ""
-        measured = f"estimates{of} by {listed([name for name, values in options.items() if len(values) > 1])}"
-        interval = f"{percent(PROB)} intervals of each alone; mean and sd by the model of all"
-        parts = [f"{measured}, of {every}, {distinct}, in {unit}", interval, "negative: closer"]
-    else:
+    """Meaning of the numbers of covariates; empty for other results."""
+    if not isinstance(result, CovariateContrast):
         return []
+    sides, embedding = sides_of(result, MOST_WORDS), about(result.by.sample.kv)["name"]
+    measured = f"distance of {result.target} to {' less that to '.join(sides)}"
+    if len(result.design.groups) > 1:
+        measured = f"distance of the words of {result.target} to their own stereotypes less that to others"
+    zero = "; 0: the mean of the vocabulary" if result.centre is not None else ""
+    by = f", by {' and '.join(result.design.names)}" if result.design.names else ""
+    words, nearer = "attribute words like these", f"negative: nearer to {result.ends[0]}"
+    parts = [f"{measured} in {embedding}{by}", f"{percent(PROB)} intervals for {words}", f"{nearer}{zero}"]
     return [*parts, "p closer: probability of a number below 0"]
 
 

@@ -16,7 +16,7 @@ from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
 from bayesbias._support.phrases import MINUS, QUANTITIES, excludes_zero, percent, share, signed
 from bayesbias._support.results import Cited, Page, Picture, Section, table_of, unsaid, whole_table
-from bayesbias._support.runs import one_thread
+from bayesbias._support.threads import one_thread
 from bayesbias.axes import Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
@@ -25,7 +25,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, PROTECTED, WordValues, numbers_by_word, word_values
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import Estimates
-from bayesbias.models.fits import used_seed
+from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.related import components_for
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import DIFFERENCE
@@ -34,6 +34,8 @@ from bayesbias.numerics.mixtures import Gaussian
 from bayesbias.numerics.offsets import Field, Signal, Strata, mean_offset, outside_relation, signal
 from bayesbias.numerics.second_stage import latent_relation
 from bayesbias.second_stage.estimates import (
+    CHAINS,
+    Adjust,
     Staged,
     checked_contrast,
     default_contrast,
@@ -41,7 +43,6 @@ from bayesbias.second_stage.estimates import (
     stage_of,
     word_rows,
 )
-from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
 from bayesbias.vectors import find_keys
 from bayesbias.words import OWN, STEREOTYPES
 
@@ -268,7 +269,9 @@ def criterion(
     values: Mapping[str, float] | pd.Series,
     se: Mapping[str, float] | pd.Series | float | None = None,
     contrast: tuple[str, str] | None = None,
-    stages: TwoStage = DEFAULT,
+    adjust: Adjust = None,
+    frequencies: Any = None,
+    draws: int = 4000,
     seed: int | None = 0,
 ) -> Criterion:
     """Relate outside values of words to their places between two poles.
@@ -291,10 +294,12 @@ def criterion(
         Two lists of a fit, stereotypes or controls, by name; ``"associated"`` is the stereotype list of a fit with one
         group. The contrast is the mean distance to the first less that to the second: negative, closer to the first. By
         default the two stereotype lists, or associated less the first control list.
-    stages
-        Draws, and an attribute of the words, such as ``"frequency"``, that contrasts and values may both depend on. The
-        relation is then that among words of equal frequency, and the result says what it was before. Frequencies of
-        attribute words are adjusted for in the fit. A criterion has no mean over embeddings, and takes no ``weights``.
+    adjust, frequencies
+        An attribute of the words, such as ``"frequency"``, that contrasts and values may both depend on, or their
+        numbers, and where frequencies come from, as in :func:`fit`. The relation is then that among words of equal
+        frequency, and the result says what it was before. Frequencies of attribute words are adjusted for in the fit.
+    draws
+        Draws in all, a multiple of 4, which are independent.
     seed
         As in :func:`fit`.
 
@@ -323,16 +328,17 @@ def criterion(
     if isinstance(post, Axis) and pair is not None:
         raise InputError("an axis is one contrast by itself: leave contrast out")
     outside, errors = _values(values, se)
-    options, seed_used = checked_stages(stages), used_seed(seed)
-    if options.weights != DEFAULT.weights:
-        raise InputError(f"weights is {options.weights!r}: a criterion has no mean over embeddings, leave weights out")
+    if adjust is None and frequencies is not None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    checked_draws(draws, CHAINS)
+    seed_used = used_seed(seed)
     side = _side_of_axis(post, outside) if isinstance(post, Axis) else _side_of_fit(Fit.read(post), pair)
     spelled = {key: word for word, key in find_keys(side.words, outside.index).items()}
     outside, errors = outside.rename(spelled), errors.rename(spelled)
     attribute = None
-    if options.adjust is not None:
+    if adjust is not None:
         valued = [word for word in side.words if word in outside.index]
-        attribute = word_values(valued, options.adjust, options.frequencies, side.relatedness, side.language)
+        attribute = word_values(valued, adjust, frequencies, side.relatedness, side.language)
     absent = "not in the embedding" if isinstance(post, Axis) else "not in the fit"
     shared, missing = _shared_words(side.words, outside, attribute, absent)
     x, x_se = outside[shared].to_numpy(), errors[shared].to_numpy()
@@ -341,7 +347,7 @@ def criterion(
     covariate = None if attribute is None else _covariate(attribute, shared, x)
     rows = pd.Index(side.words).get_indexer(pd.Index(shared))
     y, covariance = side.y[rows], side.covariance(rows)
-    relation = side.relation(rows, x, x_se**2, covariate, options.draws, np.random.default_rng([seed_used, 3]))
+    relation = side.relation(rows, x, x_se**2, covariate, draws, np.random.default_rng([seed_used, 3]))
     relation["r2"] = relation["correlation"] ** 2
     if covariate is not None:
         y, x = (_without(values_, covariate) for values_ in (y, x))
@@ -361,7 +367,6 @@ def criterion(
     if attribute is not None:
         words["attribute"] = attribute.of(shared)
         words.attrs |= {"attribute": attribute.name, "source": attribute.source}
-    unadjusted = replace(options, adjust=None, frequencies=None)
     return Criterion(
         contrast=side.contrast,
         variable=str(values.name) if isinstance(values, pd.Series) and values.name is not None else UNNAMED,
@@ -371,7 +376,7 @@ def criterion(
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
         errors=bool(x_se.any()),
-        unadjusted=None if attribute is None else criterion(post, values, se, pair, unadjusted, seed_used),
+        unadjusted=None if attribute is None else criterion(post, values, se, pair, draws=draws, seed=seed_used),
         cited=post.sources() if isinstance(post, Axis) else _sources_of_fit(Fit.read(post)),
         notes=(
             *([] if attribute is None else [f"{ADJUSTED} {attribute.name} (source: {attribute.source})."]),

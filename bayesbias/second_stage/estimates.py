@@ -1,8 +1,8 @@
-"""Material of pools, trends and criteria: means of tables or axes, their joint covariance, and contrasts."""
+"""Material of pools and criteria: means of tables or axes, their joint covariance, and contrasts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, pairwise
@@ -17,7 +17,7 @@ from bayesbias._support.arguments import flag, mapping, one_of
 from bayesbias._support.phrases import MINUS
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Result
-from bayesbias._support.runs import one_thread
+from bayesbias._support.threads import one_thread
 from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
@@ -38,7 +38,6 @@ from bayesbias.models.tree import EXACT, Fit, read_distances
 from bayesbias.models.weights import DIFFERENCE, RAW, Sums, row_sums, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals
-from bayesbias.second_stage.two_stage import CHAINS, TwoStage, name_of_attribute
 from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
@@ -53,8 +52,6 @@ JOINT = {
 """Sentences on the joint covariance of embeddings."""
 DRAWS = 400
 """Draws of a fit, of which only the scales are used."""
-MOST_ROWS = 8000
-"""Rows of words whose covariance matrix is made."""
 FEWEST = 4
 """Pairs that all embeddings must have: fewer tell little of how errors are correlated."""
 SAME = 1e-6
@@ -65,6 +62,8 @@ GIVEN_UNITS = "the given units"
 """Name of the unit of contrasts where the caller gives the unit of each embedding."""
 FEWER = 0.1
 """Share of the list words that an embedding holds less than another before it is said to hold clearly fewer."""
+CHAINS = 4
+"""Chains into which draws are divided for ArviZ; all draws are independent."""
 STEPS = ("chain", "draw")
 
 
@@ -112,10 +111,8 @@ def posterior_tree(variables: Mapping[str, tuple[str | None, FloatArray]], seed:
     return tree
 
 
-type StageSums = Callable[[int, Collection[str] | None, str | None], Sums]
-"""Sums of the means of an embedding, given its number, the words of its whole list (None: all with both connections)
-and what rows of words are.
-"""
+type StageSums = Callable[[int, str | None], Sums]
+"""Sums of the means of an embedding, given its number and what rows of words are."""
 
 
 class Stage(NamedTuple):
@@ -160,6 +157,22 @@ def checked_contrast(contrast: object) -> tuple[str, str] | None:
         if isinstance(first, str) and isinstance(second, str) and first != second:
             return first, second
     raise InputError(f"contrast is {shown(contrast)}: give two connections, such as ('associated', 'different')")
+
+
+type Adjust = str | Mapping[str, Mapping[str, float]] | None
+"""An attribute of words that is adjusted for, as in :func:`fit`."""
+
+
+def _name_of_attribute(adjust: object) -> str:
+    """The name of an attribute of words that is adjusted for; empty without any."""
+    if adjust is None or isinstance(adjust, str):
+        return adjust or ""
+    if not isinstance(adjust, Mapping) or len(adjust) != 1:
+        raise InputError(
+            f"adjust is {shown(adjust)}: give 'frequency', 'length', or a mapping with one entry, the name of an "
+            "attribute and the number of each word"
+        )
+    return str(next(iter(adjust)))
 
 
 type Measured = Fit | Distances
@@ -226,7 +239,7 @@ def _measured(
     tables: Mapping[str, pd.DataFrame],
     data: Mapping[str, Distances],
     seed: int,
-    adjust: str | Mapping[str, Mapping[str, float]] | None,
+    adjust: Adjust,
     frequencies: Mapping[str, Any],
 ) -> Mapping[str, Measured]:
     """Each table as it is where every one knows how words are related, else fitted with errors of crossed effects."""
@@ -247,25 +260,30 @@ def _measured(
     return fits
 
 
-def measured_stage(tables: Tables, contrast: tuple[str, str] | None, seed: int, options: TwoStage) -> Stage:
-    """Estimates of tables or axes that a pool or a trend is made of."""
+def measured_stage(
+    tables: Tables, contrast: tuple[str, str] | None, seed: int, adjust: Adjust = None, frequencies: Any = None
+) -> Stage:
+    """Estimates of tables or axes that a pool is made of."""
+    if adjust is None and frequencies is not None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    attribute = _name_of_attribute(adjust)
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
     if axes:
-        if options.adjust is not None:
+        if adjust is not None:
             raise InputError("adjust and frequencies are for distance tables: make the axes with axis(..., adjust=)")
         copies = _copies({name: pd.Series(axis.places, list(axis.words)) for name, axis in axes.items()})
         return _stage_of_axes({name: axis for name, axis in axes.items() if name not in copies}, contrast, copies)
     frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}
-    by_name = frequencies_by_name(list(frames), options.frequencies)
+    by_name = frequencies_by_name(list(frames), frequencies)
     with one_thread():  # thousands of small matrices, of which several threads make more work
         data = _read(frames)
         pair, notes = default_contrast(data.values()) if contrast is None else (contrast, ())
-        if attribute := next(iter(data.values())).adjusted or name_of_attribute(options.adjust):
+        if attribute := next(iter(data.values())).adjusted or attribute:
             notes = (*notes, f"Distances are adjusted for {attribute}.")
         copies = _copies({name: _cell_means(each, pair) for name, each in data.items()})
         copies = {name: first for name, first in copies.items() if by_name[name] is by_name[first]}
         kept = {name: frame for name, frame in frames.items() if name not in copies}
-        measured = _measured(kept, {name: data[name] for name in kept}, seed, options.adjust, by_name)
+        measured = _measured(kept, {name: data[name] for name in kept}, seed, adjust, by_name)
         return stage_of(measured, pair)._replace(asked=notes, copies=copies)
 
 
@@ -349,11 +367,10 @@ def _stage_of_axes(axes: Mapping[str, Axis], contrast: tuple[str, str] | None, c
     return Stage(tuple(axes), first.ends, means, PAIRS, notes, sums, copies=copies)
 
 
-def _sums_of_places(words: Sequence[list[str]], number: int, whole: Collection[str] | None, _: str | None) -> Sums:
-    """The mean of some places, and below it each."""
+def _sums_of_places(words: Sequence[list[str]], number: int, _: str | None) -> Sums:
+    """The mean of all places, and below it each."""
     own = words[number]
-    chosen = np.array([whole is None or word in whole for word in own], dtype=float)
-    mean = sparse.csr_array(chosen[None] / max(chosen.sum(), 1))
+    mean = sparse.csr_array(np.full((1, len(own)), 1 / max(len(own), 1)))
     labels = pd.DataFrame({"protected_word": pd.array([WHOLE, *own], dtype="string")})
     return Sums(labels, stacked(mean, identity(len(own))), identity(len(own)), PAIRS)
 
@@ -362,13 +379,10 @@ def _sums_of_cells(
     parts: Sequence[CellErrors],
     contrast: tuple[str, str],
     number: int,
-    whole: Collection[str] | None,
     rows: str | None,
 ) -> Sums:
     """Rows as a fit has them."""
-    data, cells = parts[number].data, parts[number].cells
-    chosen = None if whole is None else np.isin(data.protected_words, list(whole))
-    return row_sums(data, cells, *contrast, rows, chosen)
+    return row_sums(parts[number].data, parts[number].cells, *contrast, rows)
 
 
 def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Stage:
@@ -517,12 +531,12 @@ def _mean_correlation(series: Sequence[pd.Series]) -> float:
     return float(np.clip(known.mean(), 0.0, 0.99)) if len(known) else 0.0
 
 
-def rows_of_all(stage: Stage, words: Collection[str] | None = None) -> tuple[str, list[str]]:
-    """The rows that all embeddings have, of the whole list of some words: associations, if each has them, or places.
+def rows_of_all(stage: Stage) -> tuple[str, list[str]]:
+    """The rows that all embeddings have: associations, if each has them, or places.
 
     And a note where only some have associations.
     """
-    kinds = [stage.sums(number, words, None).kind for number in range(len(stage.embeddings))]
+    kinds = [stage.sums(number, None).kind for number in range(len(stage.embeddings))]
     lacking = [name for name, kind in zip(stage.embeddings, kinds, strict=True) if kind != RAW]
     if not lacking or len(lacking) == len(kinds):
         return kinds[0], []
@@ -533,37 +547,31 @@ def rows_of_all(stage: Stage, words: Collection[str] | None = None) -> tuple[str
     return DIFFERENCE, [note]
 
 
-def _sums(stage: Stage, words: Collection[str] | None, rows: str | None) -> list[Sums]:
+def _sums(stage: Stage, rows: str | None) -> list[Sums]:
     """The sums of each embedding, of which none is without words."""
-    every = [stage.sums(number, words, rows) for number in range(len(stage.embeddings))]
+    every = [stage.sums(number, rows) for number in range(len(stage.embeddings))]
     for embedding, sums in zip(stage.embeddings, every, strict=True):
         if len(sums.index) < 2:
             raise InputError(f"{embedding}: no protected word has {' and '.join(stage.contrast)} distances")
     return every
 
 
-def whole_lists(stage: Stage, words: Collection[str] | None = None, rows: str | None = None) -> Estimates:
-    """The contrast of the whole list, or of a list of some words, as a fit has it, by ``embedding``.
+def whole_lists(stage: Stage, rows: str | None = None) -> Estimates:
+    """The contrast of the whole list as a fit has it, by ``embedding``.
 
     ``count`` is how many protected words it holds.
     """
-    every = _sums(stage, words, rows)
+    every = _sums(stage, rows)
     weights = sparse.csr_array(sparse.block_diag([sums.combine[[0]] @ sums.parts for sums in every]))
-    own = [set(sums.index["protected_word"].iloc[1:]) for sums in every]
-    counts = [len(each if words is None else each & set(words)) for each in own]
+    counts = [sums.index["protected_word"].iloc[1:].nunique() for sums in every]
     index = pd.DataFrame({"embedding": range(len(every)), "count": counts})
     return _known(stage, weights, identity(len(every)), index)
 
 
-def word_rows(stage: Stage, words: Collection[str] | None = None, rows: str | None = None) -> Estimates:
-    """The rows of single words as a fit has them, by ``embedding`` and ``word``, where ``words`` are the whole list."""
-    every = _sums(stage, words, rows)
+def word_rows(stage: Stage, rows: str | None = None) -> Estimates:
+    """The rows of single words as a fit has them, by ``embedding`` and ``word``."""
+    every = _sums(stage, rows)
     own = [sums.index["protected_word"].to_numpy()[1:] for sums in every]
-    if (size := sum(map(len, own))) > MOST_ROWS:
-        raise InputError(
-            f"there are {size:,} rows of words (protected words x embeddings), more than {MOST_ROWS:,}: take fewer "
-            "protected words"
-        )
     combine = sparse.csr_array(sparse.block_diag([sums.combine[1:] for sums in every]))
     parts = sparse.csr_array(sparse.block_diag([sums.parts for sums in every]))
     number = np.repeat(np.arange(len(own)), [len(each) for each in own])
@@ -690,12 +698,12 @@ def holding_notes(coverage: pd.DataFrame) -> list[str]:
     return notes
 
 
-def outside_note(values: np.ndarray, estimates: np.ndarray, what: str) -> list[str]:
-    """A note where a mean or a line lies below or above all estimates."""
-    if not (np.all(values < estimates) or np.all(values > estimates)):
+def outside_note(mean: float, estimates: FloatArray) -> list[str]:
+    """A note where a mean lies below or above all estimates."""
+    if not (np.all(mean < estimates) or np.all(mean > estimates)):
         return []
     return [
-        f"{what} lies {'below' if np.all(values < estimates) else 'above'} all estimates. Errors that are strongly "
+        f"The mean lies {'below' if np.all(mean < estimates) else 'above'} all estimates. Errors that are strongly "
         f"correlated and of unequal size lead there, and it is right only if their covariance is exact: take "
         "weights='equal'."
     ]

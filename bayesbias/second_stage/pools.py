@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
-from bayesbias._support.arguments import probability
+from bayesbias._support.arguments import one_of, probability
 from bayesbias._support.figures import drawing
 from bayesbias._support.phrases import IN_SDS, MINUS, ends_of, excludes_zero, negatives, order_said, percent, signed
 from bayesbias._support.results import Block, Cited, Page, Picture, Section, filled, front_page, whole_table
@@ -20,13 +20,15 @@ from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.estimates import Estimates
-from bayesbias.models.fits import used_seed
+from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.weights import DIFFERENCE
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias.second_stage.estimates import (
+    CHAINS,
     GIVEN_UNITS,
     JOINT,
+    Adjust,
     Staged,
     Tables,
     checked_contrast,
@@ -45,8 +47,9 @@ from bayesbias.second_stage.estimates import (
     units_of,
     whole_lists,
 )
-from bayesbias.second_stage.two_stage import DEFAULT, TwoStage, checked_stages
 
+WEIGHTS = ("equal", "precision")
+"""Weights of the estimates in a mean over embeddings."""
 WIDTH = 0.05
 """Width of the half-Cauchy priors of the spreads between embeddings, in cosine distance."""
 STANDARD_WIDTH = 0.5
@@ -290,7 +293,10 @@ def pool(
     groups: Mapping[str, str] | None = None,
     replicates: Mapping[str, str] | None = None,
     standardise: bool | Mapping[str, float] = False,
-    stages: TwoStage = DEFAULT,
+    weights: str = "equal",
+    adjust: Adjust = None,
+    frequencies: Any = None,
+    draws: int = 4000,
     seed: int | None = 0,
 ) -> Pool:
     """One contrast in many embeddings: each raw and partially pooled, their mean, spread and order.
@@ -327,8 +333,15 @@ def pool(
         embeddings whose distances have other scales, such as those of several languages. They are the distances between
         words drawn from the vocabulary, whatever the lists are, and only tables that ``distance_table`` made know them.
         A mapping of the names of all tables to numbers gives units of your own.
-    stages
-        Adjustment of distances, weights of the mean, and draws.
+    weights
+        ``"equal"``: the mean is the plain one of the estimates, in which groups weigh the same, settings within a group
+        and replicates within a setting, and only deviations from it are pooled. ``"precision"``: generalised least
+        squares, which is better if the covariance of the errors is exact, and may put a mean outside all estimates.
+    adjust, frequencies
+        An attribute of words that the distances of each embedding are adjusted for, and where frequencies come from, as
+        in :func:`fit`; ``frequencies`` may be a mapping of names of tables to what :func:`fit` takes.
+    draws
+        Draws in all, a multiple of 4, which are independent.
     seed
         As in :func:`fit`.
 
@@ -340,6 +353,8 @@ def pool(
     References
     ----------
     Gelman, A. et al. (2013). Bayesian Data Analysis, 3rd edition, chapter 5. https://doi.org/10.1201/b16018
+    Burke, D. L., Ensor, J. and Riley, R. D. (2017). Meta-analysis using individual participant data: one-stage and
+    two-stage approaches, and why they may differ. Statistics in Medicine 36. https://doi.org/10.1002/sim.7141
 
     Examples
     --------
@@ -356,12 +371,14 @@ def pool(
         _labels(replicates, list(embeddings), "replicates"),
     )
     _check_settings(setting_of)
-    options, seed_used, units = checked_stages(stages), used_seed(seed), units_of(standardise, embeddings)
-    stage = measured_stage(embeddings, connections, seed_used, options)
+    one_of(weights, WEIGHTS, "weights")
+    checked_draws(draws, CHAINS)
+    seed_used, units = used_seed(seed), units_of(standardise, embeddings)
+    stage = measured_stage(embeddings, connections, seed_used, adjust, frequencies)
     named = {name: table for name, table in embeddings.items() if name not in stage.copies}
     for labels, argument in ((group_of, "groups"), (setting_of, "replicates")):
         _refuse_torn(stage.copies, labels, argument)
-    settings, bands, layout = _arranged(list(named), setting_of, group_of, options.weights)
+    settings, bands, layout = _arranged(list(named), setting_of, group_of, weights)
     if len(settings) < 2:
         raise InputError(
             f"{listed(list(embeddings))} hold the same distances: they are one embedding, and a pool needs two"
@@ -378,7 +395,7 @@ def pool(
         contrasts = standardised(contrasts, units)
     y, covariance = contrasts.mean, contrasts.covariance.to_numpy()
     width, rng = WIDTH if units is None else STANDARD_WIDTH, np.random.default_rng([seed_used, 1])
-    drawn = layout.drawn(y, covariance, width, options.draws, rng)
+    drawn = layout.drawn(y, covariance, width, draws, rng)
     relations, correlates = _relations(outside, y, covariance, layout, drawn, width, rng)
     coords = {"setting": settings, "embedding_group": bands, "variable": _variables(outside)}
     tree = posterior_tree(
@@ -407,13 +424,13 @@ def pool(
         *holding_notes(coverage),
         *stage.asked,
     ]
-    if options.weights == "precision":
-        notes += outside_note(tree["posterior/mean"].to_numpy().mean(keepdims=True), y, "The mean")
+    if weights == "precision":
+        notes += outside_note(tree["posterior/mean"].to_numpy().mean(), y)
     return Pool(
         subject=subject_of(stage.contrast, coverage),
         contrast=stage.contrast,
         unit=COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS,
-        weights=options.weights,
+        weights=weights,
         estimates=replace(contrasts, index=index),
         tree=tree,
         outside=outside,

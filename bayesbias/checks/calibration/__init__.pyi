@@ -1,8 +1,3 @@
-from ...second_stage.prior_checks import Interval as Interval
-from ...second_stage.prior_checks import PriorCheck as PriorCheck
-from ...second_stage.prior_checks import prior_analyses as prior_analyses
-from ...second_stage.prior_checks import prior_analysis as prior_analysis
-from ...second_stage.prior_checks import prior_check as prior_check
 from .null_models import NullDistribution as NullDistribution
 from .null_models import NullWeat as NullWeat
 from .null_models import null_distribution as null_distribution

@@ -17,7 +17,7 @@ from bayesbias._support.arguments import one_of, probability, whole_number
 from bayesbias._support.phrases import difference, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result, Section, whole_table
-from bayesbias._support.runs import one_thread
+from bayesbias._support.threads import one_thread
 from bayesbias.checks.calibration.null_models import as_far, with_attributes
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Coverage, distance_table

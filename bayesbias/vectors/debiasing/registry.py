@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from inspect import Parameter
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import printable, text
-from bayesbias._support.registers import Register, description_of, name_of, of_package, options_of
+from bayesbias._support.registers import Register, description_of, name_of, options_of
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import unit_single
 from bayesbias.vectors import Embedding, about, composed_sentences, find_keys, keyed_vectors, opened
@@ -192,35 +192,6 @@ for bundled in (
 def find_method(method: object) -> Method:
     """A debiasing method by name, as it is, or that of a function."""
     return METHODS.find(method)
-
-
-NONE = "none"  # in plans, the method that leaves an embedding as it is
-
-
-def method_by_name(option: Any) -> Any:
-    """The debiasing of a plan with its method by name; a method or function that is given is registered."""
-    if isinstance(option, Mapping):
-        return {name: METHODS.name_of(value) if name == "method" else value for name, value in option.items()}
-    return METHODS.name_of(option)
-
-
-def method_and_options(debiasing: str | Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The method in the debiasing of a plan, and its options."""
-    options = {"method": debiasing} if isinstance(debiasing, str) else dict(debiasing)
-    return options.pop("method", None), options
-
-
-def debiased(kv: KeyedVectors, debiasing: str | Mapping[str, Any]) -> KeyedVectors:
-    """An embedding with the debiasing of a plan, which may be none."""
-    method, options = method_and_options(debiasing)
-    return kv if method == NONE else debias(kv, method, **options)
-
-
-def methods_from_outside(options: Iterable[Any]) -> tuple[Method, ...]:
-    """The methods in the debiasing of a plan that are not of the package."""
-    names = [method_and_options(option)[0] for option in options]
-    methods = [find_method(name) for name in dict.fromkeys(names) if name != NONE]
-    return tuple(method for method in methods if not of_package(method.run))
 
 
 def list_methods() -> pd.DataFrame:
