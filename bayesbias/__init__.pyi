@@ -66,7 +66,7 @@ from .reporting.papers import cite as cite
 from .reporting.papers import to_latex as to_latex
 from .second_stage import criterion as criterion
 from .second_stage import pool as pool
-from .second_stage.sweeps import sweep as sweep
+from .sweeps import sweep as sweep
 from .vectors import contextual as contextual
 from .vectors import debiasing as debiasing
 from .vectors import list_embeddings as list_embeddings

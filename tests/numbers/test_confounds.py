@@ -560,8 +560,7 @@ def test_commands_give_what_the_functions_give(frequent, here):
         given = [part for each in frequencies for part in ("--frequencies", each)]
         code, out, _ = here("pool", "t.parquet", "u.parquet", "--adjust", "frequency", *given, "-o", "p.csv")
         assert code == 0
-        stages = bb.checks.TwoStage(adjust="frequency", frequencies="counts.tsv")
-        expected = bb.pool(tables, stages=stages, seed=0).table()
+        expected = bb.pool(tables, adjust="frequency", frequencies="counts.tsv", seed=0).table()
         np.testing.assert_allclose(pd.read_csv("p.csv")["estimate"], expected["estimate"], atol=1e-6)
     code, _, errors = here(*command, "missing.tsv")
     assert code == 1

@@ -61,7 +61,7 @@ def test_words_without_a_value_are_named(occupations, shares):
 
 def test_a_relation_of_frequency_alone_goes_away(occupations, shares):
     def related(values, **options):
-        return bb.criterion(occupations("related"), values, contrast=POLES, stages=bb.checks.TwoStage(**options))
+        return bb.criterion(occupations("related"), values, contrast=POLES, **options)
 
     raw = related(shares)
     rng = np.random.default_rng(0)
@@ -99,7 +99,6 @@ def test_a_relation_of_frequency_alone_goes_away(occupations, shares):
         ("real", {"se": -1.0}, "negative"),
         ("real", {"se": {"nurse": 1.0}}, "se lacks"),
         ("nan", {}, "finite"),
-        ("real", {"stages": bb.checks.TwoStage(weights="precision")}, "weights is 'precision'"),
     ],
 )
 def test_wrong_input_is_named(occupations, shares, values, options, message):
@@ -212,10 +211,10 @@ def test_a_planted_relation_of_twice_as_many_words_as_dimensions(sized):
 def test_false_positives_of_values_that_are_unrelated(occupations, shares, ratings, gender, sized, of):
     held = {"a fit": (occupations("crossed"), pd.Series(shares), POLES), "an axis": (gender, ratings[0], None)}
     post, values, poles = held[of]
-    rng, calls, trials, stages = np.random.default_rng(0), 0, sized(60, 30), bb.checks.TwoStage(draws=1000)
+    rng, calls, trials = np.random.default_rng(0), 0, sized(60, 30)
     for seed in range(trials):
         shuffled = pd.Series(rng.permutation(values.to_numpy()), values.index)
-        row = bb.criterion(post, shuffled, contrast=poles, stages=stages, seed=seed).table().iloc[0]
+        row = bb.criterion(post, shuffled, contrast=poles, draws=1000, seed=seed).table().iloc[0]
         calls += row["low"] > 0 or row["high"] < 0
     assert calls / trials < 0.11 + 3 * np.sqrt(0.11 * 0.89 / trials)
 
@@ -299,8 +298,7 @@ def test_places_are_less_the_mean_that_is_said(slice_vectors, shares, centre):
 
 
 def test_an_adjustment_is_named_once_with_its_source(occupations, shares):
-    stages = bb.checks.TwoStage(adjust="frequency")
-    found = bb.criterion(occupations("related"), shares, contrast=POLES, stages=stages)
+    found = bb.criterion(occupations("related"), shares, contrast=POLES, adjust="frequency")
     assert " -" not in found.text()
     assert "(-" not in found.text()
     written = bb.methods_text(found)

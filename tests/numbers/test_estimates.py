@@ -234,11 +234,6 @@ def test_estimates_of_pools_and_trends(slice_vectors, hard_debiased):
     assert theta.index["name"].tolist() == ["one", "other", "third"]
     larger = (theta.select(name="one") - theta.select(name="other")).below(0.0)[0]
     assert 1 - larger == pytest.approx(pool.probability("one", "other"))
-    trend = bb.trend(tables, {"one": 0, "other": 1, "third": 2}, seed=0)
-    row = trend.change("one", "third")
-    level = trend.population.select(variable="level")
-    assert (level.select(name="third") - level.select(name="one")).mean[0] == pytest.approx(row["mean"])
-    assert (trend.estimates[2] - trend.estimates[0]).mean[0] == pytest.approx(row["estimate"])
 
 
 def test_estimates_of_axes_and_criteria(slice_vectors):

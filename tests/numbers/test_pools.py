@@ -1,4 +1,4 @@
-"""Pools and trends would no longer be those of the single fits, and a copy of an embedding would count as another."""
+"""Pools would no longer be those of the single fits, and a copy of an embedding would count as another."""
 
 from dataclasses import replace
 
@@ -9,13 +9,11 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias import second_stage
-from bayesbias._support.phrases import figure
 from bayesbias.errors import InputError
 from bayesbias.models.tree import read_distances
 
 NAMES = [f"e{at}" for at in range(6)]
-YEARS = {name: 1900 + 10 * at for at, name in enumerate(NAMES)}
-THREE = dict(list(YEARS.items())[:3])
+THREE = NAMES[:3]
 OUTSIDE = pd.DataFrame({"x": [1.0, 3.0, 2.0, 5.0, 6.0, 4.5]}, index=NAMES)
 
 
@@ -64,17 +62,6 @@ def related(tables):
     return bb.pool(tables, on=OUTSIDE)
 
 
-@pytest.fixture(scope="module")
-def trended(tables):
-    return bb.trend(tables, YEARS)
-
-
-@pytest.fixture(scope="module")
-def short(three):
-    """A trend of three embeddings."""
-    return bb.trend(three, THREE)
-
-
 def test_estimates_are_the_contrasts_of_single_fits(tables, pooled):
     table = pooled.table()
     for name, row in table.set_index("name").iterrows():
@@ -93,10 +80,9 @@ def test_groups_of_unequal_size_weigh_the_same_as_in_a_fit(three):
     cells = {
         name: table.pivot_table("distance", "protected_word", "connection").mean() for name, table in few.items()
     }  # means in which words weigh the same
-    for result in (bb.pool(few), bb.trend(few, THREE)):
-        for name, row in result.table().set_index(result.table().columns[0]).iterrows():
-            assert row["estimate"] == pytest.approx(expected[name]["mean"].iloc[0], abs=1e-6)
-            assert abs(row["estimate"] - (cells[name]["associated"] - cells[name]["different"])) > 0.003
+    for name, row in bb.pool(few).table().set_index("name").iterrows():
+        assert row["estimate"] == pytest.approx(expected[name]["mean"].iloc[0], abs=1e-6)
+        assert abs(row["estimate"] - (cells[name]["associated"] - cells[name]["different"])) > 0.003
 
 
 @pytest.fixture(scope="module")
@@ -115,15 +101,13 @@ def unequal(noisy):
 def test_lists_of_unequal_size_weigh_the_same_as_in_a_fit(unequal, related):
     """Of the words of the other lists, two in three would be those of one list."""
     tables = unequal if related else {name: table.without_relatedness() for name, table in unequal.items()}
-    trended = bb.trend(tables, THREE)
-    for result in (bb.pool(tables), trended):
-        for name, row in result.table().set_index(result.table().columns[0]).iterrows():
-            cell = tables[name].pivot_table("distance", ["protected_word", "group"], "attribute_class")
-            own = pd.Series([values[group] for (_, group), values in cell.iterrows()], cell.index)
-            difference = own - (cell.sum(axis=1) - own) / 2
-            assert row["estimate"] == pytest.approx(difference.groupby("group").mean().mean(), abs=1e-6)
-    assert trended.rows == "association"
-    assert "a trend of its own, less how near each list is to all protected words: the" in trended.text()
+    pool = bb.pool(tables)
+    for name, row in pool.table().set_index("name").iterrows():
+        cell = tables[name].pivot_table("distance", ["protected_word", "group"], "attribute_class")
+        own = pd.Series([values[group] for (_, group), values in cell.iterrows()], cell.index)
+        difference = own - (cell.sum(axis=1) - own) / 2
+        assert row["estimate"] == pytest.approx(difference.groupby("group").mean().mean(), abs=1e-6)
+    assert pool.rows == "association"
 
 
 def test_errors_of_one_embedding_are_those_of_its_fit(unequal):
@@ -139,33 +123,21 @@ def test_contrasts_are_of_one_kind_in_all_embeddings(unequal):
     gone = dict(unequal)
     first = next(iter(gone))
     gone[first] = gone[first].query("not (protected_word == 'he' and attribute_class == 'young')")
-    for result in (bb.pool(gone), bb.trend(gone, THREE)):
-        assert result.rows == "difference"
-        assert any(
-            f"to the stereotypes of every group in {first}: contrasts are differences" in n for n in result.notes
-        )
-        for name, row in result.table().set_index(result.table().columns[0]).iterrows():
-            cells = gone[name].pivot_table("distance", ["group", "protected_word"], "connection")
-            difference = cells["associated"] - cells["different"]
-            assert row["estimate"] == pytest.approx(difference.groupby("group").mean().mean(), abs=1e-6)
+    pool = bb.pool(gone)
+    assert pool.rows == "difference"
+    assert any(f"to the stereotypes of every group in {first}: contrasts are differences" in n for n in pool.notes)
+    for name, row in pool.table().set_index("name").iterrows():
+        cells = gone[name].pivot_table("distance", ["group", "protected_word"], "connection")
+        difference = cells["associated"] - cells["different"]
+        assert row["estimate"] == pytest.approx(difference.groupby("group").mean().mean(), abs=1e-6)
 
 
-def test_trends_of_words_are_those_of_their_associations(unequal):
-    rows = {name: bb.contrasts(bb.fit(table, draws=40, seed=0), rows="association") for name, table in unequal.items()}
-    trended = bb.trend(unequal, THREE, stages=bb.checks.TwoStage(weights="equal"))
-    times = np.array(list(THREE.values()), dtype=float)
-    for word, slope in trended.slopes().set_index("protected_word")["mean"].iloc[1:].items():
-        series = [frame.set_index("protected_word").loc[word, "mean"] for frame in rows.values()]
-        assert slope == pytest.approx(np.polyfit(times, series, 1)[0], abs=1e-4)
-
-
-def test_the_default_contrast_is_what_every_table_has(tables, pooled, trended):
-    assert pooled.contrast == trended.contrast == ("associated", "different")
+def test_the_default_contrast_is_what_every_table_has(tables, pooled):
+    assert pooled.contrast == ("associated", "different")
     without = tables["e0"][tables["e0"]["connection"] != "different"]
     fallen = bb.pool({**tables, "e0": without})
     assert fallen.contrast == ("associated", "human")
     assert "The contrast is associated − human: no protected word has both" in fallen.notes[-1]
-    assert bb.trend({**tables, "e0": without}, YEARS).notes[-1] == fallen.notes[-1]
     bare = without[without["connection"] == "associated"]
     with pytest.raises(InputError, match="no connection stands beside associated everywhere"):
         bb.pool({**tables, "e0": bare})
@@ -279,10 +251,10 @@ def test_embeddings_that_hold_few_words_or_other_languages_are_named(three, fewe
     held = second_stage.estimates.holdings(few, ("associated", "different"))
     assert held["language"].tolist() == ["en", "fr", "en"]
     assert held.loc["e1", "found"] == pytest.approx(share)
-    for result in (bb.pool(few), bb.trend(few, THREE)):
-        assert f"Clearly fewer are in e1 ({100 * share:.0f}%)" in result.text()
-        assert "The lists are in 2 languages (en, fr)" in result.text()
-        assert result.estimates.index["found"].tolist() == held["found"].tolist()
+    pool = bb.pool(few)
+    assert f"Clearly fewer are in e1 ({100 * share:.0f}%)" in pool.text()
+    assert "The lists are in 2 languages (en, fr)" in pool.text()
+    assert pool.estimates.index["found"].tolist() == held["found"].tolist()
 
 
 def test_words_of_control_lists_that_the_contrast_does_not_take_are_not_counted(three, fewer):
@@ -309,7 +281,10 @@ WRONG_POOLS = [
     (NAMES, {"standardise": "yes"}, "standardise"),
     (NAMES, {"standardise": {"e0": 0.1}}, "names of all tables"),
     (NAMES, {"standardise": dict.fromkeys(NAMES, -0.1)}, "a cosine distance above 0"),
-    (NAMES, {"stages": {"weights": "precision"}}, "stages is .*: give options of both stages"),
+    (NAMES, {"weights": "optimal"}, "weights"),
+    (NAMES, {"draws": 4001}, "give a multiple of 4"),
+    (NAMES, {"draws": "many"}, "draws is"),
+    (NAMES, {"frequencies": {"a": 1}}, "nothing is adjusted for"),
     (["e0"], {}, "at least 2 embeddings"),
     (["e0", "e0", "e0"], {}, "a, b, c hold the same distances: they are one embedding"),
 ]
@@ -320,20 +295,6 @@ def test_wrong_pools_are_named(tables, names, options, message):
     given = tables if names is NAMES else {key: tables[name] for key, name in zip("abc", names, strict=False)}
     with pytest.raises(InputError, match=message):
         bb.pool(given, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"weights": "optimal"}, "weights"),
-        ({"draws": 4001}, "give a multiple of 4"),
-        ({"draws": "many"}, "draws is"),
-        ({"frequencies": {"a": 1}}, "nothing is adjusted for"),
-    ],
-)
-def test_wrong_options_of_both_stages_are_named(options, message):
-    with pytest.raises(InputError, match=message):
-        bb.checks.TwoStage(**options)
 
 
 def test_a_relation_is_told_with_the_mass_that_is_asked_for(related):
@@ -379,97 +340,6 @@ def test_a_picture_of_a_relation_has_its_points_and_its_correlation(related, poo
         bb.plots.plot_relation(pooled)
     with pytest.raises(InputError, match="takes what pool or criterion returns"):
         bb.plots.plot_relation({})
-
-
-def test_a_picture_of_a_trend_is_drawn_over_time(trended):
-    axes = bb.plots.plot_trend(trended).axes[0]
-    assert axes.collections[-1].get_offsets()[:, 0].tolist() == list(YEARS.values())
-
-
-def test_a_planted_change_is_seen_and_none_is_not_made_up(tables, trended):
-    row = trended.change("e0", "e5")
-    assert row["low"] < 0 < row["high"]
-    lowered = {}
-    for at, (name, table) in enumerate(tables.items()):
-        lowered[name] = pd.DataFrame(table).copy()
-        lowered[name].loc[table["connection"] == "associated", "distance"] -= 0.02 * at
-    fallen = bb.trend(lowered, YEARS)
-    whole = fallen.slopes().iloc[0]
-    assert whole["over_all"] == pytest.approx(-0.1, abs=3 * whole["sd"] * 50)
-    assert whole["high"] < 0
-    first, second = (trend.findings()[0] for trend in (fallen, trended))
-    per = f"fell by {figure(-whole['mean'])} per unit of time (89% interval of the change"
-    assert first.startswith(f"The contrast associated \N{MINUS SIGN} different {per}")
-    assert ": associated words became closer. From e0 to e5 the trend changed by " in first
-    assert second.startswith("Whether the contrast associated \N{MINUS SIGN} different rose or fell is not known: from")
-    named = bb.trend(lowered, pd.Series(YEARS, name="year"))
-    assert " per year (" in named.findings()[0]
-    assert bb.plots.plot_trend(named).axes[0].get_xlabel().startswith("year")
-    assert (fallen.slopes().iloc[1:]["mean"] < 0).all()
-
-
-def test_either_kind_agrees_on_a_line(tables, trended):
-    walk = bb.trend(tables, YEARS, kind="walk")
-    assert np.abs(trended.table()["mean"] - walk.table()["mean"]).max() < 0.02
-    both = {"deviation_sd", "level", "word_slope"}
-    assert both | {"slope", "shared_sd", "correlation"} == set(trended.tree["posterior"].data_vars)
-    assert both | {"step_sd"} == set(walk.tree["posterior"].data_vars)
-
-
-def test_words_that_leave_are_named_and_keep_their_own_trend(tables):
-    without = tables["e5"][tables["e5"]["protected_word"] != "he"]
-    trend = bb.trend({**tables, "e5": without}, YEARS)
-    assert any("he" in note and "1 of" in note for note in trend.notes)
-    assert "he" in trend.slopes()["protected_word"].dropna().tolist()
-    assert (trend.estimates.index["protected_words"] == 13).all()
-
-
-WRONG_TRENDS = [
-    (NAMES, dict.fromkeys(NAMES, 1), "time repeats"),
-    (NAMES, dict.fromkeys(NAMES, "soon"), "finite number"),
-    (NAMES, {"e0": 1}, "names of all tables"),
-    (NAMES, None, "finite number"),
-    (["e0"], {"e0": 1}, "at least 3"),
-    (["e0", "e1"], {"e0": 1, "e1": 2}, "two embeddings tell a difference, but not how much of it is chance"),
-    (["e0", "e1", "e0"], THREE, "e0 and e2 hold the same distances: give another embedding"),
-]
-
-
-@pytest.mark.parametrize(("names", "time", "message"), WRONG_TRENDS)
-def test_wrong_trends_are_named(tables, names, time, message):
-    with pytest.raises(InputError, match=message):
-        bb.trend({key: tables[name] for key, name in zip(NAMES, names, strict=False)}, time)
-
-
-def test_three_embeddings_have_noise_of_training_and_other_units(three, short):
-    assert short.draws("deviation_sd").min() > 0
-    assert "A single embedding deviates from the trend, in part together with its neighbours" in short.text()
-    unit = [table.coverage.embedding["spread"]["sd"] for table in three.values()]
-    scaled = bb.trend(three, THREE, standardise=True)
-    np.testing.assert_allclose(scaled.estimates.mean * unit, short.estimates.mean)
-    assert scaled.unit == "standard deviations of the embedding's distances"
-    assert scaled.unit in scaled.text()
-
-
-def test_the_plain_difference_stands_beside_the_change(short):
-    row, y = short.change("e0", "e2"), short.estimates.mean
-    covariance = short.estimates.covariance.to_numpy()
-    sd = np.sqrt(covariance[0, 0] + covariance[2, 2] - 2 * covariance[0, 2])
-    assert row["estimate"] == pytest.approx(y[2] - y[0])
-    assert row["estimate_high"] - row["estimate"] == pytest.approx(1.598 * sd, rel=1e-3)
-    assert "The estimates of these two embeddings differ by" in short.text()
-
-
-def test_a_line_that_does_not_fit_is_said(slice_vectors, hard_debiased, short):
-    """Three embeddings, of which the second is debiased: the errors of the three are nearly the same."""
-    noise = np.random.default_rng(0).standard_normal(slice_vectors.vectors.shape).astype(np.float32)
-    length = np.linalg.norm(slice_vectors.vectors, axis=1).mean()
-    again = moved(slice_vectors, slice_vectors.vectors + 0.005 * length * noise / 17)
-    embeddings = {"before": slice_vectors, "after": hard_debiased, "again": again}
-    bent = {name: bb.distance_table(kv, "gender") for name, kv in embeddings.items()}
-    notes = bb.trend(bent, {"before": 1990.0, "after": 2000.0, "again": 2010.0}).notes
-    assert any("A line does not fit these estimates" in note for note in notes)
-    assert not any("A line does not fit" in note for note in short.notes)
 
 
 @pytest.fixture(scope="module")
@@ -518,13 +388,6 @@ def test_one_axis_twice_counts_once(axes):
     np.testing.assert_array_equal(again.draws("population_mean"), plain.draws("population_mean"))
 
 
-def test_a_trend_of_axes(axes):
-    trend = bb.trend(axes, seed=0)
-    difference = axes["2010"].places.mean() - axes["1990"].places.mean()
-    assert trend.change("1990", "2010")["estimate"] == pytest.approx(difference)
-    assert trend.slopes()["protected_word"].iloc[1:].tolist() == list(axes["1990"].words)
-
-
 def axis_of(pairs):
     return bb.axis("glove-50d-slice", pairs, words=["nurse"])
 
@@ -535,7 +398,7 @@ def axis_of(pairs):
         (lambda axes: {**axes, "2010": axis_of("affluence")}, {}, "another axis"),
         (lambda axes: {"a": axes["1990"], "b": pd.DataFrame()}, {}, "distance tables, .* or to axes"),
         (lambda axes: dict.fromkeys("ab", axis_of([("he", "she"), ("man", "woman")])), {}, "4"),
-        (lambda axes: axes, {"stages": bb.checks.TwoStage(adjust="frequency")}, "make the axes with"),
+        (lambda axes: axes, {"adjust": "frequency"}, "make the axes with"),
     ],
 )
 def test_axes_that_cannot_be_pooled_are_refused(axes, changed, options, message):

@@ -1,14 +1,13 @@
-"""Pools, trends and criteria would have intervals that hold the truth too seldom, and nobody would notice."""
+"""Pools and criteria would have intervals that hold the truth too seldom, and nobody would notice."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import ndtr, ndtri
 from scipy.stats import chisquare
 
 from bayesbias.numerics.second_stage import latent_relation, second_stage
-from bayesbias.second_stage import pools, trends
+from bayesbias.second_stage import pools
 
 BCG = np.array(
     [
@@ -342,106 +341,3 @@ def test_a_wrong_covariance_costs_the_precision_its_coverage():
         low, high = interval(np.transpose([(each.coefficients + each.effects[0]).mean(axis=1) for each in draws]))
         covered[name] = ((low < 0) & (high > 0)).mean()
     assert covered["equal"] > 0.89 - 3 * 0.04 > 0.7 > covered["precision"]
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("kind", ["linear", "walk"])
-def test_changes_of_a_trend_are_covered_at_their_rate(sized, kind):
-    rng = np.random.default_rng(0)
-    times, size = np.arange(10.0), sized(200, 80)
-    root = rng.normal(0, 0.004, (10, 10))
-    covariance, calls, hits = root @ root.T + 0.03**2, 0, 0
-    for trial in range(size):
-        # deviations from a line are in part shared by neighbours
-        shared = 0.01**2 * 0.8 ** np.abs(times[:, None] - times) if kind == "linear" else 0.0
-        noise = rng.multivariate_normal(np.zeros(10), covariance + shared) + rng.normal(0, 0.005, 10)
-        # half of the linear trends are none; a walk is one of its own kind
-        slope = 0.003 * (trial % 2)
-        truth = slope * times if kind == "linear" else np.cumsum(rng.normal(0, 0.01, 10))
-        level, _ = trends._levels(truth + noise, covariance, times, kind, "precision", 1000, rng)
-        change = level[:, -1] - level[:, 0]
-        hits += holds(change, truth[-1] - truth[0])
-        calls += kind == "linear" and slope == 0 and not holds(change, 0)
-    error = np.sqrt(0.89 * 0.11 / size)
-    assert abs(hits / size - 0.89) < 3 * error
-    assert calls / (size / 2) < 0.11 + 3 * error * np.sqrt(2)
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("size", [3, 6])
-def test_an_ordinary_line_covers_what_errors_of_other_sizes_hide(sized, size):
-    """Equal errors that are taken for unequal ones; training adds noise."""
-    rng, times, hits = np.random.default_rng(0), np.arange(float(size)), 0
-    true, taken = (alike(sd, 0.95) for sd in (np.full(size, 0.03), 0.03 * np.linspace(0.63, 1.58, size)))
-    trials = sized(100, 50)
-    for _ in range(trials):
-        y = rng.multivariate_normal(np.zeros(size), true) + rng.normal(0, 0.01, size)
-        level, _ = trends._levels(y, taken, times, "linear", "equal", 1000, rng)
-        hits += holds(level[:, -1] - level[:, 0], 0)
-        assert (np.median(level, axis=0) - y).mean() == pytest.approx(0, abs=3e-3)
-    assert hits / trials > 0.89 - 3 * np.sqrt(0.89 * 0.11 / trials)
-
-
-@pytest.mark.parametrize("kind", ["linear", "walk"])
-def test_levels_lie_around_the_plain_mean(kind):
-    rng, times = np.random.default_rng(2), np.arange(8.0)
-    covariance = alike(np.linspace(0.01, 0.03, 8), 0.98)
-    y = rng.multivariate_normal(np.zeros(8), covariance)
-    level, extra = trends._levels(y, covariance, times, kind, "equal", 40_000, rng)
-    error = np.sqrt((extra["deviation_sd"] ** 2).mean() / 40_000)
-    assert level.mean() == pytest.approx(y.mean(), abs=3 * error)
-    least, _ = trends._levels(y, covariance, times, kind, "precision", 40_000, rng)
-    assert abs(least.mean() - y.mean()) > 5 * abs(level.mean() - y.mean())
-
-
-def test_the_mixture_over_correlations_is_that_of_brute_force():
-    """The mean and sd of the slope by a sum over correlations and both scales, on a grid of its own."""
-    rng, times = np.random.default_rng(4), np.arange(6.0)
-    covariance = 0.004**2 * np.eye(6) + 0.03**2
-    y = 0.01 * times + rng.multivariate_normal(np.zeros(6), covariance) + np.cumsum(rng.normal(0, 0.006, 6))
-    design = trends._line(times)
-    across = np.linalg.svd(design)[0][:, 2:]
-    least, scales = np.linalg.pinv(design), np.geomspace(1e-5, 4, 90)
-    log, variance = [], []
-    for correlation in trends.CORRELATIONS:
-        shared = correlation ** np.abs(times[:, None] - times)
-        for first in scales:
-            for second in scales:
-                total = covariance + first**2 * shared + second**2 * np.eye(6)
-                inner, rest = across.T @ total @ across, across.T @ y
-                prior = np.log(first * second / (1 + (first / 0.02) ** 2) / (1 + (second / 0.02) ** 2))
-                quadratic = rest @ np.linalg.solve(inner, rest)
-                log.append(prior - 0.5 * (np.linalg.slogdet(inner)[1] + quadratic))
-                # the slope of the trend itself: what contrasts tell of the deviations is taken off the residuals
-                variance.append((least @ total @ least.T)[1, 1])
-    mass = np.exp(np.array(log) - max(log))
-    mass /= mass.sum()
-    level, extra = trends._levels(y, covariance, times, "linear", "equal", 40_000, rng)
-    by_model = mass.reshape(3, -1).sum(axis=1)
-    drawn = [(extra["correlation"] == each).mean() for each in trends.CORRELATIONS]
-    np.testing.assert_allclose(drawn, by_model, atol=0.01)
-    assert np.median(extra["slope"]) == pytest.approx((least @ y)[1], abs=3e-4)
-    order = np.sqrt(np.array(variance))
-    reach = order * ndtri(0.945)
-    grid = np.linspace(reach.min(), reach.max(), 4000)[:400]
-    below = (mass * ndtr(grid[:, None] / order)).sum(axis=1)
-    expected = float(np.interp(0.945, below, grid))
-    assert np.quantile(extra["slope"], 0.945) - (least @ y)[1] == pytest.approx(expected, rel=0.05)
-    assert level.shape == (40_000, 6)
-
-
-@pytest.mark.study
-@pytest.mark.parametrize(("correlation", "sd", "most"), [(0.0, 0.01, 0.11), (0.7, 0.01, 0.16), (0.9, 0.02, 0.4)])
-def test_correlated_deviations_are_seldom_called_a_change(correlation, sd, most):
-    rng, times, called = np.random.default_rng(0), np.arange(10.0), {"before": 0, "now": 0}
-    covariance, design = alike(np.full(10, 0.03), 0.98), trends._line(times)
-    apart = sd**2 * correlation ** np.abs(times[:, None] - times)
-    for _ in range(60):
-        y = rng.multivariate_normal(np.zeros(10), covariance + apart)
-        alone = second_stage(y, covariance, design, [], [0.02], np.linalg.pinv(design))
-        level, _ = trends._levels(y, covariance, times, "linear", "equal", 500, rng)
-        slopes = {"before": alone.draw(500, rng).coefficients[:, 1], "now": level[:, 1] - level[:, 0]}
-        for name, slope in slopes.items():
-            called[name] += not holds(slope, 0)
-    assert called["now"] / 60 <= most
-    assert correlation == 0 or called["now"] < 0.6 * called["before"]

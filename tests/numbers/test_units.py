@@ -110,8 +110,6 @@ class TestStandardised:
         message = r"24 words of the vocabulary of one are known, and .* 30 or more"
         with pytest.raises(InputError, match=message):
             bb.pool(few, standardise=True)
-        with pytest.raises(InputError, match=message):
-            bb.trend(few, {"one": 1, "two": 2, "three": 3}, standardise=True)
         tables = {name: bb.distance_table(kv, lists) for name, kv in pair.items()}
         bare = {}
         for name, table in tables.items():
@@ -143,29 +141,7 @@ class TestStandardised:
         row = compared.contrasts(*contrast, standardise=True).iloc[0]
         assert row["mean"] == pytest.approx(first[1] - first[0], rel=1e-6)
 
-    def test_the_order_of_word_lists_does_not_change_a_multiverse(self, pair, tmp_path):
-        """Google's gender was -.628 or -.833, as the lists stood in the plan."""
-        paths = []
-        for name, kv in pair.items():
-            paths.append(str(tmp_path / f"{name}.npz"))
-            bb.save_embedding(kv, paths[-1])
-        found = []
-        for names in (["gender", "weat7"], ["weat7", "gender"]):
-            decisions = {"embedding": {"options": paths, "status": "unsure"}, "words": names}
-            made = bb.multiverse({"decisions": decisions, "replicates": 0}).table()
-            found.append(made.set_index(["embedding", "words"])["estimate"].sort_index())
-        np.testing.assert_allclose(*found, rtol=1e-9)
-        tables = bb.distance_tables(pair, "gender")
-        own = bb.pool(tables, ("associated", "different"), standardise=True).estimates.mean.tolist()
-        assert found[0].xs("gender", level="words").tolist() == pytest.approx(own, rel=1e-4)
-
-    def test_a_trend_and_a_criterion_ignore_lists_that_they_do_not_take(self, pair, lists):
-        third = bb.debias(pair["google"], "project", definitional=[("he", "she")])
-        embeddings = {"1": pair["google"], "2": pair["noisy"], "3": third}
-        contrast, both = ("associated", "different"), (lists, without_controls(lists))
-        found = [bb.trend(bb.distance_tables(embeddings, own), contrast=contrast, standardise=True) for own in both]
-        np.testing.assert_allclose(*(each.estimates.mean for each in found), rtol=1e-12)
-        np.testing.assert_allclose(*(each.estimates.sd for each in found), rtol=0.1)
+    def test_a_criterion_ignores_lists_that_it_does_not_take(self, pair):
         words = {"math": 1, "algebra": 2, "geometry": 3, "poetry": 4, "art": 5, "dance": 6, "drama": 5, "symphony": 4}
         science = bb.load_words("weat7")
         tables = [bb.distance_table(pair["google"], each) for each in (science, without_controls(science))]

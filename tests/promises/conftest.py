@@ -32,7 +32,6 @@ MADE = {
     "outside": lambda made: {
         word: float(at) for at, word in enumerate([*made.lists.protected["a"], *made.lists.protected["b"]])
     },
-    "few": lambda made: bb.checks.TwoStage(draws=200),
     # embeddings
     "kv": lambda made: made.random_embedding(made.lists, 1),
     "other": lambda made: made.random_embedding(made.lists, 2),
@@ -48,7 +47,6 @@ MADE = {
     # tables and fits
     "table": lambda made: bb.distance_table(made.kv, made.lists, relatedness=False),
     "after": lambda made: bb.distance_table(made.other, made.lists, relatedness=False),
-    "nearly": lambda made: made.table.assign(distance=0.9995 * made.table["distance"]),
     "related_table": lambda made: bb.distance_table(made.kv, made.lists),
     "relatedness": lambda made: bb.relatedness(made.related_table),
     "post": lambda made: bb.fit(made.table, "crossed", draws=200, seed=1),
@@ -76,22 +74,9 @@ MADE = {
             for at, name in enumerate("abcdef")
         },
         on=pd.DataFrame({"size": np.arange(6.0)}, index=list(tables)),
-        stages=made.few,
+        draws=200,
     ),
-    "trend": lambda made: bb.trend({"1": made.table, "2": made.after, "3": made.nearly}, stages=made.few),
-    "criterion": lambda made: bb.criterion(made.post, made.outside, contrast=("human", "neutral"), stages=made.few),
-    "multiverse_plan": lambda made: {
-        "decisions": {"embedding": ["google-news-slice"], "words": ["weat7"], "metric": ["contrast", "weat"]},
-        "replicates": 5,
-    },
-    "multiverse": lambda made: bb.multiverse(made.multiverse_plan),
-    "sweep_plan": lambda made: {
-        "embeddings": ["google-news-slice"],
-        "words": ["weat7"],
-        "models": ["related"],
-        "draws": 400,
-    },
-    "sweep": lambda made: bb.sweep(made.sweep_plan, made.folder / "of", "serial"),
+    "criterion": lambda made: bb.criterion(made.post, made.outside, contrast=("human", "neutral"), draws=200),
     # documents
     "speeches": lambda made: (
         bb.datasets.load_dataset("sotu-addresses")
@@ -119,7 +104,6 @@ MADE = {
     ),
     "shape": lambda made: {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6},
     "ranks": lambda made: bb.calibration.sbc("published", made.shape, replicates=3, draws=19),
-    "prior_check": lambda made: bb.calibration.prior_check("audit", replicates=3),
     # metrics
     "metric_result": lambda made: bb.metric("weat", made.kv, made.query),
     "metric_uncertainty": lambda made: bb.checks.bootstrap_metric(

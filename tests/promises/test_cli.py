@@ -116,17 +116,14 @@ def test_a_reader_that_goes_away_is_no_error():
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name != "posix", reason="sends Ctrl-C as POSIX does")
 def test_ctrl_c_is_said(tmp_path):
     program = (
-        "import functools, os, signal, time; from bayesbias.second_stage import sweeps\n"
+        "import os, signal, time; import bayesbias.cli, bayesbias.cli.app\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells start what runs behind without it
-        "def stopped(*_, **__): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
-        "sweeps.sweep = functools.wraps(sweeps.sweep)(stopped)\n"
-        "from bayesbias.cli import main; main()"
+        "def work(): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
+        "bayesbias.cli.app.app = work; bayesbias.cli.main()"
     )
-    command = [sys.executable, "-c", program, "sweep", "plan.toml", "-o", "out"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 130
     assert done.stderr == "Error: interrupted\n"
-    assert "what is finished is kept in out; the same command goes on" in " ".join(done.stdout.split())
 
 
 def test_a_command_that_is_ended_leaves_no_temporary_file(tmp_path):
@@ -277,11 +274,8 @@ PASSED = {
     many.axis: (bb.axis, bb.contrasts, bb.load_embedding),
     many.documents: (bb.instances, bb.contrasts, bb.load_embedding),
     many.audit: (bb.audit, bb.load_embedding),
-    many.criterion: (bb.criterion, bb.checks.TwoStage, bb.axis, bb.contrasts, bb.load_embedding),
-    many.pool: (bb.pool, bb.checks.TwoStage, bb.distance_tables, bb.contrasts, bb.load_embedding),
-    many.trend: (bb.trend, bb.checks.TwoStage, bb.distance_tables, bb.contrasts, bb.load_embedding),
-    many.sweep: (bb.sweep,),
-    many.multiverse: (bb.multiverse, bb.contrasts),
+    many.criterion: (bb.criterion, bb.axis, bb.contrasts, bb.load_embedding),
+    many.pool: (bb.pool, bb.distance_tables, bb.contrasts, bb.load_embedding),
     many.compare: (bb.compare, bb.side_effects, bb.load_embedding),
     many.debias: (bb.debias, bb.load_embedding),
 }
@@ -300,9 +294,6 @@ OWN = {  # what a command does with an option itself, or what no function has a 
     many.criterion: {"pairs"},
     many.documents: {"targets", "contrast", "axis", "association", "transform_from"},
     many.pool: {"words"},
-    many.trend: {"words"},
-    many.sweep: {"scheduler"},
-    many.multiverse: {"scheduler"},
     many.compare: {"words", "side_effects"},
     many.debias: {"words", "equalize", "ignore"},
 }

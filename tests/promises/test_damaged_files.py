@@ -453,8 +453,6 @@ ALONE = {
     "embedding": bb.load_embedding, "table": bb.read_distance_table, "fit": bb.load_fit, "words": bb.load_words,
     "list": bb.load_list, "query": bb.load_query, "model": bb.load_model, "frequencies": counts,
     "contexts": bb.contextual.load_context_vectors, "templates": bb.contextual.load_templates,
-    "sweep": lambda path: bb.sweep(path, path.parent / "out"),
-    "multiverse": lambda path: bb.multiverse(path, path.parent / "out"),
     **dict(zip(("training", "corpus"), CORPORA, strict=True)),
 }  # fmt: skip
 

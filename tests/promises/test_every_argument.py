@@ -90,7 +90,7 @@ CALLS = {
         "words": ["p", "q"],
     },
     "common_words": lambda made: {"language": "en", "n": 30, "lists": ["the"]},
-    "criterion": lambda made: {"values": made.outside, "contrast": ("human", "neutral"), "stages": made.few},
+    "criterion": lambda made: {"values": made.outside, "contrast": ("human", "neutral"), "draws": 200},
     "debias": lambda made: {"method": "project", "definitional": made.pairs},
     "distance_table": lambda made: {"words": made.lists, "relatedness": False},
     "distance_tables": lambda made: {"embeddings": {"one": made.kv}, "words": made.lists},
@@ -110,13 +110,12 @@ CALLS = {
     "load_model": lambda made: {"name_or_path": "crossed"},
     "load_query": lambda made: {"name_or_path": "weat6"},
     "load_words": lambda made: {"name_or_path": "gender"},
-    "multiverse": lambda made: {"plan": made.multiverse_plan},
     "debiasing.register": lambda made: {"method": bb.debiasing.registry.METHODS["hard"]},
     "metrics.register": lambda made: {"metric": bb.metrics.catalogue.METRICS["weat"]},
     "metric": lambda made: {"name": "weat"},
     "plan": lambda made: {"words_or_table": made.table, "seed": 1},
     "plot_change": lambda made: {"result": made.comparison},
-    "pool": lambda made: {"tables": {"one": made.table, "two": made.after}, "stages": made.few},
+    "pool": lambda made: {"tables": {"one": made.table, "two": made.after}, "draws": 200},
     "rank": lambda made: {"kvs": made.pair, "queries": made.query, "metrics": "weat", "draws": 5},
     "pymc_model": lambda made: {"model": "published"},
     "read_distance_table": lambda made: {"path": made.file("t.parquet", partial(bb.write_distance_table, made.table))},
@@ -132,10 +131,11 @@ CALLS = {
     "side_effects of a comparison": lambda made: {
         "before": made.kv, "after": made.other, "words": made.comparison, "k": 5, "biased": 20, "draws": 50
     },
-    "sweep": lambda made: {"plan": made.sweep_plan, "out": made.folder / "sweep", "executor": "serial", "workers": 1},
+    "sweep": lambda made: {
+        "function": bb.load_list, "settings": [{"name_or_path": "occ16"}], "folder": made.folder / "sweep"
+    },
     "to_latex": lambda made: {"result": made.table, "path": made.folder / "o.tex"},
     "topic_null": lambda made: {"words_or_query": made.lists, "replicates": 5},
-    "trend": lambda made: {"tables": {"1": made.table, "2": made.after, "3": made.nearly}, "stages": made.few},
     "write_distance_table": lambda made: {"path": made.folder / "o.csv"},
     "checks.add_predictive": lambda made: {"seed": 1, "draws": 8},
     "checks.add_prior": lambda made: {"post": made.published, "draws": 8, "seed": 1},
@@ -152,8 +152,6 @@ CALLS = {
         "kv": None, "words": made.table, "statistic": "associated - neutral", "draws": 5
     },
     "calibration.null_false_positive_rate": lambda made: {"models": ["published"], "replicates": 2},
-    "calibration.prior_analysis": lambda made: {"name": "one of my own"},
-    "calibration.prior_check": lambda made: {"analyses": "places", "replicates": 2},
     "calibration.sbc": lambda made: {"model": "published", "replicates": 3, "draws": 19},
     "calibration.simulate": lambda made: {"table_or_shape": made.shape, "truth": TRUTH, "seed": 1},
     "calibration.simulate_null_weat": lambda made: {"draws": 20},
@@ -228,21 +226,17 @@ METHODS = {
     "CovariateContrast.along": lambda made: {"name": "year"},
     "Criterion.draws": lambda made: {"name": "slope"},
     "Axis.contrast": lambda made: {"words_a": ["nurse"], "words_b": ["guard"]},
-    "Multiverse.draws": lambda made: {"name": "theta"},
     "Pool.draws": lambda made: {"name": "theta"},
     "Pool.probability": lambda made: {"first": "a", "second": "b"},
     "Query.subqueries": lambda made: {"targets": 2, "attributes": 2},
     "Relatedness.covariance": lambda made: {"weights": np.eye(8, 24)},
     "Relatedness.families": lambda made: {"words": ["p", "q"]},
     "SideEffects.added_to": lambda made: {"parts": {"a": ["b"]}},
-    "Sweep.load": lambda made: {"name": made.sweep.fits["fit"][0]},
     "TopicNull.lists": lambda made: {"replicate": 0},
     "TopicNull.of": lambda made: {"statistic": "associated - human"},
     "TopicNull.called": lambda made: {"statistic": "associated - human"},
     "TopicNull.counted": lambda made: {"statistic": "associated - human"},
     "ToyCorpus.save": lambda made: {"path": made.folder / "toy.txt"},
-    "Trend.change": lambda made: {"before": "1", "after": "2"},
-    "Trend.draws": lambda made: {"name": "level"},
 }
 """Methods to the arguments that they need."""
 STEPS = {
@@ -250,7 +244,7 @@ STEPS = {
     *("sampled_families", "similarity_of_distances", "stereotype_nearness", "with_sample"),
 }
 """Methods of Relatedness that are steps of a computation, and take what the steps before made."""
-FULL = {"reliability.reliability_regression", "sweep"}
+FULL = {"reliability.reliability_regression"}
 """What is tried under --full only, since it takes long."""
 
 

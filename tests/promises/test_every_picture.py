@@ -180,9 +180,7 @@ def test_a_picture_of_a_fit(fits, plot, kind, through_the_mould):
         "ranking",
         "side_effects",
         "pool",
-        "trend",
         "criterion",
-        "multiverse",
     ],
 )
 def test_a_picture_of_a_result(made, name, through_the_mould):

@@ -1,11 +1,9 @@
 """Answers would depend on what bears on none: scales, names, spellings, repeats, orders, unused lists."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -141,7 +139,6 @@ ANALYSES = {
     "side_effects": of_side_effects,
     "pool": lambda of: told(bb.pool(of.tables)),
     "standardised_pool": lambda of: told(bb.pool(of.tables, standardise=True)),
-    "trend": lambda of: told(bb.trend(of.tables, time={of.now(name): place for place, name in enumerate(NAMES)})),
     "criterion": lambda of: told(bb.criterion(of.post, of.outside, contrast=(of.now("ga"), of.now("gb")))),
     "scores": of_scores,
     "ranking": lambda of: told(bb.rank(of.kvs, of.query, of.metrics, draws=20, replicates=5, case="fallback")),
@@ -286,10 +283,7 @@ def test_a_list_that_a_pool_does_not_use(worlds, without_neutral, standardise):
 
 
 def test_a_list_that_other_answers_do_not_use(worlds, without_neutral):
-    (base, told), (less, tables) = (worlds["base"], worlds["told"]), without_neutral
-    time = {name: place for place, name in enumerate(NAMES)}
-    told_of_base(worlds, "trend")
-    assert_same([bb.trend(tables, time=time).text()], told["trend"][:1], tolerance=0.02)
+    base, (less, _) = worlds["base"], without_neutral
     for name in ("axis", "audit", "metrics", "scores"):
         assert_same(ANALYSES[name](less), told_of_base(worlds, name))
     less_post = bb.fit(bb.distance_table(base.first, LESS), draws=200, seed=1)
@@ -324,68 +318,3 @@ def test_an_embedding_a_metric_or_a_query_twice_in_a_ranking(worlds):
     kvs = ranked(kvs={**base.kvs, "e4": base.kvs["e3"]})
     chances = [each.probabilities.query("less != 'e4' and more != 'e4'") for each in (kvs, once)]
     assert_same(chances[:1], chances[1:])
-
-
-@pytest.fixture(scope="module")
-def files(worlds, tmp_path_factory):
-    """Files of embeddings and lists for plans."""
-    folder = tmp_path_factory.mktemp("plans")
-
-    def lists(name, own):
-        lines = ['kind = "words"', f'name = "{name}"', 'language = "en"']
-        for part in ("protected", "stereotypes", "controls"):
-            lines += [f"[{part}]", *(f"{name} = {json.dumps(words)}" for name, words in getattr(own, part).items())]
-        (folder / f"{name}.toml").write_text("\n".join(lines), encoding="utf-8")
-        return str(folder / f"{name}.toml")
-
-    def vectors(name, kv):
-        kv.save_word2vec_format(folder / f"{name}.bin", binary=True)
-        return str(folder / f"{name}.bin")
-
-    base = worlds["base"]
-    half = lists_with(words=lambda words: words[:2], lists=LESS)
-    scaled = embedding(base.first.index_to_key, 3 * base.first.vectors)
-    return {
-        "embedding": [vectors(name, base.kvs[name]) for name in SIDES],
-        "words": [lists("mine", LISTS), lists("half", half)],
-        "less": lists("less", LESS),
-        "copy": vectors("copy", scaled),
-    }
-
-
-def run_of(files, **changes):
-    own = {"embedding": files["embedding"], "words": files["words"]}
-    own["contrast"] = ["associated - different", "associated - human"]
-    return bb.multiverse({"decisions": own | {"metric": ["contrast", "weat"]} | changes, "replicates": 20})
-
-
-@pytest.fixture(scope="module")
-def multiverse(files):
-    return run_of(files)
-
-
-def test_the_order_of_options_changes_no_multiverse(files, multiverse):
-    turned = run_of(files, embedding=files["embedding"][::-1], words=files["words"][::-1])
-    assert_same([turned.means(), turned.findings()[0]], [multiverse.means(), multiverse.findings()[0]])
-    columns = ["embedding", "words", "contrast", "metric", "estimate", "se"]
-    assert_same([turned.table()[columns]], [multiverse.table()[columns]])
-
-
-def test_a_list_that_a_multiverse_does_not_use(files, multiverse):
-    less = run_of(files, words=[files["less"], files["words"][1]])
-    assert_same([less.means()], [multiverse.means()], tolerance=0.01)  # the words of the list are in the sample then
-
-
-def test_a_copy_of_an_embedding_changes_no_multiverse(files, multiverse):
-    copied = run_of(files, embedding=[*files["embedding"], files["copy"]])
-    assert len(copied.distinct) == len(multiverse.distinct)
-    assert_same([copied.means()[["mean"]]], [multiverse.means()[["mean"]]])
-    # the covariance is estimated from the vectors of all embeddings together
-    assert_same(
-        [copied.spreads()[["mean", "low", "high"]]], [multiverse.spreads()[["mean", "low", "high"]]], tolerance=0.015
-    )
-    options = copied.effects().set_index("option")["mean"]
-    assert options.filter(like="copy").item() == options[Path(files["embedding"][0]).name]
-    assert_same(copied.findings()[:2], multiverse.findings()[:2], tolerance=0.015)
-    spreads = [each.spreads().set_index("decision")["observed"] for each in (copied, multiverse)]
-    np.testing.assert_allclose(spreads[0], spreads[1], rtol=1e-5, atol=1e-8)

@@ -1,7 +1,5 @@
 """A metric or debiasing method of one's own would be taken in one analysis and refused, or confused, in another."""
 
-import threading
-
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
@@ -262,91 +260,6 @@ def test_a_faulty_method_is_named(fault, kv):
         bb.debias(given, debiasing.Method("mine", run))
     assert given.index_to_key == WORDS
     np.testing.assert_array_equal(given.vectors, kv.vectors)
-
-
-def test_plans_take_functions_and_objects_and_record_names(made, tmp_path):
-    """A sweep and a multiverse in this process."""
-    plan = made.sweep_plan | {"debiasing": [{"method": flipped, "share": 2.0}]}
-    found = bb.sweep(plan, tmp_path / "sweep", executor="serial")
-    assert found.fits["reason"].tolist() == [""]
-    again = bb.sweep(plan, tmp_path / "sweep", executor="serial")
-    assert again.hash == found.hash
-
-    sides = METRICS["weat"].linear
-    mine = metrics.Metric("mine", METRICS["weat"].measure, attributes=(2, 2), words="targets", linear=sides)
-    decisions = {"embedding": ["google-news-slice"], "words": ["weat7"]}
-    decisions |= {"metric": {"options": ["weat", mine]}, "debiasing": ["none", flipped]}
-    results = bb.multiverse({"decisions": decisions, "replicates": 20}, tmp_path / "multiverse").specifications
-    assert results["status"].tolist() == ["done"] * 4
-    assert results["metric"].tolist() == ["weat", "mine"] * 2
-    assert set(METRICS) > {"mine"}
-    with pytest.raises(bb.InputError, match="the metric 'gap' is no weighted sum of cosines"):
-        bb.multiverse({"decisions": decisions | {"metric": [gap]}})
-
-
-def test_another_method_of_a_name_is_not_answered_by_the_last_one(made, tmp_path):
-    """The embedding that a sweep keeps loaded is made anew where the code of a method has changed."""
-    names, means = {"np": np}, []
-    for sign in ("", "-"):
-        code = f"def mine(vocabulary):\n    return vocabulary.mapped(np.diag({sign}np.arange(300.0)**2 - 50))"
-        exec(code, names)
-        found = bb.sweep(made.sweep_plan | {"debiasing": [names["mine"]]}, tmp_path / f"s{sign}", executor="serial")
-        means.append(found.table()["mean"].tolist())
-    assert means[0] != means[1]
-
-
-SCRIPT = """
-import sys
-import bayesbias as bb
-{top}
-if __name__ == "__main__":
-    plan = {{"embeddings": ["google-news-slice"], "words": ["weat7"], "models": ["related"], "draws": 400}}
-    print(bb.sweep(plan | {{"seeds": [0, 1], "debiasing": [mine]}}, sys.argv[1], workers=1).fits["status"].tolist())
-"""
-METHOD = """
-@bb.debiasing.register
-def mine(vocabulary):
-    return vocabulary.mapped(-1.0 * __import__("numpy").eye(vocabulary.kv.vector_size))
-"""
-
-
-INSIDE = """
-def scaled(by):
-    def mine(vocabulary):
-        return vocabulary.mapped(by * __import__("numpy").eye(vocabulary.kv.vector_size))
-    return mine
-mine = scaled(-1.0)
-"""
-WORKERS = {
-    "method of the script": (METHOD, "script.py"),
-    "entry point": ('mine = "mirrored"', "script.py"),
-    # of a program that is no file, as in a notebook
-    "function within another": (INSIDE, "-c"),
-}
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.full] * (how != "-c")) for name, (_, how) in WORKERS.items()]
-)
-def test_workers_take_a_method(name, installed, python, tmp_path):
-    """There are more fits than workers."""
-    top, how = WORKERS[name]
-    script = SCRIPT.format(top=top)
-    (tmp_path / "script.py").write_text(script)
-    _, out, err = python(tmp_path, *((how, script) if how == "-c" else (how,)), "out", path=[installed])
-    assert out == "['done', 'done']\n", err
-
-
-def test_a_function_that_refers_to_what_cannot_be_sent_is_refused_with_what_to_do(made, tmp_path):
-    lock = threading.Lock()
-
-    def guarded(vocabulary):
-        with lock:
-            return vocabulary.unit(slice(None))
-
-    with pytest.raises(bb.InputError, match=r"refers to what no other process can have .*executor='serial'"):
-        bb.sweep(made.sweep_plan | {"debiasing": [guarded]}, tmp_path / "out", workers=1)
-    assert not list((tmp_path / "out" / "records").iterdir())
 
 
 PLUGIN = """

@@ -107,7 +107,6 @@ class Asked:
 
 AS_HELD, AS_ASKED, IN_CAPITALS = Asked(PLAIN), Asked(ASKED), Asked(CAPITALS, case="fallback")
 COUNTED = {f"z{number}": 1.0 + number for number in range(600)}
-FEW = bb.checks.TwoStage(draws=200)
 CALLS = {
     "adjust": lambda of: bb.adjust(of.tables["one"], frequencies=of.numbers),
     "adjust of a word's own numbers": lambda of: bb.adjust(of.tables["one"], {"number": of.numbers}),
@@ -123,7 +122,7 @@ CALLS = {
     "contexts_from": lambda of: of.sentences,
     "ContextVectors.centred": lambda of: of.sentences.centred("controls", of.lists),
     "criterion": lambda of: bb.criterion(
-        of.post, {word: of.numbers[word] for word in of("pquvrstw")}, None, ("human", "neutral"), FEW
+        of.post, {word: of.numbers[word] for word in of("pquvrstw")}, None, ("human", "neutral"), draws=200
     ),
     "debias": lambda of: of.debiased("project", "definitional", of.pairs()),
     "debias of hard": lambda of: bb.debias(ONE, "hard", definitional=of.pairs(), equalize=of.pairs("pr qs")),

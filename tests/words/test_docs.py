@@ -29,7 +29,6 @@ VECTORS = {
     "languages.md": {"cc.de.300.vec": "weathub/de/weat7"},
     "second-stage.md": {f"cc.{language}.300.vec": f"weathub/{language}/weat7" for language in ("de", "es", "fr", "it")}
     | {f"coha-{year}.vec": "gender" for year in (1900, 1930, 1960, 1990)},
-    "sweeps.md": {"vectors/coha-1900.bin": "weat7"},
 }
 """Files of vectors that a page names, and the word list that they hold."""
 FENCE = re.compile(r"^(`{3,})(?![^\n]*`)(.*?)^\1`*$", re.DOTALL | re.MULTILINE)
@@ -62,13 +61,6 @@ def given(tmp_path, monkeypatch, text_encoder, random_embedding):
             "language,attitude,attitude_se\nde,.1,.01\nes,.2,.01\nfr,0,.01\nit,.1,.01"
         )
         shutil.copy(ROOT / "notebooks" / "occupations.csv", tmp_path)
-        if page == "sweeps.md":
-            (plan,) = re.findall(r"^```toml\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)
-            (tmp_path / "plan.toml").write_text(plan.replace("draws = 4000", "draws = 400"), encoding="utf-8")
-            shutil.copy(ROOT / "data" / "words" / "weat8.toml", tmp_path / "mine.toml")
-        if page == "multiverse.md":
-            plan, *_ = re.findall(r"^```toml\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)
-            (tmp_path / "plan.toml").write_text(plan.replace("1000", "20"), encoding="utf-8")
         if page == "pymc.md":
             as_r_writes(bb.fit(bb.distance_table("google-news-slice", "weat7"), "published", seed=3), "draws.csv")
         if page == "sentences.md":  # sentence-transformers is large: a function of texts stands in for its model

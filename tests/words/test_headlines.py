@@ -437,12 +437,6 @@ def test_an_end_is_named_only_where_it_is_credibly_the_first_of_all():
     )
 
 
-def test_a_trend_says_why_line_and_difference_both_stand(steps):
-    trend = bb.trend(bb.distance_tables(steps, "gender"))
-    assert trend.front().title == "Did the stereotypes of gender change over time?"
-    assert "The two numbers answer two questions" in trend.findings()[1]
-
-
 def test_a_criterion_is_named_like_its_values():
     values = pd.Series(range(len(JOBS)), JOBS, float)
     found = bb.criterion(bb.axis(SLICE, "gender", words=JOBS), values.rename("census 1990"))
@@ -451,37 +445,6 @@ def test_a_criterion_is_named_like_its_values():
     assert "census 1990" in found.findings()[0]
     unnamed = bb.criterion(bb.axis(SLICE, "gender", words=JOBS), values)
     assert unnamed.front().title == "Do words nearer to man than to woman have larger outside values?"
-
-
-def test_a_multiverse_answers_which_choice_and_says_what_embeddings_lack():
-    decisions = {
-        "embedding": {"status": "arbitrary", "options": [SLICE, "google-news-slice"]},
-        "words": {"status": "unsure", "options": ["gender", "weat7"]},
-    }
-    found = bb.multiverse({"decisions": decisions, "replicates": 20})
-    assert found.front().title == "Does the answer depend on the choices?"
-    answer, topics = found.findings()[0], found.against_topics().iloc[0]
-    assert answer.startswith("All 4 estimates are negative; ")
-    assert "0. Whether the sign is the same under all choices is not known. The mean over 4 different" in answer
-    assert f" in {topics['as_extreme'] or 'none'} of 20 draws (p = {topics['p_value']:.2g})." in answer
-    cited = set(bb.cite(found).table()["what"])
-    assert {"word list gender", "word list weat7", f"embedding {SLICE}", "embedding google-news-slice"} <= cited
-    text = found.text()
-    assert "(unsure)" not in text
-    assert "words (not known which option is better) " in text
-    principled = decisions | {"words": {"status": "principled", "options": ["gender", "weat7"]}, "case": ["fallback"]}
-    apart = bb.multiverse({"decisions": principled, "replicates": 0})
-    means = apart.means().set_index("words")["mean"]
-    assert (
-        f"The mean over 2 different specifications with words gender is {signed(means['gender'])} standard "
-        in apart.findings()[0]
-    )
-    assert f"; over 2 different specifications with words weat7 is {signed(means['weat7'])} " in apart.text()
-    assert apart.front().lead == "4 combinations of 2 decisions."
-    assert "case (fallback; the same in all)" in bb.methods_text(apart)
-    assert (found.specifications["found"] == 1).all()
-    # the contrast takes no control list, and the words of the others are all found
-    assert "control word" not in text
 
 
 def test_groups_of_bundled_lists_are_given_in_numbers():

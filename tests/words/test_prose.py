@@ -182,7 +182,6 @@ def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encode
     post = bb.fit(complete, seed=0, draws=400)
     elsewhere = bb.from_draws(post["posterior"].to_dataset()[["word_mean"]], complete)
     plain = bb.fit(pd.DataFrame(complete), "crossed", seed=0, draws=400)
-    few = bb.checks.TwoStage(draws=400)
     words = ["nurse", "banker", "maid", "lawyer", "janitor", "designer", "manager", "soldier"]
     places = bb.axis("glove-50d-slice", "gender", words=words, adjust="frequency")
     values = dict(zip(words, range(8), strict=True))
@@ -195,7 +194,6 @@ def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encode
     one_group = table[(table["group"] == "math") & (table["connection"] != "different")]
     from_table = bb.fit(pd.DataFrame(one_group), "crossed", seed=0, draws=400)
     few_metrics = ["weat", "weat_effect_size"]
-    decisions = {"words": ["weat7", "weat8"], "embedding": ["google-news-slice", "glove-50d-slice"]}
     for result in (
         *(bb.fit(each, seed=0, draws=400, adjust="length") for each in (table, debiased, encoded, otherwise)),
         bb.template_effects(bb.fit(encoded, seed=0, draws=400)),
@@ -204,20 +202,14 @@ def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encode
         bb.compare(before=table, after=debiased, seed=0, draws=400),
         bb.side_effects(slice_vectors, projected, lists, similarity=scores),
         bb.compare(before=pd.DataFrame(complete), after=pd.DataFrame(complete), seed=0, draws=400),
-        bb.pool(three, on=outside, stages=few),
-        bb.multiverse({"decisions": decisions, "replicates": 0}),
-        bb.criterion(from_table, dict(zip(lists.protected["math"], range(8), strict=True)), stages=few),
+        bb.pool(three, on=outside, draws=400),
+        bb.criterion(from_table, dict(zip(lists.protected["math"], range(8), strict=True)), draws=400),
         bb.run_metrics(slice_vectors, ["weat7"], few_metrics),
         bb.metric("weat", slice_vectors, "weat7", p_value=True),
         bb.rank({"a": slice_vectors, "b": "glove-50d-slice"}, "weat7", few_metrics, draws=5, replicates=0),
-        bb.trend({1: table, 2: debiased, 3: bb.distance_table("glove-50d-slice", lists)}, stages=few),
-        bb.multiverse(
-            {"decisions": {"embedding": ["glove-50d-slice"], "words": ["weat7"], "metric": ["contrast", "weat"]}}
-            | {"replicates": 5}
-        ),
         places,
         bb.audit("glove-50d-slice", "gender", most_frequent=2000),
-        bb.criterion(places, values, stages=bb.checks.TwoStage(draws=400, adjust="length")),
+        bb.criterion(places, values, draws=400, adjust="length"),
         bb.covariates(sample, "side").contrast(["loan", "cash"], ["water", "lake"]),
     ):
         bb.methods_text(result)

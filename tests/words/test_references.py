@@ -42,18 +42,18 @@ def test_a_table_a_fit_and_a_comparison(table, slice_vectors):
     assert dois(pooled) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI}
 
 
-def test_pools_and_trends_record_the_sources_of_their_tables(table, slice_vectors, tmp_path):
+def test_pools_record_the_sources_of_their_tables(table, slice_vectors, tmp_path):
     bb.save_embedding(slice_vectors, tmp_path / "own.npz")
     own = bb.load_embedding(tmp_path / "own.npz", source="Own crawl of 2020", doi="10.1000/own_1")
     glove = bb.distance_table("glove-50d-slice", "weat7")
     tables = {
-        1990: table,
-        2000: glove,
-        2010: bb.distance_table(bb.debias(own, "project", definitional=[("he", "she")]), "weat7"),
+        "slice": table,
+        "glove": glove,
+        "own": bb.distance_table(bb.debias(own, "project", definitional=[("he", "she")]), "weat7"),
     }
-    cited = bb.cite(bb.trend(tables))
+    cited = bb.cite(bb.pool(tables))
     assert cited.table()["what"].tolist()[2:] == [
-        "second stage: trend",
+        "second stage: pool",
         "word list weat7",
         "control lists neutral and human",
         "embedding google-news-slice",

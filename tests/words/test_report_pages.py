@@ -10,7 +10,7 @@ import bayesbias as bb
 
 MARKUP = "<script>document.title = 'x'</script>"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-KINDS = ("fit", "comparison", "pool", "trend", "audit", "metrics")
+KINDS = ("fit", "comparison", "pool", "audit", "metrics")
 SIZES = ((1280, 900), (390, 844))
 
 
@@ -40,7 +40,6 @@ def made(slice_vectors, tmp_path_factory):
         "fit": bb.fit(table, seed=0),
         "comparison": bb.compare(before=table, after=after, seed=0),
         "pool": bb.pool(tables, ("associated", "different")),
-        "trend": bb.trend(tables, {"one": 1990, MARKUP: 2000, "three": 2010}),
         "audit": bb.audit("glove-50d-slice", "gender", most_frequent=2000),
         "metrics": bb.run_metrics(slice_vectors, ["weat6", "weat7"], ["weat", "rnd", "mac"]),
     }
@@ -218,12 +217,11 @@ def test_pictures_are_written_beside_the_page(religion_fit, tmp_path):
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_pools_trends_and_tables_of_metrics_have_pages(tmp_path, slice_vectors):
+def test_pools_and_tables_of_metrics_have_pages(tmp_path, slice_vectors):
     table = bb.distance_table(slice_vectors, "weat7", relatedness=False)
     tables = {name: table.assign(distance=table["distance"] + 0.01 * at) for at, name in enumerate(("a", MARKUP, "c"))}
     for name, result in {
-        "pool": bb.pool(tables, ("associated", "different"), stages=bb.checks.TwoStage(draws=200)),
-        "trend": bb.trend(tables, {"a": 1990, MARKUP: 2000, "c": 2010}, stages=bb.checks.TwoStage(draws=200)),
+        "pool": bb.pool(tables, ("associated", "different"), draws=200),
         "metrics": bb.run_metrics(slice_vectors, ["weat6", "weat7"], ["weat", "mac"]),
     }.items():
         page = bb.report(result, tmp_path / f"{name}.html").read_text(encoding="utf-8")
@@ -234,17 +232,15 @@ def test_pools_trends_and_tables_of_metrics_have_pages(tmp_path, slice_vectors):
 @pytest.mark.full
 def test_commands_write_reports(here):
     google = bb.load_embedding("google-news-slice")
-    years = {"1990": google, "2000": "glove-50d-slice", "2010": bb.debias(google, "hard", definitional="gender_pairs")}
-    for name, table in bb.distance_tables(years, "weat7").items():
+    for name, table in bb.distance_tables({"1990": google, "2000": "glove-50d-slice"}, "weat7").items():
         bb.write_distance_table(table, f"{name}.parquet")
     asked = ("--contrast", "associated,different", "--seed", 0, "--report")
     for command in (
         ("metrics", "google-news-slice", "--query", "weat7", "--metric", "weat", "--report", "metrics.html"),
         ("pool", "1990.parquet", "2000.parquet", *asked, "pool.md"),
-        ("trend", "1990.parquet", "2000.parquet", "2010.parquet", *asked, "trend.html"),
     ):
         assert not here(*command)[0], command
-    assert {path.name for path in Path().glob("*.[hm]*")} == {"metrics.html", "pool.md", "trend.html"}
+    assert {path.name for path in Path().glob("*.[hm]*")} == {"metrics.html", "pool.md"}
     code, _, errors = here("pool", "1990.parquet", "2000.parquet", *asked, "pool.pdf")
     assert code == 1
     assert "a report ends in .html or .htm or .md" in errors

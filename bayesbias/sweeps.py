@@ -10,10 +10,9 @@ from contextlib import suppress
 from functools import partial
 from hashlib import file_digest
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Any
-
-import xarray as xr
 
 from bayesbias._support.files import home_folder, whole_file
 from bayesbias._support.progress import progress
@@ -128,6 +127,8 @@ def _hash(function: Any, setting: Mapping[str, Any]) -> str:
 
 def _content(value: Any) -> Any:
     """The hash of a file, the arrays of a tree, or the value itself."""
+    import xarray as xr
+
     if isinstance(value, xr.DataTree):
         return {node.path: node.to_dataset(inherit=False).to_dict(data="array") for node in value.subtree}
     with suppress(OSError, ValueError):
@@ -138,8 +139,19 @@ def _content(value: Any) -> Any:
 
 
 def _called(function: Callable[..., Any], setting: Mapping[str, Any]) -> bytes:
+    content = BytesIO()
     with one_thread():
-        return pickle.dumps(function(**setting))
+        _ByValue(content).dump(function(**setting))
+    return content.getvalue()
+
+
+class _ByValue(pickle._Pickler):
+    """Writes equal strings as one: which of them are one object depends on what a process did before."""
+
+    def save(self, obj: Any, save_persistent_id: bool = True) -> None:
+        if type(obj) is str:
+            obj = self.__dict__.setdefault("strings", {}).setdefault(obj, obj)
+        super().save(obj, save_persistent_id)  # type: ignore[misc]
 
 
 def _made(

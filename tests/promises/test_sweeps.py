@@ -1,0 +1,155 @@
+"""A long run would be lost when it is stopped, or its results would depend on where they were computed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+import bayesbias as bb
+
+STUDY = """
+import os, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+import numpy as np
+import bayesbias as bb
+
+FITS = {f"{kv} {seed}": {"kv": kv, "seed": seed} for kv in ("google-news-slice", "glove-50d-slice") for seed in (0, 1)}
+CALLS = []
+
+def fitted(kv, seed):
+    return bb.fit(bb.distance_table(kv, "weat7"), draws=400, seed=seed)
+
+def squared(number, dies=False):
+    if dies:
+        os._exit(1)
+    if number < 0:
+        raise ValueError(f"{number} is negative")
+    return number**2
+
+def called(kv, text="a"):
+    CALLS.append(kv)
+    return kv
+
+def slow(number):
+    time.sleep(0.3)
+    return np.random.default_rng(number).normal(size=1000)
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        bb.sweep(slow, [{"number": number} for number in range(16)], sys.argv[1], pool)
+"""
+MANY = [{"number": number} for number in (1, -2, 3)]
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A module that other processes can import."""
+    (tmp_path / "study_of_sweeps.py").write_text(STUDY)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    sys.modules.pop("study_of_sweeps", None)
+    import study_of_sweeps
+
+    return study_of_sweeps
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def processes():
+    return ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+
+
+def test_what_is_there_is_not_computed_again_and_what_changes_is(study, tmp_path):
+    settings = {"one": {"kv": 1}, "two": {"kv": 2}, "again": {"kv": 1}}
+    for _ in range(2):
+        assert bb.sweep(study.called, settings, tmp_path / "of") == {"one": 1, "two": 2, "again": 1}
+        assert study.CALLS == [1, 2]
+    assert len(contents(tmp_path / "of")) == 2
+    for text, count in (("she", 3), ("she", 3), ("he", 4)):
+        (tmp_path / "words.txt").write_text(text)
+        assert bb.sweep(study.called, [{"kv": 1, "text": "words.txt"}], tmp_path / "of") == {0: 1}
+        assert len(study.CALLS) == count
+    of_power = [lambda number, power=power: number**power for power in (2, 3)]
+    assert [bb.sweep(function, [{"number": 2}], tmp_path / "of")[0] for function in of_power] == [4, 8]
+
+
+def test_results_of_processes_are_those_of_one_process_and_pool(study, tmp_path):
+    with processes() as pool:
+        fits = bb.sweep(study.fitted, study.FITS, tmp_path / "two", pool)
+    bb.sweep(study.fitted, study.FITS, tmp_path / "one")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    single = bb.contrasts(study.fitted(**study.FITS["glove-50d-slice 0"]))
+    np.testing.assert_array_equal(bb.contrasts(fits["glove-50d-slice 0"])["mean"], single["mean"])
+    settings = {kv: {"kv": kv, "words": "weat7"} for kv in ("google-news-slice", "glove-50d-slice")}
+    tables = bb.sweep(bb.distance_table, settings, tmp_path / "tables")
+    assert bb.pool(tables).settings == ["google-news-slice", "glove-50d-slice"]
+
+
+def test_a_failure_loses_no_other_result(study, tmp_path):
+    for pool in (None, processes()):
+        with pytest.raises(bb.InputError, match=r"1 of 3 calls failed, .* kept in .*: 1: ValueError: -2 is negative"):
+            bb.sweep(study.squared, MANY, tmp_path / str(pool is None), pool)
+        assert len(contents(tmp_path / str(pool is None))) == 2
+    with processes() as pool, pytest.raises(bb.InputError, match="dies: BrokenProcessPool"):
+        bb.sweep(study.squared, {"dies": {"number": 1, "dies": True}}, tmp_path / "True", pool)
+    assert bb.sweep(study.squared, MANY[::2], tmp_path / "True") == {0: 1, 1: 9}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills as POSIX does")
+def test_a_sweep_that_is_killed_goes_on(study, tmp_path):
+    command = [sys.executable, study.__file__]
+    killed = subprocess.Popen([*command, "stopped"])
+    while not (tmp_path / "stopped").is_dir() or len(contents(tmp_path / "stopped")) < 4:
+        time.sleep(0.05)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    before = contents(tmp_path / "stopped")
+    assert len(before) < 16
+    subprocess.run([*command, "stopped"], check=True)
+    subprocess.run([*command, "whole"], check=True)
+    assert contents(tmp_path / "stopped") == contents(tmp_path / "whole")
+    assert before.items() <= contents(tmp_path / "stopped").items()
+
+
+@pytest.mark.full
+def test_a_cluster_of_dask(study, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
+    cluster = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client:
+        bb.sweep(study.fitted, study.FITS, tmp_path / "cluster", client.get_executor())
+        with pytest.raises(bb.InputError, match="1 of 3 calls"):
+            bb.sweep(study.squared, MANY, tmp_path / "failed", client.get_executor())
+    bb.sweep(study.fitted, study.FITS, tmp_path / "one")
+    assert contents(tmp_path / "cluster") == contents(tmp_path / "one")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ("weat7", "settings is 'weat7': give a mapping of names to keyword arguments"),
+        ({"a": 1}, "give a mapping of names to keyword arguments"),
+        ({"a": {"numbr": 1}}, "the setting a does not fit the function: .*numbr|missing a required argument"),
+        ([{"number": (x for x in ())}], "the setting .* cannot be written to a file: .*pickle"),
+    ],
+)
+def test_wrong_settings_are_named(study, tmp_path, settings, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.sweep(study.squared, settings, tmp_path / "out")
+
+
+def test_a_damaged_result_is_named(study, tmp_path):
+    bb.sweep(study.squared, MANY[:1], tmp_path / "out")
+    (file,) = (tmp_path / "out").iterdir()
+    file.write_bytes(b"half")
+    with pytest.raises(bb.InputError, match=f"{file.name} cannot be read, remove it to compute it again"):
+        bb.sweep(study.squared, MANY[:1], tmp_path / "out")
