@@ -218,7 +218,12 @@ def rows_of(name, found):
 
 
 def numbers():
-    rows = [row for part in (of_answers(), of_fits(), of_vectors(), of_baselines()) for given in part for row in rows_of(*given)]
+    rows = [
+        row
+        for part in (of_answers(), of_fits(), of_vectors(), of_baselines())
+        for given in part
+        for row in rows_of(*given)
+    ]
     return pd.DataFrame(rows, columns=["name", "value", "sd"])
 
 

@@ -7,7 +7,7 @@ import bayesbias.numerics.clusters
 from bayesbias import comparison, contrast, distances, models, numerics, reliability  # noqa: F401  (loads numerics.components)
 from bayesbias.checks import summaries
 from bayesbias.checks.calibration import simulation
-from bayesbias.second_stage import estimates, pools, specifications, trends, two_stage
+from bayesbias.second_stage import estimates, pools
 
 TYPICAL_SCALES = contrast.power.TYPICAL_SCALES
 contrast_draws = contrast.contrast.contrast_draws
@@ -36,10 +36,8 @@ cell_fields, sides = models.functionals.cell_fields, comparison.sides
 Ranks = simulation.Ranks
 kolmogorov_smirnov, spread_test = simulation._kolmogorov_smirnov, simulation._spread_test
 latent_relation, second_stage = numerics.second_stage.latent_relation, numerics.second_stage.second_stage
-WEIGHTS, whole_lists, measured_stage = two_stage.WEIGHTS, estimates.whole_lists, estimates.measured_stage
+WEIGHTS, whole_lists, measured_stage = pools.WEIGHTS, estimates.whole_lists, estimates.measured_stage
 GROUP_SHARES, POOL_WIDTH, Layout = pools.GROUP_SHARES, pools.WIDTH, pools._Grouping
-trend_levels = trends._levels
-multiverse_of, STANDARD_WIDTH = specifications.multiverse_of, specifications.STANDARD_WIDTH
 documents, ListWords = bayesbias.documents.regression, bayesbias.documents.word_errors.ListWords
 lower_case = bayesbias.documents.corpora.lower_case
 groups_core, LEAST = bayesbias.documents.groups, bayesbias.documents.samples.LEAST

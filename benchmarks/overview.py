@@ -10,7 +10,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -122,22 +121,7 @@ def size():
     return [*rows, ("table of 10^7 pairs: megabytes", held, "megabytes of the process", memory("VmHWM"))]
 
 
-def sweeps():
-    """Seconds of 40 fits on one and on two workers, start of the workers included."""
-
-    taken = []
-    with tempfile.TemporaryDirectory() as room:
-        for number in range(40):
-            bb.write_distance_table(simulated(20, 40, seed=number), f"{room}/table{number:02}.parquet")
-        plan = {"tables": [f"{room}/table*.parquet"], "models": ["crossed"]}
-        for workers in (2, 1):
-            begin = time.perf_counter()
-            bb.sweep(plan, f"{room}/out{workers}", workers=workers)
-            taken.append(time.perf_counter() - begin)
-    return [("sweep of 40 crossed fits, 2 workers", taken[0], "1 worker", taken[1])]
-
-
-PARTS = {part.__name__: part for part in (start, commands, fits, size, sweeps)}
+PARTS = {part.__name__: part for part in (start, commands, fits, size)}
 
 
 def measured(cell):

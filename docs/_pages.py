@@ -45,11 +45,7 @@ AREAS = {
     "axes": ("Axes", "axes"),
     "angles": ("Several axes", "axes.angles"),
     "audits": ("Audits", "axes.audits"),
-    "second-stage": ("Many embeddings: pool, trend, criterion", "second_stage"),
-    "multiverse": (
-        "Multiverse and sweeps",
-        "second_stage.decisions second_stage.combinations second_stage.specifications second_stage.sweeps",
-    ),
+    "second-stage": ("Many embeddings: pool, criterion, sweep", "second_stage sweeps"),
     "documents": ("Words in documents", "documents"),
     "contextual": ("Words in sentences", "vectors.contextual"),
     "templates": ("Templates of sentences", "vectors.contextual.templates contrast.templates"),
@@ -82,8 +78,7 @@ ROOMS = {
     "distances": "Relatedness",
     "documents.regression": "CovariateContrast Covariates",
     "models": "ModelSpec",
-    "second_stage": "Criterion Multiverse Pool Trend",
-    "second_stage.sweeps": "Sweep",
+    "second_stage": "Criterion Pool",
     "words": "PairList WordList",
 }
 """Classes of what public functions return, by the rooms that they are imported from."""

@@ -169,17 +169,6 @@ def rows_of_gender():
     return pd.concat({rows: table.agg(" ± ".join, axis=1) for rows, table in shown.items()}, axis=1)
 
 
-def multiverse_planted():
-    table = read("second_stage/multiverse_planted", "not planted.str.contains('copies|priors')")
-    names = [f"{what}: {of}" for what in ("effects", "share") for of in ("embedding", "words", "contrast")]
-    return listed(table, ["planted"], dict.fromkeys([*names, "mean, equal weights"], percent))
-
-
-def multiverse_null():
-    names = ["mean excludes 0", "median below 0.05", "median below 0.11"]
-    return listed(read("second_stage/multiverse_null"), ["embedding"], dict.fromkeys(names, percent))
-
-
 def languages():
     table = read("second_stage/languages_relations", "standardised and groups != 'family'")
     ends = {"mean": "correlation", "low": "correlation_high", "high": "correlation_low"}

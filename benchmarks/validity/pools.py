@@ -1,7 +1,7 @@
 """Pools of embeddings and relations of contrasts to outside values: what intervals hold, and errors of means.
 
 - ``pools``: contrasts of embeddings are drawn around a mean, estimates around them with one covariance, and pooled with
-  that or another one; a line through them over equal steps of time is fitted to the same numbers;
+  that or another one;
 - ``pools_of_topics``: contrasts of random topics, which are none, in GloVe and Google News and in copies with noise;
 - ``relations``, ``relations_of_means``: the correlation with an outside variable of groups, where errors have few
   dimensions, and between means of few groups;
@@ -28,14 +28,13 @@ from benchmarks.inside import (
     Layout,
     latent_relation,
     second_stage,
-    trend_levels,
     unit_rows,
 )
 from benchmarks.study import SHARED, Design, holds, main, root_mean_square
 from benchmarks.validity.languages import attitudes, languages, table_of
 
-MEAN, ERROR, SLIGHT = -0.05, 0.03, 0.003
-"""Mean of contrasts, sd of their errors, and how far a line of draws is outside before it counts."""
+MEAN, ERROR = -0.05, 0.03
+"""Mean of contrasts, and sd of their errors."""
 SIZES, SPREADS = (3, 6, 12), (0.0, 0.02)
 """Numbers of embeddings, and standard deviations between them."""
 CONTRAST = ("associated", "different")
@@ -71,14 +70,12 @@ def pooled(size, spread, true, taken, rng):
     """One row for each way to weigh."""
     theta = MEAN + spread * rng.standard_normal(size)
     y, covariance = rng.multivariate_normal(theta, errors(size, *true)), errors(size, *taken)
-    time, own = np.arange(float(size)), np.arange(size)
+    own = np.arange(size)
     for weights in WEIGHTS:
         given = np.full(size, 1 / size) if weights == "equal" else None
         drawn = Layout(own, None, False, given).drawn(y, covariance, POOL_WIDTH, 1000, rng)
         each = drawn.coefficients + drawn.effects.sum(axis=0)
         mean = each.mean()
-        level, _ = trend_levels(y, covariance, time, "linear", weights, 1000, rng)
-        line = np.median(level, axis=0)
         yield {
             "weights": weights,
             "given mean": holds(each.mean(axis=1), theta.mean()),
@@ -87,9 +84,6 @@ def pooled(size, spread, true, taken, rng):
             "rmse of the mean": mean - theta.mean(),
             "rmse of deviations": root_mean_square(each.mean(axis=0) - mean - theta + theta.mean()),
             "mean outside": not y.min() <= mean <= y.max(),
-            "change": holds(level[:, -1] - level[:, 0], 0.0),
-            "rmse of the change": line[-1] - line[0],
-            "line outside": np.all(line < y - SLIGHT) or np.all(line > y + SLIGHT),
         }
 
 
@@ -141,8 +135,8 @@ def pools_of_topics(cell):
         lists = bb.WordLists("topics", protected, dict(zip(protected, drawn, strict=True)), {})
         tables = bb.distance_tables(both | copies, lists)
         for (what, embeddings), weights in product(sets.items(), WEIGHTS):
-            stages = bb.checks.TwoStage(weights=weights, draws=2000)
-            pool = bb.pool({name: tables[name] for name in embeddings}, CONTRAST, stages=stages)
+            chosen = {name: tables[name] for name in embeddings}
+            pool = bb.pool(chosen, CONTRAST, weights=weights, draws=2000)
             inside, mean, outside = judged(pool, 0.0, 0.0)
             row = {"errors": what, "embeddings": len(embeddings), "weights": weights, **inside}
             row["population mean"] = holds(pool.draws("population_mean"), 0.0)
@@ -264,7 +258,7 @@ def corpora(cell):
         tables = bb.distance_tables(embeddings, bb.WordLists("toy", PROTECTED, dict(zip(GROUPS, drawn, strict=True))))
         truths = np.array([true_contrast(kv) for kv in embeddings.values()])
         for weights in WEIGHTS:
-            pool = bb.pool(tables, CONTRAST, stages=bb.checks.TwoStage(weights=weights, draws=2000))
+            pool = bb.pool(tables, CONTRAST, weights=weights, draws=2000)
             inside, mean, outside = judged(pool, truths.mean(), truths)
             error, plain = mean - truths.mean(), pool.estimates.mean.mean() - truths.mean()
             row = {

@@ -19,7 +19,7 @@ LAYERS = (
     ("errors",),
     ("numerics",),
     ("_support",),
-    ("estimates", "words"),
+    ("estimates", "sweeps", "words"),
     ("vectors",),
     ("distances",),
     ("models", "metrics"),
