@@ -2,6 +2,7 @@ from . import checks as checks
 from . import errors as errors
 from . import metrics as metrics
 from . import plots as plots
+from ._support.sweeps import sweep as sweep
 from .axes import angle as angle
 from .axes import audit as audit
 from .axes import axis as axis
@@ -66,7 +67,6 @@ from .reporting.papers import cite as cite
 from .reporting.papers import to_latex as to_latex
 from .second_stage import criterion as criterion
 from .second_stage import pool as pool
-from .sweeps import sweep as sweep
 from .vectors import contextual as contextual
 from .vectors import debiasing as debiasing
 from .vectors import list_embeddings as list_embeddings

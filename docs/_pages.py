@@ -45,7 +45,7 @@ AREAS = {
     "axes": ("Axes", "axes"),
     "angles": ("Several axes", "axes.angles"),
     "audits": ("Audits", "axes.audits"),
-    "second-stage": ("Many embeddings: pool, criterion, sweep", "second_stage sweeps"),
+    "second-stage": ("Many embeddings: pool, criterion, sweep", "second_stage _support.sweeps"),
     "documents": ("Words in documents", "documents"),
     "contextual": ("Words in sentences", "vectors.contextual"),
     "templates": ("Templates of sentences", "vectors.contextual.templates contrast.templates"),

@@ -19,7 +19,7 @@ LAYERS = (
     ("errors",),
     ("numerics",),
     ("_support",),
-    ("estimates", "sweeps", "words"),
+    ("estimates", "words"),
     ("vectors",),
     ("distances",),
     ("models", "metrics"),
