@@ -42,15 +42,6 @@ class HeldWords(NamedTuple):
         return f" and {self.controls_held:,} of {many(self.controls, 'control word')}" if self.controls else ""
 
 
-def held_words(lists: Sequence[ListEntry], controls: Container[str] | None = None) -> HeldWords:
-    """Numbers of words of lists that an embedding holds, with those of some control lists, or of all."""
-    parts = (
-        [entry for entry in lists if entry["kind"] != "control"],
-        [entry for entry in lists if entry["kind"] == "control" and (controls is None or entry["list"] in controls)],
-    )
-    return HeldWords(*(sum(entry[key] or 0 for entry in part) for part in parts for key in ("found", "asked")))
-
-
 @dataclass(frozen=True, repr=False)
 class Coverage:
     """The record of how word lists met an embedding, or a file of distances; ``print`` shows lists and notes."""
@@ -103,7 +94,8 @@ class Coverage:
     @property
     def held(self) -> HeldWords:
         """Numbers of words that are held; words that are not known to be asked for count as none."""
-        return held_words(self.lists)
+        parts = [[entry for entry in self.lists if (entry["kind"] == "control") is of] for of in (False, True)]
+        return HeldWords(*(sum(entry[key] or 0 for entry in part) for part in parts for key in ("found", "asked")))
 
     @property
     def of_fewer_words(self) -> list[str]:
