@@ -35,7 +35,7 @@ DIMS = (20, 40) if QUICK else (20, 40, 80)
 # ## Three corpora, two algorithms, several dimensions
 #
 # Each sentence has two people of one group and a hobby, which is one of their own group's with probability (1 + bias)
-# / 2: with a bias of 0 hobbies are used alike for both groups. The other words are a neutral one and five of a topic.
+# / 2: with a bias of 0 hobbies are used equally for both groups. The other words are a neutral one and five of a topic.
 # The hobbies are harmless. A setting is a corpus, an algorithm, a number of dimensions and a seed. gensim trains; with
 # one worker a seed means one embedding. Vectors of GloVe, say, can stand under such a key too.
 
