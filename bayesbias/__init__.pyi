@@ -71,7 +71,6 @@ from .vectors import contextual as contextual
 from .vectors import debiasing as debiasing
 from .vectors import list_embeddings as list_embeddings
 from .vectors import load_embedding as load_embedding
-from .vectors import resample_corpus as resample_corpus
 from .vectors import save_embedding as save_embedding
 from .vectors.contextual import contexts as contexts
 from .vectors.contextual import contexts_from as contexts_from

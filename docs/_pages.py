@@ -56,7 +56,6 @@ AREAS = {
         "baselines.reliability.components baselines.reliability.regression",
     ),
     "stability": ("Stability", "baselines.stability"),
-    "training": ("Training small embeddings", "vectors.training"),
     "plots": ("Figures of fits and tables", "plots plots.fits"),
     "plots-embeddings": ("Figures of several embeddings", "plots.embeddings"),
     "plots-axes": ("Figures of words, axes and metrics", "plots.words plots.metrics plots.documents"),

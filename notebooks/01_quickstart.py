@@ -31,7 +31,8 @@ import bayesbias as bb
 # ## Vectors and words
 #
 # `load_embedding` takes a bundled name, a file (word2vec, GloVe, `.npz`) or a gensim `KeyedVectors`. `load_words` takes
-# a bundled name (`bb.list_words()` shows them) or the path of a TOML file of your own (`03_your_own`).
+# a bundled name (`bb.list_words()` shows them) or the path of a TOML file of your own
+# (`docs/how-to/word-lists.md`).
 
 # %%
 kv = bb.load_embedding("google-news-slice")
@@ -151,9 +152,7 @@ sorted(path.name for path in folder.iterdir())
 # | notebook | question |
 # | --- | --- |
 # | `02_article` | What did the article find that this package follows, and what holds? |
-# | `03_your_own` | How do I measure my own vectors and words? |
-# | `04_debiasing` | What did debiasing change, and what did it break? |
-# | `05_related_words` | Why are eight words of one topic not eight words? |
-# | `06_metrics` | What do WEAT, MAC and RNSB miss? |
-# | `07_silhouettes`, `08_reliability`, `09_stability` | How far can a measure be trusted? |
-# | `10_languages`, `11_criteria`, `12_sentences` | Many embeddings, outside values, words in sentences |
+# | `03_debiasing` | What did debiasing change, and what did it break? |
+# | `04_metrics` | What do WEAT, MAC and RNSB miss? |
+# | `05_silhouettes`, `06_reliability`, `07_stability` | How far can a measure be trusted? |
+# | `08_sentences`, `09_axes`, `10_documents` | Words in sentences, between two poles, in documents |

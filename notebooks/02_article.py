@@ -439,5 +439,5 @@ pd.DataFrame(rows, columns=["topic", "the article finds", "figure", "tick"])
 # there in the pairs either, nor do opposite words in gender move away.
 #
 # One caution: tables hold no vectors, so that even the crossed model takes different words for unrelated. Its intervals
-# are too narrow where a list has one topic (`05_related_words`), and statements of a difference are less certain than
-# they look here. `docs/published.md` has every table.
+# are too narrow where a list has one topic (`docs/explanation/intervals.md`), and statements of a difference are less
+# certain than they look here. `docs/published.md` has every table.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from bayesbias.metrics.definition import NOTHING
 from bayesbias.metrics.queries import every_word, word_lists_of
 from bayesbias.models import fit
 from bayesbias.numerics.arrays import FloatArray, unit_rows
-from bayesbias.vectors import Case, Embedding, Setting, ToyCorpus, opened, rows_of, toy_corpus, train_embeddings
+from bayesbias.vectors import Case, Embedding, opened, rows_of
 from bayesbias.vectors.lookup import in_all
 from bayesbias.words import pairs_given, words_given
 
@@ -43,13 +43,33 @@ __all__ = [
     "MetricStability",
     "Setting",
     "SettingComponents",
-    "ToyCorpus",
     "direct_bias_study",
     "metric_stability",
     "setting_components",
-    "toy_corpus",
-    "train_embeddings",
 ]
+
+
+class Setting(NamedTuple):
+    """Corpus, algorithm, dimensions and seed of an embedding; a plain tuple of the four equals it.
+
+    Attributes
+    ----------
+    corpus, algorithm
+        Name of the text, and such as ``"sgns"`` (skip-gram with negative sampling) or ``"glove"``.
+    dims, seed
+        How many dimensions the vectors have, and the seed of the first vectors and of all random choices.
+    """
+
+    corpus: str
+    algorithm: str
+    dims: int
+    seed: int
+
+    @property
+    def label(self) -> str:
+        """One line for tables and messages, such as ``wiki sgns 100 seed 0``."""
+        return f"{self.corpus} {self.algorithm} {self.dims} seed {self.seed}"
+
 
 FACETS = Setting._fields
 FACET_NAMES = ("corpus", "algorithm", "dims", "seed", "word_list")
@@ -77,10 +97,7 @@ def _by_setting(
     """Setting to embedding, with those of some words that it composes, by corpus, algorithm, dimensions and seed."""
     if not isinstance(kvs, Mapping) or not kvs:
         kind = "empty" if isinstance(kvs, Mapping) else type(kvs).__name__
-        raise InputError(
-            f"kvs is {kind}: give a mapping of settings (corpus, algorithm, dims, seed) to "
-            "embeddings, such as train_embeddings returns"
-        )
+        raise InputError(f"kvs is {kind}: give a mapping of settings (corpus, algorithm, dims, seed) to embeddings")
     embeddings = {}
     for key, source in kvs.items():
         if not isinstance(key, tuple) or len(key) != len(FACETS):
@@ -194,12 +211,8 @@ def metric_stability(
 
     Examples
     --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
-    >>> first, second = zip(*toy.base_pairs)
-    >>> targets = {"some": toy.targets[:24], "others": toy.targets[24:]}
-    >>> query = bb.Query(targets, {"first": first, "second": second})
-    >>> found = bb.stability.metric_stability(kvs, query, "weat", contrast=False, random_pairs=50)
+    >>> kvs = {("news", "sgns", 300, 0): "google-news-slice", ("wiki", "glove", 50, 0): "glove-50d-slice"}
+    >>> found = bb.stability.metric_stability(kvs, "weat7", "weat", contrast=False, random_pairs=50)
     """
     prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
     contrast = flag(contrast, "contrast")
@@ -344,8 +357,8 @@ def direct_bias_study(
     Parameters
     ----------
     kvs
-        Settings (corpus, algorithm, dims, seed) to embeddings: the result of :func:`train_embeddings`, vectors of one's
-        own, or both.
+        Settings (corpus, algorithm, dims, seed) to embeddings, such as ``("wiki", "sgns", 100, 0)`` to vectors that
+        gensim trained.
     words
         Words that should be neutral, or what :func:`load_list` takes; a mapping of names to such for several lists.
     pairs
@@ -369,9 +382,8 @@ def direct_bias_study(
 
     Examples
     --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
-    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> kvs = {("news", "sgns", 300, 0): "google-news-slice", ("wiki", "glove", 50, 0): "glove-50d-slice"}
+    >>> study = bb.stability.direct_bias_study(kvs, draws=50, random_pairs=50)
     >>> type(study).__name__
     'DirectBiasStudy'
     """
@@ -571,9 +583,9 @@ def setting_components(
 
     Examples
     --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, algorithm=["sgns", "cbow"], seeds=2, dims=10, epochs=1)
-    >>> study = bb.stability.direct_bias_study(kvs, toy.targets, toy.base_pairs, draws=50, random_pairs=50)
+    >>> other = bb.debias("glove-50d-slice", "project", definitional=[("poor", "rich")])
+    >>> kvs = {("wiki", "glove", 50, 0): "glove-50d-slice", ("other", "glove", 50, 0): other}
+    >>> study = bb.stability.direct_bias_study(kvs, {"jobs": "occ16", "adjectives": "adj"}, draws=50)
     >>> found = bb.stability.setting_components(study.table(), draws=400, seed=0)
     >>> type(found).__name__
     'SettingComponents'

@@ -180,8 +180,8 @@ class VectorSample:
         Parameters
         ----------
         embeddings
-            The replicates by name, or as :func:`train_embeddings` returns them: then replicates of one corpus are a
-            cluster, and the error splits into that of the corpus and that of the seed.
+            The replicates by name, or by (corpus, algorithm, dims, seed): then replicates of one corpus are a cluster,
+            and the error splits into that of the corpus and that of the seed.
         targets
             Words that all of them hold.
         covariates
@@ -189,7 +189,7 @@ class VectorSample:
         clusters
             The column of ``covariates`` that says what was drawn again.
         resampled
-            True where the corpora were drawn again from one (:func:`resample_corpus`): then their spread, which is the
+            True where the corpora were drawn again from one: then their spread, which is the
             error of that corpus, is in the intervals, and not the smaller error of their mean. Each combination of
             covariates needs as many replicates as the others.
 

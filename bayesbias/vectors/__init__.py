@@ -1,4 +1,4 @@
-"""Word embeddings as gensim KeyedVectors, read from files, mappings or the bundled slice, or trained."""
+"""Word embeddings as gensim KeyedVectors, read from files, mappings or the bundled slice."""
 
 import lazy_loader
 
@@ -30,7 +30,6 @@ from bayesbias.vectors.lookup import (
     twins_of,
     twins_within,
 )
-from bayesbias.vectors.training import Setting, ToyCorpus, resample_corpus, toy_corpus, train_embeddings
 
 __getattr__, _, _ = lazy_loader.attach(__name__, ["contextual", "debiasing"])
 
@@ -39,8 +38,6 @@ __all__ = [
     "Case",
     "Embedding",
     "FoundWords",
-    "Setting",
-    "ToyCorpus",
     "Twins",
     "about",
     "composed_of",
@@ -53,12 +50,9 @@ __all__ = [
     "load_embedding",
     "opened",
     "opened_by_name",
-    "resample_corpus",
     "rows_of",
     "save_embedding",
     "spellings",
-    "toy_corpus",
-    "train_embeddings",
     "twin_sentence",
     "twins_of",
     "twins_within",

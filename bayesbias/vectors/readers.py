@@ -747,12 +747,11 @@ def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
     )
 
 
-def text_lines(path: Path, done: Callable[[float], None] = lambda _: None) -> Iterator[str]:
+def text_lines(path: Path) -> Iterator[str]:
     """The lines of a text in UTF-8, packed by gzip, bzip2, xz or zip, or not."""
     try:
         with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
-            # the place in the file itself, packed or not, is what its size is compared with
-            bounded = BufferedReader(_Bounded(stream, path, lambda: done(file.tell())), PIECE)
+            bounded = BufferedReader(_Bounded(stream, path, lambda: None), PIECE)
             with TextIOWrapper(bounded, encoding="utf-8-sig") as lines:
                 while line := lines.readline(MOST_LINE):
                     if len(line) == MOST_LINE:

@@ -2,8 +2,7 @@
 
 ``python -m benchmarks.builders.notebook_data sentences FOLDER``: words of gender, race and religion in six templates,
 by MiniLM, whose encodings the folder keeps; ``occupations FOLDER``: women's share by occupation and year, from the
-census figures; ``languages FOLDER``: distances in 25 languages and attitudes, from the vectors of Lewis and Lupyan
-(2020).
+census figures.
 """
 
 import sys
@@ -38,17 +37,5 @@ def occupations(folder):
     pd.DataFrame(census).rename_axis("occupation").round(2).to_csv(NOTEBOOKS / "occupations.csv")
 
 
-def languages(folder):
-    from benchmarks.validity.languages import CORPORA, attitudes, studied
-
-    tables = {(name, corpus): table for corpus in CORPORA for name, table in studied(folder, corpus)[2].items()}
-    every = [table.assign(language=name, corpus=corpus) for (name, corpus), table in tables.items()]
-    found = pd.concat(every, ignore_index=True)
-    text = [name for name in found.columns if name != "distance"]
-    found = found.astype(dict.fromkeys(text, "category")).assign(distance=found["distance"].astype("float32"))
-    found.to_parquet(NOTEBOOKS / "languages.parquet", index=False, compression="zstd")
-    attitudes(folder).round(6).rename_axis("language").to_csv(NOTEBOOKS / "attitudes.csv")
-
-
 if __name__ == "__main__":
-    {"sentences": sentences, "occupations": occupations, "languages": languages}[sys.argv[1]](Path(sys.argv[2]))
+    {"sentences": sentences, "occupations": occupations}[sys.argv[1]](Path(sys.argv[2]))

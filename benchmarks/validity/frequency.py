@@ -11,9 +11,7 @@ Nothing is biased in any of these studies. ``--files glove=FILE`` takes an embed
 - ``frequency_balance``: slopes of all published tables, and their contrasts before and after adjusting;
 - ``frequency_null``: pseudo-stereotypes from the frequent third of the neutral list of published tables: intervals of
   associated - neutral that exclude 0 as measured, where ``balance`` does not warn, and adjusted
-  (``--files frequencies=...`` for others than wordfreq's);
-- ``frequency``: trends over ten toy corpora in which the words of one list become 60 times as frequent, in the contexts
-  of the human controls throughout; skip-gram vectors are trained on each.
+  (``--files frequencies=...`` for others than wordfreq's).
 """
 
 from dataclasses import replace
@@ -22,7 +20,6 @@ import numpy as np
 from scipy.special import ndtri
 
 import bayesbias as bb
-from bayesbias.baselines.stability import train_embeddings
 from benchmarks.inside import (
     Distances,
     association_rows,
@@ -34,7 +31,7 @@ from benchmarks.inside import (
     word_values,
     word_weights,
 )
-from benchmarks.study import TABLES, TAIL, Design, crossed, excludes, generator, main, published_table
+from benchmarks.study import TABLES, TAIL, Design, crossed, generator, main, published_table
 from benchmarks.validity.lists import SPEC, answer, nearest, vocabulary
 
 BANDS = {"300 to 100,000": (300, 100_000), "20,000 to 60,000": (20_000, 60_000), "300 to 20,000": (300, 20_000)}
@@ -55,15 +52,6 @@ NULL = (
     "weat_7_google",
     "gender_group_reddit_dataset",
 )
-PERIODS, TOPICS, SENTENCES, LENGTH = 10, 20, 12_000, 8
-PROTECTED = [f"protected{at}" for at in range(8)]
-STEREOTYPES, CONTROLS = ([f"{name}{at}" for at in range(30)] for name in ("stereotype", "control"))
-FILLERS = [f"filler{at}" for at in range(700)]
-WORDS = [*STEREOTYPES, *CONTROLS, *PROTECTED, *FILLERS]
-GROUPS, HALVES = {"g": PROTECTED[:4], "h": PROTECTED[4:]}, {"g": STEREOTYPES[:15], "h": STEREOTYPES[15:]}
-LISTS = bb.WordLists("toy", GROUPS, HALVES, {"human": CONTROLS})
-GROWTH = np.linspace(-2.05, 2.05, PERIODS)
-"""Logarithm of how much more frequent the stereotypes are than at the middle."""
 
 
 def protected_of(vectors, name):
@@ -244,56 +232,12 @@ def frequency_null(cell):
             yield {"contrast": row["contrast"], **calls}
 
 
-def world(rng):
-    """Log frequencies of words, and their shares of topics; protected words share most of their contexts."""
-    lists = len(STEREOTYPES) + len(CONTROLS)
-    frequency = np.concatenate([rng.normal(0, 0.5, lists), np.ones(8), rng.normal(0, 1.2, len(FILLERS))])
-    topics = rng.dirichlet(np.full(TOPICS, 0.15), len(WORDS))
-    held = slice(lists, lists + len(PROTECTED))
-    topics[held] = (topics[held] + topics[held].mean(axis=0)) / 2
-    return frequency, topics
-
-
-def corpus(frequency, topics, growth, rng):
-    """Sentences, each of one topic, whose words are drawn by frequency and topic."""
-    shift = np.where(np.arange(len(WORDS)) < len(STEREOTYPES), growth, 0.0)
-    weights = np.exp(frequency + shift)[:, None] * topics
-    ends = np.cumsum(weights / weights.sum(axis=0), axis=0)
-    drawn = [
-        np.searchsorted(ends[:-1, topic], rng.random((count, LENGTH)))
-        for topic, count in enumerate(rng.multinomial(SENTENCES, np.full(TOPICS, 1 / TOPICS)))
-    ]
-    return np.array(WORDS)[rng.permutation(np.concatenate(drawn))].tolist()
-
-
-def trends_of_frequency(cell):
-    rng = np.random.default_rng(0)
-    times = {f"p{at}": at for at in range(PERIODS)}
-    for _ in range(cell.replicates):
-        frequency, topics = world(rng)
-        tables, counts = {}, {}
-        for name, at in times.items():
-            options = {"dims": 50, "seeds": [at], "epochs": 4, "sample": 0, "jobs": 1}
-            (kv,) = train_embeddings(corpus(frequency, topics, GROWTH[at], rng), **options).values()
-            counts[name] = {word: kv.get_vecattr(word, "count") for word in kv.index_to_key}
-            tables[name] = bb.distance_table(kv, LISTS)
-        stages = bb.checks.TwoStage(adjust="frequency", frequencies=counts)
-        found = bb.trend(tables, times, ("associated", "human"), stages=stages)
-        warned = bb.balance(tables, counts).spreads.set_index("contrast")["warning"].astype(bool)
-        for what, one in (("adjusted", found), ("raw", found.unadjusted)):
-            change = one.change("p0", f"p{PERIODS - 1}")
-            row = {"distances": what, "called": excludes(change), "mean": change["mean"]}
-            row |= {"sd_of_means": change["mean"], "mean_sd": change["sd"], "warned": warned["associated - human"]}
-            yield row | {"warned_of_different": warned["associated - different"]}
-
-
-RARE, SPREAD = crossed(lists=("gender", "race", "religion"), ranks=BANDS), {"sd_of_means": "std"}
+RARE = crossed(lists=("gender", "race", "religion"), ranks=BANDS)
 DESIGNS = (
     Design("related/rare_words", RARE, rare_words, by=("sample", "statement"), how={"se": "rate"}),
     Design("related/unlike_frequency", crossed(lists=("gender", "religion"), cell=UNLIKE), unlike_frequency, by=()),
     Design("frequency_balance", crossed(table=TABLES), frequency_balance, 1),
     Design("frequency_null", crossed(table=NULL), frequency_null, by=["contrast"]),
-    Design("second_stage/frequency", [{}], trends_of_frequency, 40, by=["distances"], how=SPREAD),
 )
 
 if __name__ == "__main__":

@@ -435,22 +435,6 @@ def test_plans_hold_when_data_are_added(kv):
         assert expected == pytest.approx(found, rel=0.15), more
 
 
-def test_a_bias_of_one_group_of_speakers_is_told_and_no_other():
-    """Hobbies of men occur with words for men in what every other speaker says: the label at random has nothing."""
-    toy, rng, rows = bb.stability.toy_corpus(sentences=1), np.random.default_rng(0), []
-    for speaker in range(32):
-        who = {"speaker": speaker, "group": "ab"[speaker % 2], "coin": str(rng.integers(2))}
-        rows += [
-            {"text": ["hobby" if word in toy.words.stereotypes["male"] else word for word in sentence], **who}
-            for sentence in bb.stability.toy_corpus(0.5 * (speaker % 2), speaker, 100)
-        ]
-    sample = bb.instances(rows, "hobby", "glove-50d-slice", transform=np.eye(50), clusters="speaker")
-    lists = [list(toy.words.protected[name]) for name in ("female", "male")]
-    table = bb.covariates(sample, "group + coin").contrast(*lists).table(words="given").set_index("name")
-    assert table.loc["group: b - a", "low"] > 0.005
-    assert abs(table.loc["coin: 1 - 0", "mean"]) < 2 * table.loc["coin: 1 - 0", "sd"]
-
-
 LISTS = {"he": ["bank", "market", "tax"], "she": ["school", "teacher"], "it": ["river", "tree", "lake"]}
 PROTECTED = {"he": ["he", "his", "son"], "she": ["she", "mother"], "it": ["it"]}
 

@@ -134,7 +134,6 @@ MADE = {
     "metric_stability": lambda made: bb.stability.metric_stability(
         made.settings, made.query, ["weat"], contrast=False, draws=200, random_pairs=20
     ),
-    "toy_corpus": lambda made: bb.stability.toy_corpus(sentences=5),
 }
 """Name to what makes it; a result has the name of its class."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from gensim.models import FastText, Word2Vec
+from gensim.models import FastText
 from gensim.models.fasttext import save_facebook_model
 
 import bayesbias as bb
@@ -42,8 +42,7 @@ def test_a_byte_order_mark_before_word_lists_queries_and_corpora_is_passed_over(
     (tmp_path / "c.txt").write_bytes(MARK + b"he said\nhe said\n")
     assert bb.load_words(tmp_path / "w.toml").every_word() == ("he", "she")
     assert list(bb.load_query(tmp_path / "q.toml").targets) == ["a", "b"]
-    (kv,) = bb.stability.train_embeddings(tmp_path / "c.txt", seeds=1, dims=2, min_count=1).values()
-    assert sorted(kv.index_to_key) == ["he", "said"]
+    assert bb.contexts(tmp_path / "c.txt", ["he"]).found == {"he": 2}
 
 
 def test_a_model_with_a_byte_order_mark_is_read_from_its_fit_too(tmp_path, table):
@@ -81,34 +80,6 @@ def test_an_embedding_in_place_of_a_word_list_is_refused_unread(tmp_path, monkey
     (tmp_path / "v.txt").write_bytes(b"he 1 0 .5\nshe 0 1 .5\nnurse .5 1 0\n")
     with pytest.raises(bb.InputError, match=r"v\.txt is not a TOML file: it has 34 bytes, and 30 are read at most"):
         bb.load_words(tmp_path / "v.txt")
-
-
-class TestTraining:
-    CORPUS = (["a", "b"],) * 5
-
-    def test_vectors_of_other_shapes_are_refused(self, tmp_path):
-        how = {"seeds": 1, "dims": 2, "min_count": 1, "folder": tmp_path}
-        bb.stability.train_embeddings(self.CORPUS, **how)
-        (path,) = tmp_path.iterdir()
-        held = files.read_arrays(io.BytesIO(path.read_bytes()), path.name)
-        for changed in (
-            {"vectors": held["vectors"][:, :1]},
-            {"words": np.array([1.0, 2.0])},
-            {"counts": np.array("x")},
-            {"record": np.array("[" * 5_000)},
-        ):
-            np.savez(path, **{**held, **changed})
-            with pytest.raises(bb.InputError, match=r"seed 0\.npz is damaged"):
-                bb.stability.train_embeddings(self.CORPUS, **how)
-
-    def test_a_window_wider_than_a_sentence_can_be_is_refused(self):
-        with pytest.raises(bb.InputError, match="window is 2147483648: give a whole number of at most 10,000"):
-            bb.stability.train_embeddings(self.CORPUS, window=2**31)
-
-    def test_an_error_in_the_worker_ends_it(self, monkeypatch):
-        monkeypatch.setattr(Word2Vec, "_do_train_job", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            bb.stability.train_embeddings(self.CORPUS, seeds=2, dims=2, min_count=1)
 
 
 HEAD = "protected_word,group,attribute_word,attribute_class,connection,distance"
@@ -426,34 +397,25 @@ class TestBombs:
     def test_a_packed_corpus_of_one_line(self, tmp_path, monkeypatch):
         path = tmp_path / "c.txt.gz"
         path.write_bytes(gzip.compress(b"he said " * 2_000_000))
-        for read in CORPORA:
-            with pytest.raises(bb.InputError, match=r"c\.txt\.gz unpacks to more than 100 times its size"):
-                read(path)
+        with pytest.raises(bb.InputError, match=r"c\.txt\.gz unpacks to more than 100 times its size"):
+            bb.contexts(path, ["he"])
         monkeypatch.setattr(readers, "MOST_LINE", 1_000)
         (tmp_path / "c.txt").write_bytes(b"he said " * 200)
-        for read in CORPORA:
-            with pytest.raises(bb.InputError, match=r"c\.txt has a line of 1,000 letters or more: break it"):
-                read(tmp_path / "c.txt")
-
-
-CORPORA = (
-    lambda path: bb.stability.train_embeddings(path, seeds=1, dims=2, min_count=1),
-    lambda path: bb.contextual.contexts(path, ["he"]),
-)
+        with pytest.raises(bb.InputError, match=r"c\.txt has a line of 1,000 letters or more: break it"):
+            bb.contexts(tmp_path / "c.txt", ["he"])
 
 
 @pytest.mark.parametrize("packing", [gzip, bz2, lzma])
 def test_a_packed_corpus_is_read_as_it_is(tmp_path, packing):
     (tmp_path / "c.txt").write_bytes(packing.compress(b"he said\n" * 5))
-    (kv,) = CORPORA[0](tmp_path / "c.txt").values()
-    assert sorted(kv.index_to_key) == ["he", "said"]
+    assert bb.contexts(tmp_path / "c.txt", ["he"]).found == {"he": 5}
 
 
 ALONE = {
     "embedding": bb.load_embedding, "table": bb.read_distance_table, "fit": bb.load_fit, "words": bb.load_words,
     "list": bb.load_list, "query": bb.load_query, "model": bb.load_model, "frequencies": counts,
     "contexts": bb.contextual.load_context_vectors, "templates": bb.contextual.load_templates,
-    **dict(zip(("training", "corpus"), CORPORA, strict=True)),
+    "corpus": lambda path: bb.contexts(path, ["he"]),
 }  # fmt: skip
 
 

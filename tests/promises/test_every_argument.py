@@ -121,7 +121,6 @@ CALLS = {
     "read_distance_table": lambda made: {"path": made.file("t.parquet", partial(bb.write_distance_table, made.table))},
     "relatedness": lambda made: {"words": made.lists, "sample": 420},
     "report": lambda made: {"path": made.folder / "r.html", "sensitivity": False},
-    "resample_corpus": lambda made: {"corpus": ["one two", "three four", "five six"], "n": 2},
     "run_metrics": lambda made: {"kvs": made.kv, "queries": made.query, "metrics": ["weat"]},
     "save_embedding": lambda made: {"path": made.folder / "o.npz"},
     "save_fit": lambda made: {"path": made.folder / "o.nc"},
@@ -185,11 +184,6 @@ CALLS = {
         "random_pairs": 20
     },
     "stability.setting_components": lambda made: {"table": made.direct_bias_study.table(), "draws": 200, "seed": 1},
-    "stability.toy_corpus": lambda made: {"sentences": 50},
-    "stability.train_embeddings": lambda made: {
-        "corpus": [line.split() for line in ("the cat sat", "the dog sat", "the cat ran", "a cat ran")],
-        "seeds": 1, "dims": 2, "epochs": 1, "min_count": 1, "jobs": 1
-    },
     "plots.forest": lambda made: {"table": bb.contrasts(made.post)},
     "plots.forest of estimates": lambda made: {"table": bb.cell_estimates(made.post)[:5]},
     "plots.matrix": lambda made: {"table": pd.DataFrame([[1.0, 2.0]])},
@@ -236,7 +230,6 @@ METHODS = {
     "TopicNull.of": lambda made: {"statistic": "associated - human"},
     "TopicNull.called": lambda made: {"statistic": "associated - human"},
     "TopicNull.counted": lambda made: {"statistic": "associated - human"},
-    "ToyCorpus.save": lambda made: {"path": made.folder / "toy.txt"},
 }
 """Methods to the arguments that they need."""
 STEPS = {
@@ -265,7 +258,7 @@ def public_methods():
 
     Options of ``figure`` are those of pictures, which are tried by themselves; test_every_result has wrong ones.
     """
-    given = (bb.Query, bb.contextual.ContextVectors, bb.stability.ToyCorpus)
+    given = (bb.Query, bb.contextual.ContextVectors)
     return {
         f"{one.__name__}.{name}"
         for one in {*given, *results_below(Result)}

@@ -284,9 +284,9 @@ def variance_components(
 
     Examples
     --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
-    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> kv = bb.load_embedding("glove-50d-slice")
+    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
+    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
     >>> found = bb.reliability.variance_components(scores, draws=400, seed=0)
     >>> found.table().columns.tolist()[:2]
     ['component', 'sd']

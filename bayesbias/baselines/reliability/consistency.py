@@ -34,7 +34,6 @@ from bayesbias.numerics.arrays import FloatArray, IntArray, in_blocks, nearest_r
 from bayesbias.numerics.components import FEWEST, FORMS, bootstrap_icc, icc
 from bayesbias.vectors import TWINS, Embedding, Twins, about, find_words, opened, opened_by_name, rows_of
 from bayesbias.vectors.lookup import alike_in_all, in_all, pairs_once, words_once
-from bayesbias.vectors.training import Setting
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -65,8 +64,8 @@ def bias_scores(
     Parameters
     ----------
     kvs
-        Embeddings that were trained the same way but for their seed: a sequence, a mapping of labels (such as the
-        result of :func:`train_embeddings`), or one.
+        Embeddings that were trained the same way but for their seed: a sequence, a mapping of seeds or other labels, or
+        one.
     targets
         Words to score, or what :func:`load_list` takes.
     pairs
@@ -98,9 +97,9 @@ def bias_scores(
 
     Examples
     --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
-    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> kv = bb.load_embedding("glove-50d-slice")
+    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
+    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
     >>> scores.dims
     ('measure', 'target', 'base_pair', 'seed')
     """
@@ -207,7 +206,7 @@ type Seeds = Mapping[Any, Embedding] | Sequence[Embedding] | Embedding
 def seeds_of(kvs: Seeds, words: Collection[str]) -> dict[Hashable, KeyedVectors]:
     """Label to embedding, with those of some words that it composes.
 
-    The label is the seed of a :class:`Setting`, a name, or the place in a sequence.
+    The label is the seed of a setting (corpus, algorithm, dims, seed), a name, or the place in a sequence.
     """
     source: Any = kvs
     if isinstance(source, Mapping) and source and all(map(is_embedding, source.values())):
@@ -234,7 +233,7 @@ def called(label: Hashable) -> str:
 
 def _seed_labels(keys: list[Hashable]) -> list[Hashable]:
     """Seeds of settings that differ in nothing else; other keys as they are."""
-    settings = [Setting(*key) for key in keys if isinstance(key, tuple) and len(key) == len(Setting._fields)]
+    settings = [key for key in keys if isinstance(key, tuple) and len(key) == 4]
     if len(settings) < len(keys):
         names = mapping(dict.fromkeys(keys), "kvs", "embeddings")
         return [key if isinstance(key, int) else name for key, name in zip(keys, names, strict=True)]
@@ -245,7 +244,7 @@ def _seed_labels(keys: list[Hashable]) -> list[Hashable]:
             f"the embeddings were trained with {len(alike)} different settings, such as {settings[0]} and {other}: "
             "give those that differ in their seed only"
         )
-    return [setting.seed for setting in settings]
+    return [setting[-1] for setting in settings]
 
 
 DIMS = ("measure", "target", "base_pair", "seed")
@@ -300,9 +299,9 @@ def retest_reliability(
 
     Examples
     --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
-    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> kv = bb.load_embedding("glove-50d-slice")
+    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
+    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
     >>> found = bb.reliability.retest_reliability(scores)
     >>> found.columns.tolist()[:2]
     ['measure', 'label']
@@ -350,9 +349,9 @@ def inter_rater_consistency(
 
     Examples
     --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
-    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> kv = bb.load_embedding("glove-50d-slice")
+    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
+    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
     >>> found = bb.reliability.inter_rater_consistency(scores)
     >>> found.columns.tolist()[:2]
     ['label', 'value']
@@ -390,9 +389,9 @@ def measure_correlations(scores: xr.DataArray, prob: float = PROB) -> pd.DataFra
 
     Examples
     --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
-    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> kv = bb.load_embedding("glove-50d-slice")
+    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
+    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
     >>> bb.reliability.measure_correlations(scores)["second"].tolist()
     ['ripa']
     """
@@ -474,9 +473,9 @@ def internal_consistency(
 
     Examples
     --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
-    >>> scores = bb.reliability.bias_scores(kvs, toy.targets, toy.base_pairs, ["db_wa", "ripa"])
+    >>> kv = bb.load_embedding("glove-50d-slice")
+    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
+    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
     >>> found = bb.reliability.internal_consistency(scores, of="base_pair")
     >>> found.columns.tolist()[:2]
     ['measure', 'label']

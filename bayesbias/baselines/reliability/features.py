@@ -190,9 +190,9 @@ def word_features(
 
     Examples
     --------
-    >>> toy = bb.stability.toy_corpus(bias=0.5, sentences=400)
-    >>> kvs = bb.stability.train_embeddings(toy, seeds=2, dims=10, epochs=1)
-    >>> features = bb.reliability.word_features(kvs, toy.targets)
+    >>> kv = bb.load_embedding("glove-50d-slice")
+    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
+    >>> features = bb.reliability.word_features(kvs, "occ16")
     """
     wanted = words_given(words, "words")
     named = seeds_of(kvs, wanted)

@@ -26,7 +26,7 @@ import pandas as pd
 import bayesbias as bb
 
 QUICK = bool(os.environ.get("BAYESBIAS_QUICK"))  # fewer topics: enough to see that everything works
-TOPICS, DRAWS = (5, 200) if QUICK else (100, 1000)
+TOPICS, REPLICATES = (5, 200) if QUICK else (100, 1000)
 
 kv = bb.load_embedding("google-news-slice")
 query = bb.load_query("weat7")
@@ -94,16 +94,6 @@ bb.plot_distances(table, "algebra")
 bb.plot_distances(wide, "algebra")
 
 # %% [markdown]
-# ## Other words of the same kind
-#
-# Would eight other words for mathematics have given the same? The bootstrap draws the words of each set anew. The
-# contrast beside it is that of the default model, `related`, which knows which words are similar. Its interval is wider
-# than the one of `crossed` above, which takes different words for unrelated.
-
-# %%
-bb.checks.bootstrap_metric("weat_effect_size", kv, query, draws=DRAWS, seed=0)
-
-# %% [markdown]
 # ## Random topics are "significant"
 #
 # `topic_null` puts random lists in place of the attribute sets, as long, as coherent and as near as these and as
@@ -113,7 +103,7 @@ bb.checks.bootstrap_metric("weat_effect_size", kv, query, draws=DRAWS, seed=0)
 
 # %%
 names = bb.load_query("weat6")
-null = bb.topic_null(kv, names, "weat_effect_size", replicates=DRAWS, seed=0)
+null = bb.topic_null(kv, names, "weat_effect_size", replicates=REPLICATES, seed=0)
 for number in range(2):
     print(" | ".join(", ".join(listed[:5]) for listed in null.lists(number).values()))
 
@@ -158,5 +148,5 @@ post = bb.fit(bb.distance_table(kv, lists), seed=0)
 bb.contrasts(post).head(1).round(3)
 
 # %% [markdown]
-# `docs/metrics.md` says which metric answers which question; `07_silhouettes` follows them while word
-# lists grow, and `05_related_words` explains why topics matter.
+# `docs/metrics.md` says which metric answers which question; `05_silhouettes` follows them while word
+# lists grow, and `docs/explanation/intervals.md` says why topics matter.

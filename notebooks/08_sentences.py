@@ -47,13 +47,6 @@ table.sample(4, random_state=1)
 post = bb.fit(table, seed=0)
 bb.contrasts(post).head(4).round(3)
 
-# %%
-found = bb.template_effects(post, "associated", "human")
-found
-
-# %%
-bb.plots.plot_templates(found)
-
 # %% [markdown]
 # ## Three lists, three representations
 #
@@ -89,6 +82,9 @@ for centre, top in [("none", 0), ("vocabulary", 0), ("controls", 0), ("vocabular
         row = bb.contrasts(held, "associated", other).iloc[0]
         rows.append((centre, top, f"associated - {other}", *row[["mean", "low", "high"]]))
 origins = pd.DataFrame(rows, columns=["centre", "all_but_top", "contrast", "mean", "low", "high"])
+origins.round(3)
+
+# %%
 bb.plots.forest(origins, ["centre", "all_but_top"], by="contrast", label="cosine distance")
 
 # %% [markdown]
