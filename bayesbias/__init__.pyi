@@ -2,12 +2,9 @@ from . import checks as checks
 from . import errors as errors
 from . import metrics as metrics
 from . import plots as plots
-from .axes import angle as angle
 from .axes import audit as audit
 from .axes import axis as axis
-from .axes import intersections as intersections
 from .axes import list_axes as list_axes
-from .axes import quadrants as quadrants
 from .baselines import reliability as reliability
 from .baselines import silhouettes as silhouettes
 from .baselines import stability as stability

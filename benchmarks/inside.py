@@ -1,6 +1,5 @@
 """What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
 
-import bayesbias.axes.angles
 import bayesbias.axes.poles
 import bayesbias.documents.regression
 import bayesbias.numerics.clusters

@@ -43,7 +43,6 @@ AREAS = {
     "metrics": ("Classic metrics", "metrics"),
     "ranking": ("Rankings and uncertainty of metrics", "baselines.ranking baselines.bootstrap"),
     "axes": ("Axes", "axes"),
-    "angles": ("Several axes", "axes.angles"),
     "audits": ("Audits", "axes.audits"),
     "second-stage": ("Many embeddings: pool, trend, criterion", "second_stage"),
     "multiverse": (
@@ -242,8 +241,8 @@ def command_line() -> dict[str, str]:
         f"{plain(group.help)} Every command shows its arguments with ``--help``; ``bayesbias --debug COMMAND`` shows "
         "tracebacks. The exit code is 0, 1 (the command could not do it, and says why) or 2 (wrong usage). Python has "
         "more: single figures (:doc:`/gallery/index`), :func:`bayesbias.balance`, :func:`bayesbias.relatedness`, "
-        ":func:`bayesbias.quadrants`, :func:`bayesbias.intersections`, false-positive rates on your own table "
-        "(:doc:`/explanation/calibration`) and the stability of measures over training (:doc:`/judging`)."
+        "false-positive rates on your own table (:doc:`/explanation/calibration`) and the stability of measures over "
+        "training (:doc:`/judging`)."
     )
     lines = [*heading("Command line", "="), text, "", *table(["command", "what it does", "page"], rows, "16 58 26")]
     return files | {"reference/command-line.rst": "\n".join([*lines, *contents(pages)])}

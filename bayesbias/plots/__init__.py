@@ -31,7 +31,6 @@ from bayesbias.plots.reliability import plot_components as plot_components
 from bayesbias.plots.reliability import plot_reliability as plot_reliability
 from bayesbias.plots.words import plot_audit as plot_audit
 from bayesbias.plots.words import plot_axis as plot_axis
-from bayesbias.plots.words import plot_quadrants as plot_quadrants
 from bayesbias.plots.words import plot_relatedness as plot_relatedness
 from bayesbias.plots.words import plot_variogram as plot_variogram
 

@@ -15,7 +15,7 @@ from bayesbias._support.phrases import percent
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Result
 from bayesbias._support.runs import one_thread
-from bayesbias.axes import angles, axis
+from bayesbias.axes import axis
 from bayesbias.axes.places import Axis, summary_of
 from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.checks.summaries import PROB, describe
@@ -130,7 +130,7 @@ def prior_check(
     Parameters
     ----------
     analyses
-        Names of analyses, by default all: ``"places"``, ``"audit"``, ``"angle"``, ``"criterion"`` (axes of three
+        Names of analyses, by default all: ``"places"``, ``"audit"``, ``"criterion"`` (axes of three
         pairs), ``"contrasts"`` and ``"related contrasts"``, ``"changes"``, ``"pool"``, ``"trend"``, ``"multiverse"``.
         :func:`prior_analysis` adds others.
     replicates, prob, seed
@@ -234,19 +234,6 @@ def _audit(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
     mean, sd = behind.places(on.coordinates)
     summary = summary_of(mean, sd, behind.freedom, prob, 1.0)
     yield Interval("place", truth, summary["low"], summary["high"])
-
-
-@prior_analysis("angle")
-def _angle(rng: np.random.Generator, prob: float) -> Iterator[Interval]:
-    first, second = (_placed(name) for name in ("affluence", "morality"))
-    field, size, rho = first.field, len(first.field.variances), rng.uniform(-1, 1)
-    one, other = (drawn_signal(size, rng) for _ in range(2))
-    other = rho * one * other.std() / one.std() + np.sqrt(1 - rho**2) * other
-    offsets = _shown(first, one, rng), _shown(replace(second, field=field), other, rng)
-    seen = angles.TwoOffsets(field, offsets, {"pairs": np.zeros(size)})
-    row = describe(angles.cosines(seen, rng)[0][:, None], prob)
-    truth = (one * other) @ field.variances / (field.lengths(one) * field.lengths(other))
-    yield Interval("cosine", truth, row["low"][0], row["high"][0])
 
 
 @prior_analysis("criterion")

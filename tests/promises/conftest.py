@@ -21,13 +21,6 @@ MADE = {
     "query": lambda made: bb.Query({"x": ["p", "q", "<b>r"], "y": ["s", "t", "v"]}, made.lists.stereotypes),
     "pairs": lambda made: [("k", "m"), ("l", "n"), ("c", "d")],
     "gender_pairs": lambda made: [("he", "she"), ("man", "woman"), ("father", "mother")],
-    "family": lambda made: bb.WordLists(
-        "family",
-        {"fw": ["queen", "princess"], "fm": ["king", "prince"], "gw": ["girl", "woman"], "gm": ["boy", "man"]},
-        {},
-        {"human": ["people"]},
-        factors={"gender": {"w": ["fw", "gw"], "m": ["fm", "gm"]}, "rank": {"f": ["fw", "fm"], "g": ["gw", "gm"]}},
-    ),
     "lengths": lambda made: {word: 1.0 + at for at, word in enumerate(made.lists.every_word())},
     "outside": lambda made: {
         word: float(at) for at, word in enumerate([*made.lists.protected["a"], *made.lists.protected["b"]])
@@ -107,10 +100,6 @@ MADE = {
     # axes
     "audit": lambda made: bb.audit("glove-50d-slice", "gender"),
     "axis": lambda made: bb.axis("glove-50d-slice", made.gender_pairs, words=JOBS),
-    "affluence": lambda made: bb.axis("glove-50d-slice", "affluence", words=JOBS),
-    "angle": lambda made: bb.angle(made.axis, made.affluence),
-    "quadrants": lambda made: bb.quadrants(made.axis, made.affluence, JOBS, draws=200),
-    "intersections": lambda made: bb.intersections(made.affluence, made.family),
     # null models and simulations
     "topic_null": lambda made: bb.topic_null(made.kv, made.lists, replicates=5),
     "null_weat": lambda made: bb.calibration.simulate_null_weat(draws=20),

@@ -61,12 +61,7 @@ USUAL = (*UNFIT, "an enormous number", "NaN", "an empty text", "a name", "an emp
 UNTRIED = {"hf_token_encoder", "datasets.dataset_path", "datasets.load_dataset"}
 """An encoder that needs an extra, and files that would be fetched: test_sentences and test_datasets try them."""
 CALLS = {
-    "angle": lambda made: {"other": made.affluence},
     "axis": lambda made: {"kv": made.slice, "pairs": made.gender_pairs, "words": ["nurse", "captain"]},
-    "intersections": lambda made: {"words": made.family},
-    "quadrants": lambda made: {
-        "axis_": made.axis, "other": made.affluence, "traits": ["nurse", "captain"], "draws": 200
-    },
     "Query": lambda made: {"targets": made.query.targets, "attributes": made.query.attributes},
     "Query.from_words": lambda made: {"words": "weat6"},
     "WordLists": lambda made: {"name": "n", "protected": {"a": ["p"]}, "stereotypes": {"a": ["k"]}},

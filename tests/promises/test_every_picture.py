@@ -197,7 +197,6 @@ TAKES = {
     "plot_components": "variance_components or setting_components returns",
     "plot_null_weat": "simulate_null_weat returns",
     "plot_plan": "plan returns",
-    "plot_quadrants": "quadrants returns",
     "plot_ranking": "rank returns",
     "plot_side_effects": "side_effects returns",
     "plot_topic_null": "topic_null returns",
@@ -1008,19 +1007,6 @@ def apart(figure):
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
     return all(not box.overlaps(other) for place, box in enumerate(boxes) for other in boxes[:place])
-
-
-@pytest.mark.parametrize("traits", [["nurse", "guard", "maid"], JOBS], ids=len)
-def test_traits_lie_in_their_quadrants(gender, traits, through_the_mould):
-    result = bb.quadrants(gender, bb.axis("glove-50d-slice", "affluence", words=traits), traits, draws=400)
-    figure = through_the_mould(lambda: plots.plot_quadrants(result))
-    (axes,) = figure.axes
-    for column in (0, 1):
-        same(points(axes, column), result.axes[column].places)
-    assert set(result.names) <= {text.get_text().split("\n")[0] for text in axes.texts}
-    assert apart(figure)
-    bare = plots.plot_quadrants(result, labels=0).axes[0]
-    assert not {text.get_text() for text in bare.texts} & set(traits)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,6 @@ def test_tables_and_mappings_are_no_lists_of_words(made, kind):
         lambda: bb.words.PairList("n", given),
         lambda: bb.WordLists("n", {"a": given}, {"a": ["k"]}),
         lambda: bb.Query({"a": given}, {"b": ["k"]}),
-        lambda: bb.quadrants(made.axis, made.affluence, given, draws=200),
         lambda: bb.axis("glove-50d-slice", made.gender_pairs, words=given),
         lambda: made.axis.contrast(given, ["guard"]),
         lambda: made.axis.with_words(given),

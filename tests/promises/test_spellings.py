@@ -111,7 +111,6 @@ FEW = bb.checks.TwoStage(draws=200)
 CALLS = {
     "adjust": lambda of: bb.adjust(of.tables["one"], frequencies=of.numbers),
     "adjust of a word's own numbers": lambda of: bb.adjust(of.tables["one"], {"number": of.numbers}),
-    "angle": lambda of: bb.angle(of.axis(), of.axis(pairs="hi jx")),
     "audit": lambda of: bb.audit(ONE, {"a": of("pquv"), "b": of("rstw")}),
     "audit of pairs": lambda of: bb.audit(ONE, of.pairs()),
     "axis": lambda of: of.axis(),
@@ -191,7 +190,6 @@ CALLS = {
 """Functions that look words up in an embedding, and others that look them up in tables of the user's."""
 WITHOUT_WORDS = {
     "save_embedding",
-    "intersections", "quadrants",  # as Axis.with_words
     "calibration.null_false_positive_rate",  # as fit
     "plots.plot_axis",  # as Axis.with_words
     "instances",  # its words are those of the texts
