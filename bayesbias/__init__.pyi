@@ -21,8 +21,6 @@ from .contrast import association as association
 from .contrast import cell_estimates as cell_estimates
 from .contrast import contrasts as contrasts
 from .contrast import decomposition as decomposition
-from .contrast import plan as plan
-from .contrast import template_effects as template_effects
 from .distances import DistanceTable as DistanceTable
 from .distances import adjust as adjust
 from .distances import common_words as common_words

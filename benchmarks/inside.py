@@ -8,8 +8,6 @@ from bayesbias.checks import summaries
 from bayesbias.checks.calibration import simulation
 from bayesbias.second_stage import estimates, pools, specifications, trends, two_stage
 
-TYPICAL_SCALES = contrast.power.TYPICAL_SCALES
-contrast_draws = contrast.contrast.contrast_draws
 pseudo_lists = simulation._pseudo_lists
 association_rows, word_weights = models.weights.association_rows, models.weights.word_weights
 interval_of = summaries.cluster_interval_of

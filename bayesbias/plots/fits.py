@@ -12,14 +12,13 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bayesbias._support.arguments import WIDEST, by_name_or_none, flag, interval, one_of, probability
+from bayesbias._support.arguments import WIDEST, flag, interval, one_of, probability
 from bayesbias._support.phrases import MINUS, difference, percent, share
 from bayesbias.checks.calibration.topics import TopicNull, refuse_other
 from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
 from bayesbias.contrast import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
 from bayesbias.contrast.associations import decomposition_parts, rows_of
-from bayesbias.contrast.templates import TemplateEffects, template_effects
 from bayesbias.distances.dataframe import coverage_of, labels_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
@@ -28,9 +27,8 @@ from bayesbias.models.tree import Fit
 from bayesbias.models.weights import DIFFERENCE, POOLED, RAW
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.mixtures import Empirical
-from bayesbias.plots.general import MANY, PLAIN, draw_forest, draw_strip, matrix, set_apart
+from bayesbias.plots.general import MANY, draw_forest, draw_strip, matrix, set_apart
 from bayesbias.plots.style import (
-    BAND,
     FAINT,
     INK,
     INNER_PROB,
@@ -596,61 +594,3 @@ def _density(values: FloatArray, x: FloatArray) -> FloatArray:
         return np.asarray(gaussian_kde(values)(x))
     counts, ends = np.histogram(values, bins=20 * len(x))
     return np.asarray(gaussian_kde((ends[1:] + ends[:-1]) / 2, len(values) ** -0.2, counts)(x))
-
-
-@picture()
-def plot_templates(
-    post: xr.DataTree | TemplateEffects,
-    first: str = "associated",
-    second: str | None = None,
-    prob: float = PROB,
-    title: str | None = None,
-    ax: Axes | None = None,
-) -> Figure | Axes:
-    """The contrast in each template, and as a band the contrast for templates like these.
-
-    Parameters
-    ----------
-    post
-        A fit of a table of words in sentences, or a result of :func:`template_effects`.
-    first, second
-        Connections, as in :func:`contrasts`; of effects that are given, theirs.
-    prob
-        Mass of the band.
-    title
-        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
-
-    Examples
-    --------
-    >>> def encoder(texts):  # in place of a sentence encoder
-    ...     letters = "abcdefghijklmnopqrstuvwxyz"
-    ...     return [[text.count(letter) + 0.1 for letter in letters] for text in texts]
-    >>> vectors = bb.encode(encoder, "weat7", ["{}.", "This is {}."])
-    >>> post = bb.fit(bb.distance_table(vectors, "weat7"), seed=0)
-    >>> bb.plots.plot_templates(post).savefig("templates.png")
-    """
-    prob = probability(prob, "prob")
-    if isinstance(post, TemplateEffects):
-        one_of(first, dict.fromkeys(("associated", post.contrast[0])), "first")
-        by_name_or_none(second, post.contrast[1:], "second")
-    effects = post if isinstance(post, TemplateEffects) else template_effects(post, first, second)
-    table = effects.by_template
-    if table.empty:
-        raise InputError("the sentences come from a corpus and are no templates: there is nothing to draw")
-    low, high = interval_ends(effects.whole[:, None], prob)
-    table = table.iloc[np.lexsort((table["contrast"], table["side"]))]
-    figure, axes = one_panel(ax, 6.4, 0.28 * len(table) + 1.3)
-    axes.axvspan(low[0], high[0], color=BAND, lw=0, zorder=0)
-    axes.axvline(effects.whole.mean(), color="#0072B2", lw=0.8, zorder=1)
-    ends = {"low": table["contrast"] - table["se"], "high": table["contrast"] + table["se"]}
-    drawn = table.assign(mean=table["contrast"], **ends, row=range(len(table)), look="")
-    draw_forest(axes, drawn, range(len(table)), {"": PLAIN})
-    sides = ["" if side == "both" else str(side) for side in table["side"]]
-    contrast = MINUS.join(effects.contrast)
-    label_rows(axes, word_labels(table["template"], sides).tolist(), title="Templates", mark=0.0)
-    show_sign(axes, f"{contrast}, cosine distance", f"{effects.contrast[0]} closer")
-    bars = "Bars: one standard error of what single attribute words add to differences between templates."
-    note_below(figure, bars, f"Band: {percent(prob)} interval for templates like these.", ax=ax)
-    return figure

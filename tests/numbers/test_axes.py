@@ -136,7 +136,9 @@ class TestPlaces:
         square = quad(lambda log: np.exp(2 * log) * density(log), -2, 2, limit=200, points=[0])[0] / mass
         assert found.offset.factor**2 == pytest.approx(square, rel=0.01)
         square = found.offset.factor**2
-        assert np.allclose(found.offset.pairs, _squared_factors(scatter, seen, square, 1)[0] * scatter / 2)
+        assert np.allclose(
+            found.offset.pairs, _squared_factors(scatter, seen / field.variances, square, 1)[0] * scatter / 2
+        )
         weights = np.array([-0.5, 0.5, -0.5, 0.5])
         opposition = [max(weights @ one @ weights, own / 2) for one, own in zip(kernel, scatter, strict=True)]
         common = square * (np.array(opposition) - scatter / 2)

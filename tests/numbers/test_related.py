@@ -147,7 +147,7 @@ class TestCovariance:
         units /= np.linalg.norm(units, axis=1, keepdims=True)
         member = np.zeros((2, 5000), dtype=bool)
         member[0, :2500], member[1, 2500:] = True, True
-        same, shares = numerics.related.pair_counts(member, units).shares()
+        same, shares = numerics.related.pair_shares(member, units)
         assert same.tolist() == [[1 / 2500, 0], [0, 1 / 2500]]
         np.testing.assert_allclose(shares.sum(axis=2) + same, 1)
         middle = -1 + 0.01 * (np.arange(200) + 0.5)
