@@ -32,9 +32,7 @@ AREAS = {
     "models": ("Models and fits", "models"),
     "contrasts": ("Contrasts", "contrast reporting.verdicts estimates"),
     "fit-checks": ("Checks of a fit", "checks"),
-    "sensitivity": ("Sensitivity of a fit", "contrast.loo contrast.sensitivity"),
     "confounds": ("Frequency and other confounds", "checks.confounds"),
-    "planning": ("How many words", "contrast.power"),
     "topics": ("Random topics", "checks.calibration.topics"),
     "calibration": ("Calibration studies", "checks.calibration"),
     "simulation": ("Null distributions", "checks.calibration.null_models"),
@@ -51,7 +49,7 @@ AREAS = {
     ),
     "documents": ("Words in documents", "documents"),
     "contextual": ("Words in sentences", "vectors.contextual"),
-    "templates": ("Templates of sentences", "vectors.contextual.templates contrast.templates"),
+    "templates": ("Templates of sentences", "vectors.contextual.templates"),
     "silhouettes": ("Silhouettes", "baselines.silhouettes"),
     "reliability": ("Reliability: scores", "baselines.reliability"),
     "variance-components": (
@@ -69,7 +67,7 @@ AREAS = {
 }
 """Pages of the API reference: title, and the modules whose names they document unless another page names a part."""
 ROOMS = {
-    "axes": "Angle Audit Axis Intersections Quadrants",
+    "axes": "Audit Axis",
     "checks.confounds": "Balance",
     "checks.convergence": "Verdict",
     "checks.summaries": "ClusterInterval",
@@ -77,7 +75,6 @@ ROOMS = {
     "baselines.bootstrap": "MetricUncertainty",
     "baselines.ranking": "Ranking",
     "comparison": "Comparison SideEffects",
-    "contrast": "TemplateEffects Plan PriorSensitivity",
     "distances": "Relatedness",
     "documents.regression": "CovariateContrast Covariates",
     "models": "ModelSpec",

@@ -52,13 +52,10 @@ MADE = {
         bb.distance_table(made.context_vectors, made.lists, relatedness=False), "crossed", draws=200, seed=1
     ),
     "citations": lambda made: bb.cite(made.table),
-    "template_effects": lambda made: bb.template_effects(made.framed),
     "balance": lambda made: bb.balance(made.table, made.lengths),
     "balance_of_several": lambda made: bb.balance({"a": made.table, "b": made.table}, made.lengths),
     "cluster_interval": lambda made: bb.checks.cluster_interval(made.table),
     "word_check": lambda made: bb.checks.check_words(made.lists, made.kv),
-    "plan": lambda made: bb.plan(made.table, seed=1),
-    "prior_sensitivity": lambda made: bb.checks.prior_sensitivity(made.published),
     "verdict": lambda made: bb.diagnose(made.published),
     # several tables
     "comparison": lambda made: bb.compare(before=made.table, after=made.after, draws=400, seed=1),

@@ -95,7 +95,6 @@ CALLS = {
     "checks.share_sample": lambda made: {"tables": {"one": made.related_table}, "embeddings": {"one": made.kv}},
     "encode": lambda made: {"encoder": made.encoder, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
     "fit": lambda made: {"model": "crossed", "draws": 200, "seed": 1},
-    "template_effects": lambda made: {"post": made.framed},
     "from_draws": lambda made: {"draws": made.published["posterior"].to_dataset()[["word_mean", "connection_mean"]]},
     "list_words": lambda made: {"language": "de"},
     "methods_text": lambda made: {"result": made.post},
@@ -109,7 +108,6 @@ CALLS = {
     "debiasing.register": lambda made: {"method": bb.debiasing.registry.METHODS["hard"]},
     "metrics.register": lambda made: {"metric": bb.metrics.catalogue.METRICS["weat"]},
     "metric": lambda made: {"name": "weat"},
-    "plan": lambda made: {"words_or_table": made.table, "seed": 1},
     "plot_change": lambda made: {"result": made.comparison},
     "pool": lambda made: {"tables": {"one": made.table, "two": made.after}, "stages": made.few},
     "rank": lambda made: {"kvs": made.pair, "queries": made.query, "metrics": "weat", "draws": 5},
@@ -139,8 +137,6 @@ CALLS = {
     "checks.check_relatedness": lambda made: {"data": made.related_table},
     "checks.check_words": lambda made: {"words": made.lists, "frequencies": made.lengths},
     "checks.cluster_interval": lambda made: {"data": made.table},
-    "checks.compare_models": lambda made: {"models": ["crossed"], "draws": 200},
-    "checks.influence": lambda made: {"words": "protected"},
     "calibration.coverage_study": lambda made: {"truth": PLANTED, "models": ["published"], "replicates": 2},
     "calibration.false_positive_rate": lambda made: {"truth": TRUTH, "models": ["published"], "replicates": 2},
     "calibration.null_distribution": lambda made: {
@@ -204,8 +200,6 @@ CALLS = {
     "plots.plot_reliability": lambda made: {"table": made.retest},
     "plots.plot_side_effects": lambda made: {"result": made.side_effects},
     "plots.plot_silhouette": lambda made: {"panels": made.silhouette},
-    "plots.plot_templates": lambda made: {"post": made.framed},
-    "plots.plot_templates of effects": lambda made: {"post": bb.template_effects(made.framed)},
     "plots.plot_topic_null": lambda made: {"null": made.topic_null},
     "plots.plot_variogram": lambda made: {"holder": made.relatedness},
 }  # fmt: skip
@@ -241,7 +235,7 @@ METHODS = {
 }
 """Methods to the arguments that they need."""
 STEPS = {
-    *("distances", "expanded", "factors_of", "of_words", "overlaps", "own_correlations", "pairs_of_lists", "units_of"),
+    *("distances", "expanded", "factors_of", "of_words", "overlaps", "own_correlations", "units_of"),
     *("sampled_families", "similarity_of_distances", "stereotype_nearness", "with_sample"),
 }
 """Methods of Relatedness that are steps of a computation, and take what the steps before made."""

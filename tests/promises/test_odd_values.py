@@ -94,7 +94,6 @@ def test_tables_and_mappings_are_no_lists_of_words(made, kind):
 @pytest.mark.parametrize("value", [1e30, 10**30, 2.1, float("inf"), float("nan")])
 def test_numbers_beyond_all_sense_are_refused(made, value):
     for said, call in {
-        "effect is .*give a (number from -2 to 2|finite number)": lambda: bb.plan(made.table, effect=value),
         "rope is .*at most 2": lambda: bb.contrasts(made.post, rope=value),
         r"rope is \(-?0.*at most 2": lambda: bb.contrasts(made.post, rope=(0, value)),
         "rope is .* at most 2": lambda: bb.plots.plot_contrasts(made.post, rope=value),
@@ -107,12 +106,6 @@ def test_numbers_beyond_all_sense_are_refused(made, value):
     if value != 2.1:
         with pytest.raises(bb.InputError, match=r"rope is .*at most 1,000,000,000"):
             bb.cell_estimates(made.post).summary(rope=value)
-
-
-def test_a_contrast_to_plan_for_may_be_negative_and_not_0(made):
-    assert bb.plan(made.table, effect=-0.05).needed.equals(bb.plan(made.table, effect=0.05).needed)
-    with pytest.raises(bb.InputError, match="effect is 0: give the contrast to be seen"):
-        bb.plan(made.table, effect=0)
 
 
 def test_names_in_place_of_a_model_are_told_of_the_extra():
