@@ -23,7 +23,6 @@ from .contrast import contrasts as contrasts
 from .contrast import decomposition as decomposition
 from .distances import DistanceTable as DistanceTable
 from .distances import adjust as adjust
-from .distances import common_words as common_words
 from .distances import coverage as coverage
 from .distances import datasets as datasets
 from .distances import distance_table as distance_table

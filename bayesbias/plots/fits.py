@@ -19,7 +19,7 @@ from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
 from bayesbias.contrast import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
 from bayesbias.contrast.associations import decomposition_parts, rows_of
-from bayesbias.distances.dataframe import coverage_of, labels_of
+from bayesbias.distances.dataframe import labels_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, many, shown
@@ -78,7 +78,6 @@ def plot_distances(
     >>> bb.plot_distances(table, "algebra").savefig("algebra.png")
     """
     Distances.read(table, check=False)
-    record = coverage_of(table)
     if protected_word is None:
         figure, axes = _all_words(table, ax)
         heading = f"Raw distances of {many(table['protected_word'].nunique(), 'protected word')}"
@@ -91,7 +90,7 @@ def plot_distances(
             raise InputError(f"the table holds no protected word {protected_word!r}; it holds {known}")
         figure, axes = _one_word(rows, ax)
         heading = f"Raw distances of {word_labels([protected_word])[0]}"
-    style_axes(axes, f"{COSINE if record is None else record.unit} (smaller is closer)", heading)
+    style_axes(axes, f"{COSINE} (smaller is closer)", heading)
     mark_line(axes, 1.0)
     return figure
 
@@ -173,7 +172,7 @@ def plot_coefficients(
     names = [str(name) for name in result.posterior["connection"].to_numpy()]
     words = result.posterior["protected_word"].to_numpy()
     labels = word_labels(words, result.tree["constant_data/group"].to_numpy())
-    closest = f"{result.data.unit} (smaller is closer)"
+    closest = f"{COSINE} (smaller is closer)"
     word_draws = result.draws("word_mean")
     counts = result.tree["constant_data/n"].to_numpy()
     order = _by_effect(word_draws.mean(axis=0), names)
@@ -286,7 +285,7 @@ def plot_contrasts(
     kind = f" (words: {ROW_LABELS[posteriors.kind]})" if noted else ""
     label_rows(axes, [WHOLE, *labels], title=heading, mark=0.0)
     set_apart(axes, [WHOLE, *labels])
-    show_sign(axes, f"difference in {result.data.unit}{kind}", f"closer to {one}")
+    show_sign(axes, f"difference in {COSINE}{kind}", f"closer to {one}")
     if beside:
         head_beside(axes)
     without = f"Without the distances that a row needs: {', '.join(left_out)}." if left_out else ""
@@ -337,7 +336,7 @@ def plot_association(
         pd.DataFrame(column.to_numpy().reshape(-1, len(lists))[order], index[order], lists)
         for column in (table["mean"], framed)
     )
-    unit = f"{Fit.read(post).data.unit} (below 0: closer)"
+    unit = f"{COSINE} (below 0: closer)"
     drawn: Figure | Axes = matrix(means, unit, "Association with each stereotype list", framed=frames, ax=ax)
     if isinstance(drawn, Figure):
         note_below(drawn, f"Framed: {rule}.")
@@ -410,7 +409,7 @@ def plot_overview(
     heading = f"Own stereotypes beside other words{between}{listed}"
     label_rows(axes, rows, "", heading, 0.0)
     axes.set_ylim(-len(others) + 0.55, 0.6)
-    what = f"difference in mean {data.unit}"
+    what = f"difference in mean {COSINE}"
     show_sign(axes, what, "own stereotypes closer")
     if beside:
         head_beside(axes)
@@ -491,7 +490,7 @@ def plot_decomposition(
         set_apart(axes, [WHOLE, *labels])
     note_below(
         figure,
-        f"Differences in {result.data.unit} (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
+        f"Differences in {COSINE} (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
         f"list for {POPULATIONS[population]}. Rows of words are not pooled, so that the parts add up.",
         f"Without distances to all lists: {left_out}." if left_out else "",
     )
@@ -566,7 +565,7 @@ def _cells(axes: Axes, result: Fit, draws: FloatArray, looks: Iterable[Look], pr
         axes.scatter(y[mine], centre[word[mine], k], alpha=0.5, rasterized=len(y) > MANY, **how)
     ends = [np.nanmin(centre), np.nanmax(centre)]
     axes.plot(ends, ends, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
-    style_axes(axes, f"observed {result.data.unit}")
+    style_axes(axes, f"observed {COSINE}")
     axes.set_ylabel("mean prediction")
 
 
@@ -580,7 +579,7 @@ def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, lo
     if len(y) > 1 and np.ptp(y) > 0:
         axes.plot(x, _density(y, x), color=look.colour, linewidth=1.8)
     axes.plot(x, _density(predicted, x), color=INK, linewidth=1.1, linestyle=(0, (4, 2)))
-    style_axes(axes, "solid: observed\ndashed: predicted" if k == 0 else result.data.unit, f"{name}, n = {len(y):,}")
+    style_axes(axes, "solid: observed\ndashed: predicted" if k == 0 else COSINE, f"{name}, n = {len(y):,}")
     axes.title.set_fontsize(8.5)
     axes.set_yticks([])
     axes.set_ylim(bottom=0)

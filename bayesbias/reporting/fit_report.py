@@ -17,8 +17,6 @@ from bayesbias._support.files import from_json
 from bayesbias._support.phrases import barely, difference, excludes_zero, percent
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import (
-    SCORES,
-    TEXTS,
     Block,
     Code,
     Items,
@@ -154,7 +152,6 @@ class FitReport(Result):
             title=WORDS.question(other=other),
             lead=WORDS.lead(
                 word_list="" if record is None else record.word_list,
-                scores=bool(result.data.measure),
                 adjusted=result.adjusted_for,
                 model=result.model,
                 engine=result.engine,
@@ -242,7 +239,6 @@ def _answer(facts: _PageFacts) -> str:
         row=whole(facts.headline),
         short=shortness(facts.result),
         embedding=record.embedding["name"] if record is not None and record.embedding else "",
-        scores=bool(facts.result.data.measure),
         groups=[] if "" in groups or len(groups) > MOST_GROUPS else groups,
         other=labelled(str(facts.other), facts.labels, PHRASES),
         mass=facts.percent,
@@ -324,14 +320,13 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
     """Examples, certainty, words spoken about, what would decide it for further words, and limits."""
     if facts.other is None:
         return {}
-    table, row, scores = facts.headline, whole(facts.headline), facts.result.data.measure
+    table, row = facts.headline, whole(facts.headline)
     similar = of_further_words(facts.result, facts.other, facts.prob)
     nearness = None if similar is None else nearness_of_lists(facts.result, facts.other)
     lines = {
         WORDS.examples_question(): _examples(facts),
         WORDS.certainty_question(): WORDS.certainty(
             row=row,
-            unit=facts.result.data.unit,
             mass=facts.percent,
             size=size_sentence(table),
             topics=_counted(facts),
@@ -348,7 +343,7 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
     if similar is not None and excludes_zero(row) and not excludes_zero(similar):
         lines[WORDS.decision_question()] = WORDS.decision(nearness=nearness)
     said = {question: line for question, line in lines.items() if line}
-    return said | unsaid(WORDS.limit_of_rows(), about=SCORES if scores else TEXTS)
+    return said | unsaid(WORDS.limit_of_rows())
 
 
 def _measured(facts: _PageFacts) -> Iterator[Block]:
@@ -383,7 +378,7 @@ def _words(facts: _PageFacts) -> Iterator[Block]:
             means = part.groupby("attribute_word", observed=True)["distance"].mean().nsmallest(6)
             rows.append((str(group), ", ".join(f"{word} ({value:.3f})" for word, value in means.items())))
         nearest = pd.DataFrame(rows, columns=["group", "nearest"])
-        yield WORDS.table("nearest", nearest, unit=facts.result.data.unit, adjusted=facts.result.adjusted_for)
+        yield WORDS.table("nearest", nearest, adjusted=facts.result.adjusted_for)
     if facts.other is None:
         return
     if facts.headline.attrs["rows"] != DIFFERENCE:
@@ -510,11 +505,11 @@ def _coefficients(facts: _PageFacts) -> Iterator[Block]:
     if not facts.result.spec.own:
         yield WORDS.table("variances", variance_shares(facts.post, facts.prob))
     everything = summary(facts.post, facts.prob)
-    of_words, unit = everything["protected_word"].notna(), facts.result.data.unit
+    of_words = everything["protected_word"].notna()
     everything["connection"] = everything["connection"].fillna(everything.get("attribute_class")).fillna("")
     everything = _called(facts, everything, "connection")
-    yield WORDS.table("parameters", everything[~of_words], unit=unit)
-    yield WORDS.table("means_of_words", everything[of_words], unit=unit)
+    yield WORDS.table("parameters", everything[~of_words])
+    yield WORDS.table("means_of_words", everything[of_words])
 
 
 def _reproduction(facts: _PageFacts) -> Iterator[Block]:

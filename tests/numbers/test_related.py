@@ -209,7 +209,7 @@ class TestCovariance:
         assert parts.loadings.shape == (90, 1 + 58)  # the mean, and what is left of 60 words centred
 
 
-REMEDY = r"bb\.common_words\(language='en', n=1000\)"
+REMEDY = "encode 1,000 common words of the language too"
 
 
 class TestSample:

@@ -118,9 +118,6 @@ def test_what_it_carries_shows_itself(table):
     assert bb.DistanceTable.from_records(table.to_records(index=False)).relatedness is None
     assert str(table.coverage).startswith("Coverage of weat7\n")
     assert "and 13 more (21 of 85 words)." in str(table.coverage)
-    assert table.unit == "cosine distance"
-    scores = table.rename(columns={"distance": "score"})
-    assert bb.checks.score_table(scores, bb.load_words("weat7"), "log odds").unit == "log odds, 0.1 for one sd"
 
 
 def test_a_simulated_table_carries_its_truth(table, tmp_path):

@@ -84,14 +84,10 @@ CALLS = {
         "table": pd.DataFrame({"word": [*"ppqq"], "template": [*"abab"], "x": [1.0, 2, 3, 4], "y": [4.0, 1, 2, 5]}),
         "words": ["p", "q"],
     },
-    "common_words": lambda made: {"language": "en", "n": 30, "lists": ["the"]},
     "criterion": lambda made: {"values": made.outside, "contrast": ("human", "neutral"), "stages": made.few},
     "debias": lambda made: {"method": "project", "definitional": made.pairs},
     "distance_table": lambda made: {"words": made.lists, "relatedness": False},
     "distance_tables": lambda made: {"embeddings": {"one": made.kv}, "words": made.lists},
-    "checks.score_table": lambda made: {
-        "scores": made.table.rename(columns={"distance": "score"}), "words": made.lists
-    },
     "checks.share_sample": lambda made: {"tables": {"one": made.related_table}, "embeddings": {"one": made.kv}},
     "encode": lambda made: {"encoder": made.encoder, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
     "fit": lambda made: {"model": "crossed", "draws": 200, "seed": 1},
@@ -504,7 +500,7 @@ WRONG_EMBEDDINGS = {
 NAMES_OF_NOTHING = (None, object(), float("nan"), pd.NA, b"x", ("a", "b"), True, "", " x", "\ud800", "a\x1b", "a\nb")
 NUMBERS_OF_NOTHING = (None, [], "3", True, 1j, object(), b"1", float("nan"), float("inf"), 10**400, pd.NA, np.arange(2))
 UNREAD = {
-    *("cite", "coverage", "to_latex", "checks.score_table", "plots.strip"),
+    *("cite", "coverage", "to_latex", "plots.strip"),
     *("calibration.simulate", "calibration.false_positive_rate", "calibration.coverage_study"),
 }
 """Functions of tables that look at some columns only, or at none, and of a truth, whose numbers may be any."""
@@ -555,18 +551,6 @@ def test_one_wrong_element_is_refused_by_its_row_or_key(call, name, request):
                     if not re.search(said, str(error)):
                         faults.append(f"{argument}, {what}: {error}")
     assert not faults, "\n".join(faults)
-
-
-def test_scores_are_held_to_what_distances_are_held_to(made):
-    tried = [each for name, each in WRONG_TABLES.items() if name.startswith((*WORDS[:2], "no distance", "a list as a"))]
-    for change, said in [*tried, WRONG_TABLES["a column twice"], WRONG_TABLES["an infinite distance"]]:
-        scores = change(made.table).rename(columns={"distance": "score"})
-        if "is empty" in said:  # pairs without a score are missing ones
-            continue
-        with pytest.raises(bb.InputError, match=said.replace("distance", "score")):
-            bb.checks.score_table(scores, made.lists)
-    level = made.table.rename(columns={"distance": "score"}).set_index("protected_word", drop=False)
-    assert len(bb.checks.score_table(level, made.lists)) == len(made.table)
 
 
 def test_seeds_are_0_by_default():

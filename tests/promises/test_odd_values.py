@@ -36,11 +36,9 @@ def test_free_texts_are_such_as_files_hold(made, owner, odd):
 
 @pytest.mark.parametrize("odd", ODD)
 def test_captions_titles_and_names_are_such_as_files_hold(made, odd):
-    scores = made.table.rename(columns={"distance": "score"})
     for name, call in {
         "caption": lambda: bb.to_latex(made.table, caption=odd),
         "label": lambda: bb.to_latex(made.table, label=odd),
-        "what": lambda: bb.checks.score_table(scores, made.lists, odd),
         "title": lambda: bb.plots.matrix(pd.DataFrame([[1.0, 2.0]]), title=odd),
         "name: the text holds": lambda: bb.Query(SETS, {"c": ["k"]}, name=odd),
         "name": lambda: bb.encode(made.encoder, ["p", "q"], ["the {}"], name=odd),

@@ -157,9 +157,6 @@ CALLS = {
     "topic_null of a metric": lambda of: bb.topic_null(ONE, of.query, "weat", replicates=5, **of.case),
     "checks.bootstrap_metric": lambda of: bb.checks.bootstrap_metric("weat", ONE, of.query, draws=10, **of.case),
     "checks.check_words": lambda of: bb.checks.check_words(of.lists, ONE),
-    "checks.score_table": lambda of: bb.checks.score_table(
-        AS_HELD.tables["one"].rename(columns={"distance": "score"}), of.lists, "distances", closer="low"
-    ),
     "checks.share_sample": lambda of: [
         bb.relatedness(table) for table in bb.checks.share_sample(of.tables, {"one": ONE, "two": TWO}).values()
     ],
