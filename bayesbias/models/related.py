@@ -40,15 +40,12 @@ from bayesbias.numerics.related import (
 from bayesbias.words import STEREOTYPES
 
 MOST_CELLS = 5000  # cells beyond which their covariance matrix is not made; a fit needs none
-MOST_PROTECTED = 2000  # protected words beyond which the density of words left out is not computed
 MOST_NUMBERS_OF_LISTS = 2**28
 """Numbers of the similarities and correlations of lists, for each two of them, beyond which a fit is refused."""
 MOST_WORDS = 5000  # attribute words beyond which a matrix of them is too large; a fit needs none
 MOST_NUMBERS_OF_ROOTS = 2**26  # numbers of the roots of all components that are kept between draws
 NUMBERS_AT_ONCE = 2**22  # numbers of draws of distances that are looked at at once
 LEAST_SCATTER = 1e-12  # expected sum of squares within cells up to which a class has no scatter
-FLOOR = 1e-6
-"""Smallest variance of a combination of protected words, as a share of the largest: vectors are in half precision."""
 JITTER = 1e-9  # share of the mean variance that is added to that of every cell where a density is asked for
 
 
@@ -300,27 +297,17 @@ def related_sums(data: Distances) -> RelatedSums:
     )
 
 
-def covariance_of_cells(sums: RelatedSums) -> FloatArray:
-    """Covariance (n, n) of a table's cells, for what needs the whole of it."""
-    refuse_many_cells(len(sums.y))
-    return sums.covariance
-
-
 def root_of_cells(sums: RelatedSums) -> FloatArray:
     """Lower root (n, n) of the covariance of a table's cells, where a density is asked for."""
-    covariance = covariance_of_cells(sums)
+    if len(sums.y) > MOST_CELLS:
+        raise InputError(
+            f"the table has {len(sums.y):,} cells (protected words x connections), and what needs the covariance of each "
+            f"two of them takes {MOST_CELLS:,} at most: give a part of the table"
+        )
+    covariance = sums.covariance
     jitter = JITTER * max(float(np.diag(covariance).mean()), 1e-6)
     root: FloatArray = np.linalg.cholesky(covariance + jitter * np.eye(len(covariance)))
     return root
-
-
-def refuse_many_cells(cells: int) -> None:
-    """Refuse to make a covariance matrix of too many cells."""
-    if cells > MOST_CELLS:
-        raise InputError(
-            f"the table has {cells:,} cells (protected words x connections), and what needs the covariance of each two "
-            f"of them takes {MOST_CELLS:,} at most: give a part of the table"
-        )
 
 
 def _scatter_within(

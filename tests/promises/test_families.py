@@ -135,10 +135,8 @@ ANALYSES = {
         {"density"},
     ),
     "add_prior": (
-        lambda of: (
-            bb.checks.add_prior(of.post, 40, 0, log_likelihood=True)["prior_predictive"].to_dataset().to_dataframe()
-        ),
-        {"without_prior", "log_priors", "log_likelihood", "drawn_truth", "drawn_distances"},
+        lambda of: bb.checks.add_prior(of.post, draws=40, seed=0)["prior_predictive"].to_dataset().to_dataframe(),
+        {"without_prior", "log_priors", "drawn_truth", "drawn_distances"},
     ),
     "check_predictions": (lambda of: bb.check_predictions(of.post, seed=0), {"predicted_cells", "variances"}),
     "variance_shares": (lambda of: bb.checks.variance_shares(of.post), {"variances"}),
@@ -212,7 +210,7 @@ def test_the_report_has_the_texts_of_the_family_and_none_of_another(toy, asked, 
 def test_every_question_is_asked_by_some_analysis():
     asked = {question for _, questions in (*ANALYSES.values(), *SPOKEN.values()) for question in questions}
     asked |= {"method_text", "method", "counterparts", "beside_counterparts"}  # by a report
-    assert ASKED - asked == {"is_exact", "caution_of_changes", "about_given_words", "lacking"}
+    assert ASKED - asked == {"is_exact", "log_likelihood", "caution_of_changes", "about_given_words", "lacking"}
     assert {name for name in dir(families.Independent) if not name.startswith("_")} == ASKED | {"holds"}
 
 

@@ -171,7 +171,7 @@ def test_an_audit_with_calls_says_how_many_are_errors():
 )
 def test_the_verdict_of_a_fit_and_its_chance_check_are_one_answer(low, high, chance, begins):
     row = {"low": low, "high": high, "mean": (low + high) / 2}
-    given = {"short": "", "embedding": "X", "scores": False, "groups": [], "other": "others", "mass": "89%"}
+    given = {"short": "", "embedding": "X", "groups": [], "other": "others", "mass": "89%"}
     given |= {"caution": "", "opposed": [], "slight": False, "equal": ""}
     assert Prose("fit").answer(row=row, edge=barely(row), chance=chance, **given).startswith(begins)
 
