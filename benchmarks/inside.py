@@ -20,6 +20,7 @@ model_of_text = models.spec.model_of_text
 related_model, prior_scale = models.related, models.related.prior_scale
 bootstrap_icc, icc = numerics.components.bootstrap_icc, numerics.components.icc
 related_core, mixtures = numerics.related, numerics.mixtures
+factor_quantiles = numerics.related._factor_quantiles
 functionals, weights_of, associations = models.functionals, models.weights, contrast.associations
 draw_alike, Wanted = numerics.random_lists.draw_alike, numerics.random_lists.Wanted
 unit_rows, s_values = numerics.arrays.unit_rows, numerics.mixtures.s_values

@@ -301,8 +301,8 @@ def root_of_cells(sums: RelatedSums) -> FloatArray:
     """Lower root (n, n) of the covariance of a table's cells, where a density is asked for."""
     if len(sums.y) > MOST_CELLS:
         raise InputError(
-            f"the table has {len(sums.y):,} cells (protected words x connections), and what needs the covariance of each "
-            f"two of them takes {MOST_CELLS:,} at most: give a part of the table"
+            f"the table has {len(sums.y):,} cells (protected words x connections), and what needs the covariance of "
+            f"each two of them takes {MOST_CELLS:,} at most: give a part of the table"
         )
     covariance = sums.covariance
     jitter = JITTER * max(float(np.diag(covariance).mean()), 1e-6)
