@@ -404,21 +404,22 @@ def test_a_pool_orders_embeddings_only_where_the_order_is_known(steps, words, to
 def test_an_end_is_named_only_where_it_is_credibly_the_first_of_all():
     rng = np.random.default_rng(0)
     draws = np.array([-0.3, 0.0, 0.01]) + 0.02 * rng.standard_normal((4000, 3))
-    said = order_said("contrast", ["a", "b", "c"], draws, "embeddings", 0.945)
+    said = order_said(["a", "b", "c"], draws, "embeddings", 0.945)
     assert said == (
         "The contrast is lowest in a (\N{MINUS SIGN}0.300; probability > 99.9%). Where it is highest is not known."
     )
-    assert order_said("contrast", ["b", "c"], draws[:, 1:], "embeddings", 0.945).startswith(
-        "The order of the embeddings is not known: estimates of the contrast range from 0.000 (b) to 0.010 (c)."
+    assert order_said(["b", "c"], draws[:, 1:], "embeddings", 0.945).startswith(
+        "The order of the embeddings is not known: partially pooled estimates of the contrast range from 0.000 (b) to "
+        "0.010 (c)."
     )
     level = np.array([-0.3, -0.299, 0.0, 0.001]) + 0.02 * rng.standard_normal((4000, 4))
-    assert order_said("contrast", ["a", "b", "c", "d"], level, "4 templates", 0.945) == (
-        "The 4 templates differ: the contrast is lower in a (\N{MINUS SIGN}0.300) than in c (0.000; probability "
+    assert order_said(["a", "b", "c", "d"], level, "4 settings", 0.945) == (
+        "The 4 settings differ: the contrast is lower in a (\N{MINUS SIGN}0.300) than in c (0.000; probability "
         "> 99.9%). Which is the lowest and which the highest of all is not known."
     )
     # the surest pair is not that of the farthest means
     unequal = np.array([-0.2, 0.0, 0.1, -0.21]) + np.array([0.02, 0.02, 0.3, 0.2]) * rng.standard_normal((4000, 4))
-    assert order_said("contrast", ["a", "b", "c", "d"], unequal, "embeddings", 0.945).startswith(
+    assert order_said(["a", "b", "c", "d"], unequal, "embeddings", 0.945).startswith(
         "The embeddings differ: the contrast is lower in a ("
     )
 
