@@ -3,12 +3,9 @@ from . import errors as errors
 from . import metrics as metrics
 from . import plots as plots
 from ._support.sweeps import sweep as sweep
-from .axes import angle as angle
 from .axes import audit as audit
 from .axes import axis as axis
-from .axes import intersections as intersections
 from .axes import list_axes as list_axes
-from .axes import quadrants as quadrants
 from .baselines import reliability as reliability
 from .baselines import silhouettes as silhouettes
 from .baselines import stability as stability
@@ -25,11 +22,8 @@ from .contrast import association as association
 from .contrast import cell_estimates as cell_estimates
 from .contrast import contrasts as contrasts
 from .contrast import decomposition as decomposition
-from .contrast import plan as plan
-from .contrast import template_effects as template_effects
 from .distances import DistanceTable as DistanceTable
 from .distances import adjust as adjust
-from .distances import common_words as common_words
 from .distances import coverage as coverage
 from .distances import datasets as datasets
 from .distances import distance_table as distance_table

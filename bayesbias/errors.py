@@ -38,7 +38,7 @@ class RelatednessWarning(BayesbiasWarning):
     """The covariance of distances is not known, known badly, or about to be lost.
 
     Few words of the embedding, or none, lie outside of the lists: different words are then treated as unrelated, or
-    intervals are made wider. :func:`bayesbias.common_words` gives words to encode too.
+    intervals are made wider. Common words of the language, encoded too, are the remedy.
     """
 
 

@@ -15,7 +15,7 @@ from unicodedata import normalize
 
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, Strict, model_validator
 
-from bayesbias._support.arguments import is_list, is_printable, several, text
+from bayesbias._support.arguments import is_list, is_printable, text
 from bayesbias._support.files import check, checked, frozen, home_folder, read_as, read_json, read_toml
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, listed, near, shown
@@ -121,7 +121,6 @@ type Words = Annotated[Sequence[str], PlainValidator(_words)]
 type Pairs = Annotated[tuple[tuple[str, str], ...], PlainValidator(_pairs)]
 type Forms = Annotated[Sequence[str], PlainValidator(_forms)]
 type Concepts = Annotated[Sequence[str], PlainValidator(lambda words: tuple(map(_forms, entries_of(words))))]
-type Groups = Annotated[Sequence[Text], BeforeValidator(several), AfterValidator(tuple)]
 type PartOfSpeech = Annotated[str, Strict(), AfterValidator(_part_of_speech)]
 type Grammar = Mapping[PartOfSpeech, Words]
 type Language = Annotated[str | None, BeforeValidator(_language_tag)]
@@ -160,9 +159,6 @@ class WordLists:
         Part of speech (noun, mass, plural, adjective, person, subject, object, possessive, verb) to words, for the
         sentences that :func:`encode` makes. A word that is nowhere here fills only the templates for any part of
         speech.
-    factors
-        Two factors, each a mapping of its levels to groups: every group has one level of either. See
-        :func:`intersections`.
     sources
         Source to the attribute words that it gives, where the lists are put together from several. A word may have
         several sources; those of stereotypes that have none here are of ``source``.
@@ -181,7 +177,6 @@ class WordLists:
     provenance: Provenance | None = None
     forms: Mapping[Text, Forms] = field(default_factory=dict)
     grammar: Mapping[PartOfSpeech, Words] = field(default_factory=dict)
-    factors: Mapping[Text, Mapping[Text, Groups]] = field(default_factory=dict)
     sources: Mapping[Name, Words] = field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -240,18 +235,6 @@ class WordLists:
             for form in chain(*(self.forms.get(word, (word,)) for word in words)):
                 if seen.setdefault(form, group) != group:
                     raise InputError(f"the protected word {form!r} is in two groups, {seen[form]!r} and {group!r}")
-        return self
-
-    @model_validator(mode="after")
-    def _check_factors(self) -> Self:
-        if len(self.factors) not in (0, 2):
-            raise InputError(f"there are {len(self.factors)} factors, {listed(list(self.factors))}: give two")
-        for factor, levels in self.factors.items():
-            if len(levels) < 2 or sorted(chain(*levels.values())) != sorted(self.protected):
-                raise InputError(
-                    f"the factor {factor!r} has the levels {shown(levels)}: give two levels or more that divide the "
-                    f"groups {', '.join(self.protected)} among them"
-                )
         return self
 
     @model_validator(mode="after")
@@ -418,7 +401,7 @@ def load_words(name_or_path: str | Path) -> WordLists:
         list or to a file), ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the
         tables ``[protected]`` and ``[stereotypes]`` (group to words), ``[labels]`` (control list to what it is called
         in sentences) and ``[grammar]`` (part of speech to words), ``[sources]`` (source to the attribute words that it
-        gives), and ``[factors.<name>]`` (level of a factor to groups), twice or not.
+        gives).
         ``name``, ``[protected]`` and ``[stereotypes]`` are required.
 
     Examples

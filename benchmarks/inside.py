@@ -1,6 +1,5 @@
 """What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
 
-import bayesbias.axes.angles
 import bayesbias.axes.poles
 import bayesbias.documents.regression
 import bayesbias.numerics.clusters
@@ -9,8 +8,6 @@ from bayesbias.checks import summaries
 from bayesbias.checks.calibration import simulation
 from bayesbias.second_stage import estimates, pools
 
-TYPICAL_SCALES = contrast.power.TYPICAL_SCALES
-contrast_draws = contrast.contrast.contrast_draws
 pseudo_lists = simulation._pseudo_lists
 association_rows, word_weights = models.weights.association_rows, models.weights.word_weights
 interval_of = summaries.cluster_interval_of
@@ -23,6 +20,7 @@ model_of_text = models.spec.model_of_text
 related_model, prior_scale = models.related, models.related.prior_scale
 bootstrap_icc, icc = numerics.components.bootstrap_icc, numerics.components.icc
 related_core, mixtures = numerics.related, numerics.mixtures
+factor_quantiles = numerics.related._factor_quantiles
 functionals, weights_of, associations = models.functionals, models.weights, contrast.associations
 draw_alike, Wanted = numerics.random_lists.draw_alike, numerics.random_lists.Wanted
 unit_rows, s_values = numerics.arrays.unit_rows, numerics.mixtures.s_values

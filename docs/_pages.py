@@ -32,9 +32,7 @@ AREAS = {
     "models": ("Models and fits", "models"),
     "contrasts": ("Contrasts", "contrast reporting.verdicts estimates"),
     "fit-checks": ("Checks of a fit", "checks"),
-    "sensitivity": ("Sensitivity of a fit", "contrast.loo contrast.sensitivity"),
     "confounds": ("Frequency and other confounds", "checks.confounds"),
-    "planning": ("How many words", "contrast.power"),
     "topics": ("Random topics", "checks.calibration.topics"),
     "calibration": ("Calibration studies", "checks.calibration"),
     "simulation": ("Null distributions", "checks.calibration.null_models"),
@@ -43,12 +41,11 @@ AREAS = {
     "metrics": ("Classic metrics", "metrics"),
     "ranking": ("Rankings and uncertainty of metrics", "baselines.ranking baselines.bootstrap"),
     "axes": ("Axes", "axes"),
-    "angles": ("Several axes", "axes.angles"),
     "audits": ("Audits", "axes.audits"),
     "second-stage": ("Many embeddings: pool, criterion, sweep", "second_stage _support.sweeps"),
     "documents": ("Words in documents", "documents"),
     "contextual": ("Words in sentences", "vectors.contextual"),
-    "templates": ("Templates of sentences", "vectors.contextual.templates contrast.templates"),
+    "templates": ("Templates of sentences", "vectors.contextual.templates"),
     "silhouettes": ("Silhouettes", "baselines.silhouettes"),
     "reliability": ("Reliability: scores", "baselines.reliability"),
     "variance-components": (
@@ -65,7 +62,7 @@ AREAS = {
 }
 """Pages of the API reference: title, and the modules whose names they document unless another page names a part."""
 ROOMS = {
-    "axes": "Angle Audit Axis Intersections Quadrants",
+    "axes": "Audit Axis",
     "checks.confounds": "Balance",
     "checks.convergence": "Verdict",
     "checks.summaries": "ClusterInterval",
@@ -73,7 +70,6 @@ ROOMS = {
     "baselines.bootstrap": "MetricUncertainty",
     "baselines.ranking": "Ranking",
     "comparison": "Comparison SideEffects",
-    "contrast": "TemplateEffects Plan PriorSensitivity",
     "distances": "Relatedness",
     "documents.regression": "CovariateContrast Covariates",
     "models": "ModelSpec",
@@ -236,8 +232,8 @@ def command_line() -> dict[str, str]:
         f"{plain(group.help)} Every command shows its arguments with ``--help``; ``bayesbias --debug COMMAND`` shows "
         "tracebacks. The exit code is 0, 1 (the command could not do it, and says why) or 2 (wrong usage). Python has "
         "more: single figures (:doc:`/gallery/index`), :func:`bayesbias.balance`, :func:`bayesbias.relatedness`, "
-        ":func:`bayesbias.quadrants`, :func:`bayesbias.intersections`, false-positive rates on your own table "
-        "(:doc:`/explanation/calibration`) and the stability of measures over training (:doc:`/judging`)."
+        "false-positive rates on your own table (:doc:`/explanation/calibration`) and the stability of measures over "
+        "training (:doc:`/judging`)."
     )
     lines = [*heading("Command line", "="), text, "", *table(["command", "what it does", "page"], rows, "16 58 26")]
     return files | {"reference/command-line.rst": "\n".join([*lines, *contents(pages)])}

@@ -115,13 +115,10 @@ def hardly_changed(row: Any) -> bool:
     return bool(max(abs(row["low"]), abs(row["high"])) <= HARDLY and row["mean"] != 0)
 
 
-def order_said(
-    what: str, names: Sequence[str], draws: NDArray[np.float64], kind: str, least: float, of: str = "estimates"
-) -> str:
-    """A sentence on which of several numbers is the lowest and which the highest, from their draws (D, names).
+def order_said(names: Sequence[str], draws: NDArray[np.float64], kind: str, least: float) -> str:
+    """A sentence on which of several contrasts is the lowest and which the highest, from their draws (D, names).
 
-    Each end is named only where its posterior probability to be the first, or the last, of all is ``least`` or more;
-    ``of`` says what the means of the draws are.
+    Each end is named only where its posterior probability to be the first, or the last, of all is ``least`` or more.
     """
     mean = draws.mean(axis=0)
     ends = []
@@ -135,26 +132,19 @@ def order_said(
     ]
     if known:
         missing = [f" Where it is {word} is not known." for word, _, chance in ends if chance < least]
-        return f"The {what} is {' and '.join(known)}.{''.join(missing)}"
+        return f"The contrast is {' and '.join(known)}.{''.join(missing)}"
     # row: probability of each other one to be lower; the surest pair of all, each of which counts
     lower = np.array([(draws < draws[:, [place]]).mean(axis=0) for place in range(len(names))])
     high, low = divmod(int(lower.argmax()), len(names))
     pairs = len(names) * (len(names) - 1) / 2
     if (1 - lower[high, low]) * pairs >= 1 - least:
-        return order_unknown(what, names, mean, kind, of)
+        first, last = int(mean.argmin()), int(mean.argmax())
+        return (
+            f"The order of the {kind} is not known: partially pooled estimates of the contrast range from "
+            f"{signed(float(mean[first]))} ({names[first]}) to {signed(float(mean[last]))} ({names[last]})."
+        )
     return (
-        f"The {kind} differ: the {what} is lower in {names[low]} ({signed(float(mean[low]))}) than in {names[high]} "
+        f"The {kind} differ: the contrast is lower in {names[low]} ({signed(float(mean[low]))}) than in {names[high]} "
         f"({signed(float(mean[high]))}; probability {share(float(lower[high, low]))}). Which is the lowest and which "
         "the highest of all is not known."
-    )
-
-
-def order_unknown(
-    what: str, names: Sequence[str], values: NDArray[np.float64], kind: str, of: str = "estimates"
-) -> str:
-    """A sentence on several numbers of which the order is not known."""
-    low, high = int(values.argmin()), int(values.argmax())
-    return (
-        f"The order of the {kind} is not known: {of} of the {what} range from {signed(float(values[low]))} "
-        f"({names[low]}) to {signed(float(values[high]))} ({names[high]})."
     )

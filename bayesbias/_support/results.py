@@ -136,12 +136,11 @@ class Section:
 
 UNSAID = "What does it not say?"  # the last question of a first screen
 TEXTS = "It is about the texts that the vectors were made from, not about people."
-SCORES = "It is about what gave the scores, not about people."
 
 
-def unsaid(*sentences: str, about: str = TEXTS) -> dict[str, str]:
+def unsaid(*sentences: str) -> dict[str, str]:
     """The last line of a first screen."""
-    return {UNSAID: " ".join((about, *sentences))}
+    return {UNSAID: " ".join((TEXTS, *sentences))}
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,6 @@
 from ..baselines.bootstrap import bootstrap_metric as bootstrap_metric
 from ..contrast import adjustment as adjustment
-from ..contrast import compare_models as compare_models
-from ..contrast import influence as influence
 from ..contrast import mean_distances as mean_distances
-from ..contrast import prior_sensitivity as prior_sensitivity
-from ..distances import score_table as score_table
 from ..distances import share_sample as share_sample
 from ..models import add_log_likelihood as add_log_likelihood
 from ..models import add_predictive as add_predictive

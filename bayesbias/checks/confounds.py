@@ -258,8 +258,8 @@ class Balance(Result):
     notes
         What is to be read with the numbers.
     measured
-        ``word_list`` and ``embedding``, their names where the table knows them, and ``unit``, that of distances; of
-        several embeddings what they have in common.
+        ``word_list`` and ``embedding``, their names where the table knows them; of several embeddings what they have in
+        common.
     """
 
     attribute: str
@@ -404,13 +404,12 @@ class Balance(Result):
         """The lists of each contrast, ``contrasts``; of several embeddings how contrasts vary, ``spreads``."""
         table = (self.spreads if self.embeddings else self.contrasts).copy()
         unit = self.unit if self.unit == "zipf" else f"the unit of {self.attribute}"
-        measure = self.measured.get("unit", COSINE)
         meanings = {
             "difference": f"difference: of the lists' mean {self.attribute}, in {unit}",
             "difference_low": f"smallest and largest difference: of the lists' mean {self.attribute}, in {unit}",
             "overlap": f"overlap: common share of their distributions of {self.attribute}",
-            "expected": f"expected: difference in distance that {self.attribute} alone predicts, in {measure}",
-            "distance": f"distance: the contrast itself, in {measure}",
+            "expected": f"expected: difference in distance that {self.attribute} alone predicts, in {COSINE}",
+            "distance": f"distance: the contrast itself, in {COSINE}",
             "expected_sd": f"expected sd: of contrasts over embeddings, that {self.attribute} alone predicts",
             "distance_sd": "distance sd: of the contrasts themselves",
         }
@@ -581,7 +580,7 @@ def _balance(
         families=families,
         spreads=pd.DataFrame(columns=SPREADS),
         notes=(*notes, *_notes(values.name, lists, families, by_list)),
-        measured=distances.measured | {"unit": distances.unit},
+        measured=distances.measured,
     )
 
 

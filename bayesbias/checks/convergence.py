@@ -492,7 +492,7 @@ def _width_notes(result: Fit, words: int) -> list[str]:
     return [
         f"With {words} protected words, intervals for further words like these depend on the priors of the scales: "
         f"with twice the weight of these priors the intervals would be {abs(change):.0%} "
-        f"{'narrower' if change < 0 else 'wider'} (prior_sensitivity)."
+        f"{'narrower' if change < 0 else 'wider'}."
     ]
 
 

@@ -285,7 +285,7 @@ def _size(number: int) -> str:
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (demo, run, new_words, check_words, doctor),
     "Step by step": (measures.distances, measures.fit, measures.diagnose, measures.contrasts, measures.report),
-    "Power and chance": (measures.plan, measures.topics),
+    "Chance": (measures.topics,),
     "Classic metrics": (measures.metrics, measures.rank, measures.silhouette, measures.reliability),
     "Words on axes": (many.axis, many.audit, many.criterion),
     "Words in documents": (many.documents,),

@@ -20,7 +20,6 @@ from bayesbias.cli.screen import (
     show_checks,
     show_contrasts,
     show_coverage,
-    working,
     write_picture,
     write_report,
     write_table,
@@ -157,36 +156,12 @@ def report(
     prob: Annotated[float | None, Option(callback=options.mass, help="Posterior mass; by default 0.89.")] = None,
     sensitivity: Annotated[
         bool,
-        Option(help="Tell how much the answer depends on the model, the prior and single words, by a dozen refits."),
+        Option(help="Tell how much the answer depends on the model, by refits."),
     ] = True,
     pictures: Annotated[Path | None, Option(parser=options.path, help="Folder for the figures as .png too.")] = None,
 ) -> None:
     """Write a report on a fit: one HTML file, or Markdown."""
     write_report(bb.load_fit(fit), out, prob=prob, sensitivity=sensitivity, pictures=pictures)
-
-
-def plan(
-    what: Annotated[
-        str,
-        Argument(help="A distance table, a bundled word list or a TOML file.", autocompletion=bundled("word lists")),
-    ],
-    effect: Annotated[float, Option(help="The contrast to be seen, in cosine distance, of either sign.")] = 0.05,
-    prob: options.Prob = 0.89,
-    power: Annotated[float, Option(help="Probability with which the interval is to exclude 0.")] = 0.8,
-    first: options.First = "associated",
-    second: options.Second = None,
-    seed: options.Seed = 0,
-    out: options.OutPicture = None,
-) -> None:
-    """Plan how many words a list needs so that a contrast of a given size is seen."""
-    table = bb.read_distance_table(what) if what.endswith(options.TABLES) else what
-    with working("planning"):
-        design = bb.plan(table, effect=effect, prob=prob, power=power, first=first, second=second, seed=seed)
-    say(design.sentence)
-    needed = design.table()
-    needed = needed.drop(columns="reachable") if needed["reachable"].all() else needed
-    show(needed, f"Words needed to see {design.effect:g} with probability {design.power:g}")
-    write_picture(design.figure, out)
 
 
 def topics(

@@ -67,7 +67,7 @@ def over_templates(
         for kind, pair in (("before", (before, None)), ("change", (before, after))):
             shift, words = np.zeros((size, kinds)), np.zeros((size, len(data.protected_words), kinds))
             for change_of_template in change_of_templates(*pair, data):
-                whole, own, _ = template_errors(change_of_template, size, rng)
+                whole, own = template_errors(change_of_template, size, rng)
                 shift, words = shift + whole, words + own
             errors[f"connection_{kind}"] = shift.reshape(chains, draws, kinds)
             errors[f"word_{kind}"] = (shift[:, None, :] + words).reshape(chains, draws, -1, kinds)

@@ -1,4 +1,4 @@
-"""Results of one fit: contrasts and associations, and their dependence on priors, words and list length."""
+"""Results of one fit: contrasts and associations."""
 
 from bayesbias.contrast.associations import GIVEN as GIVEN
 from bayesbias.contrast.associations import ONE_GROUP as ONE_GROUP
@@ -16,11 +16,3 @@ from bayesbias.contrast.contrast import connections_of as connections_of
 from bayesbias.contrast.contrast import contrasts as contrasts
 from bayesbias.contrast.contrast import mean_distances as mean_distances
 from bayesbias.contrast.contrast import size_sentence as size_sentence
-from bayesbias.contrast.loo import compare_models as compare_models
-from bayesbias.contrast.power import Plan as Plan
-from bayesbias.contrast.power import plan as plan
-from bayesbias.contrast.sensitivity import PriorSensitivity as PriorSensitivity
-from bayesbias.contrast.sensitivity import influence as influence
-from bayesbias.contrast.sensitivity import prior_sensitivity as prior_sensitivity
-from bayesbias.contrast.templates import TemplateEffects as TemplateEffects
-from bayesbias.contrast.templates import template_effects as template_effects

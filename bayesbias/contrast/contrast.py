@@ -14,7 +14,7 @@ from bayesbias._support.arguments import WIDEST, interval, one_of, probability
 from bayesbias._support.files import from_json
 from bayesbias._support.phrases import percent, signed
 from bayesbias.checks.summaries import PROB, cluster_interval_of, contrast_partners, contrasted
-from bayesbias.contrast.associations import GIVEN, MEANINGS, POPULATIONS, SIMILAR, Rows, rows_of
+from bayesbias.contrast.associations import GIVEN, MEANINGS, POPULATIONS, Rows, rows_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import carried_labels
 from bayesbias.errors import InputError
@@ -31,10 +31,8 @@ from bayesbias.models.weights import (
     list_columns,
     list_difference_sums,
     list_sums,
-    whole_weights,
     why_no_association,
 )
-from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.resampling import effect_size
 from bayesbias.words import OTHER, OWN, controls_of
 
@@ -283,19 +281,6 @@ def connections_of(result: Fit) -> tuple[list[str], NDArray[np.bool_]]:
     """Connections (K,) of a fit, and which protected words have which (J, K)."""
     cells = result.tree["constant_data/n"]
     return cells["connection"].to_numpy().tolist(), cells.to_numpy() > 0
-
-
-def contrast_draws(result: Fit, first: str, second: str, population: str = GIVEN) -> FloatArray:
-    """The fit's own draws (D,) of a contrast of the whole list, for what is looked at draw by draw."""
-    names, filled = connections_of(result)
-    places = [names.index(first), names.index(second)]
-    kept = filled[:, places].all(axis=1)
-    if population == SIMILAR or not kept.any():
-        means = result.draws("connection_mean")[:, places]
-    else:
-        words = result.draws("word_mean")[:, kept][:, :, places]
-        means = np.einsum("djk,j->dk", words, whole_weights(result.data, kept)[kept])
-    return means[:, 0] - means[:, 1]
 
 
 def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:

@@ -2,12 +2,11 @@
 
 from bayesbias.distances import datasets
 from bayesbias.distances.adjustment import Adjustment, adjust
-from bayesbias.distances.common import common_words
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.list_coverage import Coverage
 from bayesbias.distances.storage import coverage, read_distance_table, write_distance_table
-from bayesbias.distances.tables import distance_table, distance_tables, score_table
+from bayesbias.distances.tables import distance_table, distance_tables
 from bayesbias.distances.vocabularies import relatedness, share_sample
 
 __all__ = [
@@ -16,14 +15,12 @@ __all__ = [
     "DistanceTable",
     "Relatedness",
     "adjust",
-    "common_words",
     "coverage",
     "datasets",
     "distance_table",
     "distance_tables",
     "read_distance_table",
     "relatedness",
-    "score_table",
     "share_sample",
     "write_distance_table",
 ]

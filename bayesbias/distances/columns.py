@@ -87,8 +87,7 @@ def columns_of(table: pd.DataFrame, bounded: bool) -> Columns:
         refuse_rows(
             table["distance"],
             (distance < -ROUNDING) | (distance > 2 + ROUNDING),
-            "every cosine distance lies in [0, 2]; simulated distances come as bb.DistanceTable(rows, truth={}), "
-            "other numbers through score_table",
+            "every cosine distance lies in [0, 2]; simulated distances come as bb.DistanceTable(rows, truth={})",
         )
     return Columns(labels, distance)
 

@@ -23,10 +23,9 @@ from bayesbias.numerics.related import (
     BINS,
     MIDDLES,
     Components,
-    PairCounts,
     PairSample,
     components_of,
-    pair_counts,
+    pair_shares,
     positive,
     similarity_bins,
 )
@@ -327,7 +326,9 @@ class Relatedness(Result):
         if key not in self._overlaps_counted:
             if len(self._overlaps_counted) >= MOST_KEPT:
                 self._overlaps_counted.clear()
-            same, shares = self.pairs_of_lists(member, words)[0].shares()
+            rows, forms = self._expanded(self._places(words))
+            weights = member if forms is None else member @ forms
+            same, shares = pair_shares(weights, self._units_and_forms, self.seed, rows)
             same.flags.writeable = shares.flags.writeable = False
             self._overlaps_counted[key] = same, shares
         return self._overlaps_counted[key]
@@ -336,12 +337,6 @@ class Relatedness(Result):
     def _overlaps_counted(self) -> dict[tuple[Any, ...], tuple[FloatArray, FloatArray]]:
         """Overlaps that were counted already: a report asks for the same lists some fifty times."""
         return {}
-
-    def pairs_of_lists(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[PairCounts, FloatArray | None]:
-        """Pairs of words of each two lists, and the share of each form in a word as :meth:`expanded` returns it."""
-        rows, shares = self._expanded(self._places(words))
-        weights = member if shares is None else member @ shares
-        return pair_counts(weights, self._units_and_forms, self.seed, rows), shares
 
     def covariance(self, weights: FloatArray | pd.DataFrame) -> float | FloatArray:
         """Variance of a weighted sum of distances, or covariance (m, m) of several, in squared cosine distance.

@@ -11,7 +11,7 @@ import pandas as pd
 
 from bayesbias._support.arguments import is_printable
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.list_coverage import COSINE, Coverage
+from bayesbias.distances.list_coverage import Coverage
 from bayesbias.errors import InputError, RelatednessWarning, shown, warn
 from bayesbias.numerics.arrays import FloatArray
 
@@ -140,11 +140,6 @@ class DistanceTable(pd.DataFrame):
     def truth(self) -> Mapping[str, FloatArray]:
         """Parameters that the distances were simulated with, as arrays; empty where they were measured."""
         return {} if self._provenance is None else self._provenance.truth
-
-    @property
-    def unit(self) -> str:
-        """Unit of the distances."""
-        return COSINE if self.coverage is None else self.coverage.unit
 
     def without_relatedness(self) -> DistanceTable:
         """The same table, whose words models take for unrelated."""

@@ -22,7 +22,7 @@ from bayesbias.distances.dataframe import (
     provenance_of,
     template_columns,
 )
-from bayesbias.distances.list_coverage import COSINE, Coverage
+from bayesbias.distances.list_coverage import Coverage
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.marginal import CellStatistics, reduce_to_cells
@@ -117,11 +117,6 @@ class Distances:
         return {} if self.coverage is None else self.coverage.labels
 
     @property
-    def unit(self) -> str:
-        """Unit of the distances."""
-        return COSINE if self.coverage is None else self.coverage.unit
-
-    @property
     def measured(self) -> dict[str, str]:
         """``word_list`` and ``embedding``, the names for captions; empty where they are not known."""
         record = self.coverage
@@ -136,19 +131,6 @@ class Distances:
     def language(self) -> str | None:
         """The language of the word lists, as a BCP 47 tag; None where it is not known."""
         return None if self.coverage is None else self.coverage.language
-
-    @property
-    def measure(self) -> str:
-        """Name of the scores, where the numbers are scores; empty where they are cosine distances."""
-        return "" if self.coverage is None else self.coverage.measure
-
-    def refuse_scores(self, what: str) -> None:
-        """Refuse scores, which are standardised table by table, where the numbers of several tables are compared."""
-        if self.measure:
-            raise InputError(
-                f"the table holds {self.measure}, standardised by themselves: {what} takes cosine distances; "
-                "fit one table with both sets of scores, such as with a group of words for each"
-            )
 
     def refuse_slope(self, what: str) -> None:
         """Refuse distances less an estimated slope where its error does not reach the answer."""

@@ -16,7 +16,6 @@ from bayesbias.words import WordLists, in_order
 
 COSINE = "cosine distance"
 FEWEST_PROTECTED, FEWEST_STEREOTYPE = 3, 2  # words below which lists have no answer
-SCALE = 0.1  # distance that stands for one standard deviation of scores, in a table of scores
 
 ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide the type
     "ListEntry", {"list": str, "kind": str, "asked": int | None, "found": int, "missing": list[str]}
@@ -71,25 +70,9 @@ class Coverage:
     gender: str = ""  # what grammatical gender may do to the distances, or nothing
     contexts: dict[str, Any] = field(default_factory=dict)  # of words in sentences: encoder, templates, pairing
     language: str | None = None  # BCP 47 tag of the lists; None where they do not tell
-    unused_rows: int = 0  # rows of scores of words that no list holds, or without a score
-    measure: str = ""  # what the numbers are where they are scores; empty: cosine distances
     case: str = "as-is"  # how words were looked up: as-is, or with other capitals as a fallback
     bundled: tuple[str, ...] = ()  # control lists that are the bundled ones, with these' sources
     path: str = field(default="", compare=False)  # of the file of the word lists, as it was given
-
-    @property
-    def unit(self) -> str:
-        """Unit of the numbers of the table."""
-        return f"{self.measure}, {SCALE:g} for one sd" if self.measure else COSINE
-
-    @property
-    def on_scores(self) -> tuple[str, ...]:
-        """A sentence where the numbers are scores."""
-        sentence = (
-            f"The numbers are scores ({self.measure}), not cosine distances: {SCALE:g} is one standard deviation of "
-            "all scores, and less is closer."
-        )
-        return (sentence,) if self.measure else ()
 
     @property
     def held(self) -> HeldWords:
@@ -163,14 +146,8 @@ class Coverage:
                 f"{agreed(self.repeated_rows, 'was', 'were')} {kept}.",
             ),
             (
-                self.unused_rows,
-                f"{many(self.unused_rows, 'row')} of scores {agreed(self.unused_rows, 'is', 'are')} not used: no list "
-                "holds the word, or there is no score.",
-            ),
-            (
                 self.missing_pairs,
-                f"{many(self.missing_pairs, 'pair')} {agreed(self.missing_pairs, 'has', 'have')} no "
-                f"{'score' if self.measure else 'distance'}.",
+                f"{many(self.missing_pairs, 'pair')} {agreed(self.missing_pairs, 'has', 'have')} no distance.",
             ),
             (self.relatedness.startswith("none"), f"The relatedness of words is not known{unrelated}."),
         )

@@ -190,12 +190,10 @@ def _packed(arrays: dict[str, Any]) -> bytes:
 
 
 def _say_left_out(carried: Provenance, file: Path) -> None:
-    measure = "" if carried.coverage is None else carried.coverage.measure
     parts = {
         "relatedness": carried.relatedness is not None,
         "coverage": carried.coverage is not None and not carried.coverage.unknown,
         f"that distances are {carried.moved}": bool(carried.moved),
-        f"that numbers are {measure}": bool(measure),
     }
     if left_out := [name for name, present in parts.items() if present]:
         warn(

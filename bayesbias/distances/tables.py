@@ -6,21 +6,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import flag, mapping, one_of, printable, whole_number
+from bayesbias._support.arguments import flag, mapping, one_of, whole_number
 from bayesbias._support.progress import progress
-from bayesbias.distances.columns import labels_of, numbers_of, refuse_rows, refuse_twice
 from bayesbias.distances.covariances import ENOUGH, Relatedness
-from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, COLUMNS, PAIR, TEMPLATE, DistanceTable, provenance_of
+from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, PAIR, TEMPLATE, DistanceTable, provenance_of
 from bayesbias.distances.distances import text_where_few
-from bayesbias.distances.list_coverage import SCALE, Coverage, ListEntry, entries_of, list_entry
+from bayesbias.distances.list_coverage import Coverage, ListEntry, list_entry
 from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, few_words, measured_relatedness
-from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, near, warn
+from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.vectors import (
     TWINS,
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 TOLD = ("encoder", "representation", "source", "templates", "centre", "all_but_top")  # what a table says of its vectors
-SCORES = (*PAIR, "score")  # columns of scores
 
 
 class _Attribute(NamedTuple):
@@ -106,7 +104,7 @@ def distance_table(
     -----
     RelatednessWarning
         Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly, and below 30
-        there is none. Words of :func:`common_words`, encoded too, are the remedy.
+        there is none. Common words of the language, encoded too, are the remedy.
     GrammarWarning
         The language of the lists has grammatical gender, and no word has several forms, or not all forms are found:
         distances may then speak of grammar (Zhou et al. 2019).
@@ -391,128 +389,6 @@ def _lists_by_word(parts: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, li
             for word in words:
                 names_of.setdefault(word, []).append(name)
     return names_of
-
-
-def score_table(
-    scores: pd.DataFrame, words: WordLists | str | Path, what: str = "scores", closer: Literal["high", "low"] = "high"
-) -> DistanceTable:
-    """A table of scores of word pairs as a distance table, which :func:`fit` takes.
-
-    Any number that says how strongly two words go together can stand in place of a distance: log odds of a masked
-    language model, ratings, pointwise mutual information. Scores are standardised over the whole table: a difference
-    of 0.1 is one standard deviation, and less is closer, as with distances. Without vectors the model is ``crossed``,
-    which takes different words for unrelated: intervals for lists of one topic are too narrow.
-
-    Parameters
-    ----------
-    scores
-        One row for each pair with the columns ``protected_word``, ``attribute_word`` and ``score``. With a column
-        ``template`` a pair has the mean over its templates, whose own means are taken out; how far templates differ is
-        then not part of the intervals.
-    words
-        Word lists, or what :func:`load_words` takes.
-    what
-        What the scores are, as reports name them, such as ``"log odds of a masked model"``.
-    closer
-        Whether ``"high"`` or ``"low"`` scores are of words that go together.
-
-    Returns
-    -------
-    DistanceTable
-        As :func:`distance_table` returns it, without relatedness. Missing pairs and words are in its coverage.
-
-    Examples
-    --------
-    >>> lists = bb.load_words("weat7")
-    >>> pairs = bb.distance_table("google-news-slice", lists, relatedness=False)
-    >>> scores = pairs.rename(columns={"distance": "score"})[["protected_word", "attribute_word", "score"]]
-    >>> table = bb.checks.score_table(scores, lists, "distances as scores", closer="low")
-    >>> bool(bb.contrasts(bb.fit(table, seed=0)).loc[0, "mean"] < 0)
-    True
-    """
-    one_of(closer, ("high", "low"), "closer")
-    printable(what, "what")
-    lists = words if isinstance(words, WordLists) else load_words(words)
-    values = _by_pair(scores)
-    held = find_keys(lists.every_word(), {str(word) for name in PAIR for word in scores[name]})
-    spelled = {key: word for word, key in held.items()}
-    values = values.rename(spelled)
-    spread = float(values.std())
-    if not spread > 0:
-        raise InputError("all scores are equal: there is nothing to compare")
-    standard = (values - values.mean()) / spread
-    distance = 1 - SCALE * (standard if closer == "high" else -standard)
-    extreme = distance[(distance < 0) | (distance > 2)]
-    if len(extreme):
-        pair = " and ".join(map(str, extreme.index[0]))
-        raise InputError(
-            f"{many(len(extreme), 'score')}, that of {pair} first, lie more than {1 / SCALE:g} standard deviations "
-            "from the mean: correct them, or transform them, such as to logarithms"
-        )
-    table, asked = _of_lists(lists, distance)
-    frames = table[PAIR], scores[PAIR].astype(str).replace(spelled)
-    used, given = map(pd.MultiIndex.from_frame, frames)
-    record = Coverage(
-        word_list=lists.name,
-        lists=entries_of(lists, {*table["protected_word"], *table["attribute_word"]}),
-        missing_pairs=asked - len(table),
-        unused_rows=int((~given.isin(used) | scores["score"].isna().to_numpy()).sum()),
-        source=lists.source,
-        doi=lists.doi,
-        pairs=len(table),
-        relatedness=f"none: {what} come without vectors",
-        labels=dict(lists.labels),
-        language=lists.language,
-        measure=what,
-        bundled=bundled_controls(lists),
-        path=lists.path,
-    )
-    return DistanceTable(table, coverage=record)
-
-
-def _by_pair(scores: pd.DataFrame) -> pd.Series:
-    """The score of each pair: the mean over templates, whose own means are taken out."""
-    if not isinstance(scores, pd.DataFrame):
-        raise InputError(f"scores is a {type(scores).__name__}: give a DataFrame with columns {', '.join(SCORES)}")
-    if missing := [name for name in SCORES if name not in scores]:
-        raise InputError(f"scores lacks {', '.join(missing)}: its columns must be {', '.join(SCORES)}")
-    refuse_twice(scores.columns)
-    for column in (*PAIR, *(["template"] if "template" in scores else [])):
-        labels_of(scores[column])
-    number = numbers_of(scores["score"])
-    refuse_rows(scores["score"], ~np.isfinite(number) & scores["score"].notna(), "give a finite real number")
-    if "template" not in scores and (odd := [name for name in scores if near(str(name), ["template"])]):
-        raise InputError(f"the column {odd[0]!r} is not known (did you mean 'template'?)")
-    # a column may be a level of the index too
-    rows = scores.assign(score=number).reset_index(drop=True).dropna(subset=list(SCORES))
-    unit = [*PAIR, *(["template"] if "template" in scores else [])]
-    if (twice := rows.duplicated(unit)).any():
-        again = " and ".join(map(str, rows.loc[twice, unit].iloc[0]))
-        raise InputError(f"{again} have more than one score: keep one row for each {' and '.join(unit)}")
-    if "template" in scores:
-        rows["score"] -= rows.groupby("template")["score"].transform("mean")
-    return rows.groupby(PAIR)["score"].mean()
-
-
-def _of_lists(lists: WordLists, distance: pd.Series) -> tuple[pd.DataFrame, int]:
-    """The pairs of word lists that have a score, in the lists' order, and how many pairs the lists make."""
-    everything = {word for part in (*lists.stereotypes.values(), *lists.controls.values()) for word in part}
-    rows = [
-        (word, group, other.word, other.attribute_class, other.connection)
-        for group, protected in lists.protected.items()
-        for other in _attributes_of(lists, group, everything, keep_duplicates=False)
-        for word in protected
-        if word != other.word
-    ]
-    table = pd.DataFrame(rows, columns=COLUMNS[:-1])
-    table["distance"] = distance.reindex(pd.MultiIndex.from_frame(table[PAIR])).to_numpy()
-    known = table.dropna(subset="distance").reset_index(drop=True)
-    if known.empty:
-        raise InputError(
-            f"no pair of the word list {lists.name} has a score: the scores hold "
-            f"{listed(sorted(set(distance.index.get_level_values(0).astype(str))), 5)}"
-        )
-    return known.astype(dict.fromkeys(COLUMNS[:-1], "str")), len(table)
 
 
 def _with_templates(

@@ -51,7 +51,7 @@ PROTECTED = "protected"
 ROWS = 10_000  # vectors that are scaled together
 # multiplications for the similarities of each two sampled words, beyond which fewer words are taken for them
 PRODUCTS = 3e10
-COMMON_WORDS = "of an encoder, encode common words too: bb.common_words(language='en', n=1000)"
+COMMON_WORDS = "of an encoder, encode 1,000 common words of the language too"
 SHARED = "shared"  # kind of a sample that embeddings share which were sampled in different ways
 
 FREQUENCY, LENGTH = "frequency", "length"

@@ -329,10 +329,8 @@ def _fitted(design: Design, attributes: AttributeWords, length: float) -> tuple[
     return fitted, _beyond_chance(design, fitted.weighting, attributes, length)
 
 
-def _beyond_chance(
-    design: Design, weighting: Weighting, attributes: AttributeWords, length: float, noise: float = 1.0
-) -> FloatArray:
-    """Covariance (p, p) that other attribute words add to the terms, with so much of the vectors' noise left.
+def _beyond_chance(design: Design, weighting: Weighting, attributes: AttributeWords, length: float) -> FloatArray:
+    """Covariance (p, p) that other attribute words add to the terms.
 
     Errors of words and of speakers do not add up: noise in the vectors alone makes lists differ by ``chance``.
     """
@@ -346,7 +344,7 @@ def _beyond_chance(
     left = weighting.whitened(mean - x @ vectors) / np.sqrt(len(x) - x.shape[1])
     chance = attributes.total_variance(left) / length**2
     values, axes = np.linalg.eigh(of_words)
-    beyond = axes * np.maximum(values - (1 + (DISCOUNT - 1) * noise) * chance, 0.0)
+    beyond = axes * np.maximum(values - DISCOUNT * chance, 0.0)
     root = np.linalg.lstsq(design.x, x)[0] @ root if design.numbers else root
     value: FloatArray = root @ (beyond @ axes.T) @ root.T
     return value
@@ -549,60 +547,6 @@ class CovariateContrast(Result):
         if corpus := made.get("corpus"):
             works.append(Cited(f"documents {corpus['name']}", corpus["source"]))
         return tuple(works)
-
-    def plan(self, vectors: int = 0, clusters: int = 0, words: int = 0) -> pd.DataFrame:
-        """Errors of the differences to expect of more data like these.
-
-        Parameters
-        ----------
-        vectors
-            Further vectors of each cluster.
-        clusters
-            Further clusters, with as many vectors and covariates as these.
-        words
-            Further words in each list, or further pairs, as similar to the others as these are.
-
-        Returns
-        -------
-        DataFrame
-            ``name``; ``sd`` now, for words like these; ``expected``, with all that was asked for; and with each alone:
-            ``with_vectors``, ``with_clusters``, ``with_words``.
-        """
-        more = {"vectors": vectors, "clusters": clusters, "words": words}
-        for name, number in more.items():
-            whole_number(number, name, least=0)
-        if self.design.replicates is not None or self.design.vectors.errors is not None:
-            raise InputError("only errors of documents are planned for, not those of replicates or known ones")
-        asked = asked_of(self)
-        given = self.estimates("given")[asked].sd ** 2
-        weighting = self.fitted.weighting
-        share = weighting.share_of_instances(self.weights[asked] @ weighting.coefficients(self.design.x)[0])
-        expected = partial(self._expected_sd, self.weights[asked], given, share)
-        table = self.index.loc[asked, ["name"]].reset_index(drop=True)
-        table["sd"], table["expected"] = expected(), expected(**more)
-        for name, number in more.items():
-            table[f"with_{name}"] = expected(**{name: number})
-        return table
-
-    def _expected_sd(
-        self,
-        asked: FloatArray,
-        given: FloatArray,
-        share: FloatArray,
-        vectors: int = 0,
-        clusters: int = 0,
-        words: int = 0,
-    ) -> FloatArray:
-        """Standard deviations with more data, of variances for these words of which instances have a share."""
-        design, weighting = self.design, self.fitted.weighting
-        # further vectors of a cluster make its mean more precise, further clusters everything
-        n = np.bincount(design.cluster, design.vectors.n)
-        kept = 1 - share + share * n.mean() / (n.mean() + vectors)
-        variance = given * kept * design.clusters / (design.clusters + clusters)
-        grown = self.attributes.longer(words) if words else self.attributes
-        extra = _beyond_chance(design, weighting, grown, self.length, float(np.mean(variance / given)))
-        value: FloatArray = np.sqrt(variance + np.einsum("mp,pq,mq->m", asked, extra, asked))
-        return value
 
     def controls(self, names: Iterable[str] | None = None, prob: float = PROB) -> pd.DataFrame:
         """Movement of the differences under each control.

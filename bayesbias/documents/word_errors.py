@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.errors import InputError, many
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.offsets import Field, field_of, mean_offset
-from bayesbias.numerics.related import PairSample, components_of, list_correlations, pair_counts, sample_pairs
+from bayesbias.numerics.related import PairSample, components_of, list_correlations, pair_shares, sample_pairs
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -36,10 +36,6 @@ class AttributeWords(ABC):
     def covariance(self, vectors: FloatArray) -> FloatArray:
         """Covariance (J, J), over words like these, of the products of vectors (J, d) with the direction."""
 
-    @abstractmethod
-    def longer(self, more: int) -> AttributeWords:
-        """The same with so many more words in each list, as similar to the others as these are."""
-
     def total_variance(self, vectors: FloatArray) -> float:
         """The sum of these variances over vectors (J, d)."""
         if len(vectors) > vectors.shape[1]:
@@ -53,23 +49,18 @@ class AxisWords(AttributeWords):
 
     field: Field
     variances: FloatArray  # of the mean offset, (Q,)
-    entries: int  # pairs, or words of the shorter list
 
     @classmethod
     def of(cls, kv: KeyedVectors, poles: FoundPoles) -> AxisWords:
         """The poles of an axis, as an embedding holds them."""
         sampled = field_of(sample_beside(kv, poles.keys, 0), 0)
         offset, weights = mean_offset(sampled, poles.strata), poles.strata.weights
-        entries = min(len(member) for member in poles.strata.members)
-        return cls(poles.keys, weights, weights @ poles.strata.vectors, sampled, offset.opposition, entries)
+        return cls(poles.keys, weights, weights @ poles.strata.vectors, sampled, offset.opposition)
 
     def covariance(self, vectors: FloatArray) -> FloatArray:
         coordinates = self.field.coordinates(vectors)
         value: FloatArray = (coordinates * self.variances) @ coordinates.T
         return value
-
-    def longer(self, more: int) -> AxisWords:
-        return replace(self, variances=self.variances * self.entries / (self.entries + more))
 
 
 @dataclass(frozen=True)
@@ -77,7 +68,6 @@ class ListWords(AttributeWords):
     """Two lists of words or more, with a sample of the vocabulary that says how much other words would differ."""
 
     signs: FloatArray  # of the lists in the K parts of the contrast, (K, L)
-    entries: FloatArray  # numbers of words of the lists, (L,)
     units: FloatArray  # unit vectors (N, d) of the sample
     pairs: PairSample
     # share of a word with itself among pairs of two lists, (L, L), and of other pairs by similarity, (L, L, bins)
@@ -99,11 +89,9 @@ class ListWords(AttributeWords):
         pairs = sample_pairs(unit_rows(units - centre), np.random.default_rng(0), PAIRS)
         member = np.array([[key in each for key in keys] for each in map(set, lists)])
         sizes = member.sum(axis=1)
-        same, shares = pair_counts(member, unit_rows(own - centre)).shares()
+        same, shares = pair_shares(member, unit_rows(own - centre))
         weights = signs / sizes @ member
-        return cls(
-            tuple(keys), weights, (weights @ own).ravel(), signs, sizes.astype(float), units, pairs, same, shares
-        )
+        return cls(tuple(keys), weights, (weights @ own).ravel(), signs, units, pairs, same, shares)
 
     def covariance(self, vectors: FloatArray) -> FloatArray:
         scatter = vectors.reshape(len(vectors) * len(self.signs), -1) @ self.units.T
@@ -115,9 +103,3 @@ class ListWords(AttributeWords):
         loadings = parts.loadings.reshape(len(vectors), len(self.signs), -1)
         value: FloatArray = np.einsum("ikq,qkl,jlq->ij", loadings, between, loadings, optimize=True)
         return value
-
-    def longer(self, more: int) -> ListWords:
-        total = self.entries + more
-        same = np.outer(self.entries / total, self.entries / total) * self.same
-        others = np.divide(1 - same, 1 - self.same, out=np.ones_like(same), where=self.same < 1)
-        return replace(self, entries=total, same=same, shares=self.shares * others[:, :, None])

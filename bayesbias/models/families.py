@@ -32,8 +32,7 @@ from bayesbias.models.functionals import (
     related_functionals,
 )
 from bayesbias.models.layout import DIMS
-from bayesbias.models.marginal import drawn_scales, fit_for_crossed
-from bayesbias.models.moments import Moments, RelatedTable, mean_moments, moved_points, scale_points
+from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.related import (
     draw_errors,
     further_word_sd,
@@ -41,10 +40,8 @@ from bayesbias.models.related import (
     prior_scale,
     priors_of,
     protected_root,
-    related_posterior,
     related_sums,
     too_many_lists,
-    words_left_out,
 )
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of, log_priors
 from bayesbias.models.tree import MEANS, Fit, at_rows, row_means
@@ -53,9 +50,6 @@ from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import LOG_2PI, Scales
 
 PairDensity = Callable[[slice], FloatArray]
-MomentsOf = Callable[[ModelSpec, Distances], Moments]
-LeaveOut = Callable[[str, int], tuple[list[str], Moments]]
-"""From the kind of a word (protected or attribute) and its place to the connections left, and their moments."""
 Truth = dict[str, FloatArray]
 PAIRS_AT_ONCE = 1024  # pairs whose draws are looked at together
 COMPONENTS = ("protected word", "attribute word", "word x group", "residual")  # parts of the variance of distances
@@ -76,7 +70,7 @@ class Independent:
     needs_relatedness: ClassVar[bool] = False
     """True where the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
     about_given_words: ClassVar[bool] = False
-    """True where moments of connection means speak about the given protected words, not about similar ones."""
+    """True where means of connections speak about the given protected words, not about similar ones."""
     caution: ClassVar[str] = "Distances that share a word are treated as independent, so that intervals are too narrow."
     """A note on every answer of these models; empty where there is nothing to say."""
     reservation: ClassVar[str] = (
@@ -133,10 +127,6 @@ class Independent:
         """The sd of distances by which associations of words are pooled; None where the model pools words itself."""
         return None
 
-    def scales(self, result: Fit) -> dict[str, FloatArray] | None:
-        """Standard deviations (draws, ...) that tell the errors of lists of any length; None where they do not."""
-        return None
-
     def is_exact(self, result: Fit) -> bool:
         """True where the posterior mean of sums of cells is the observed value, known without draws."""
         return False
@@ -161,20 +151,6 @@ class Independent:
         """Reason why the moments of a model are not known without chains, or None."""
         return exact.obstacle(spec)
 
-    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, LeaveOut]:
-        """Moments of the connection means, and a function to those of other data near by."""
-        return mean_moments(spec, data, rng), self._refits(spec, data, lambda spec, data: mean_moments(spec, data, rng))
-
-    def _refits(self, spec: ModelSpec, data: Distances, moments: MomentsOf) -> LeaveOut:
-        """Moments of the rows without a word."""
-
-        def without(kind: str, place: int) -> tuple[list[str], Moments]:
-            remaining = data.part((data.word if kind == "protected" else data.attribute) != place)
-            prepared, remaining = self.prepared(spec, remaining)
-            return remaining.connections.tolist(), moments(prepared, remaining)
-
-        return without
-
     def log_priors(self, result: Fit) -> dict[str, FloatArray]:
         """Log priors (chain, draw) by name, as of :func:`bayesbias.models.spec.log_priors`."""
         values = {str(name): each.to_numpy() for name, each in result.posterior.data_vars.items()}
@@ -186,26 +162,18 @@ class Independent:
         total = sum(density(part).sum(axis=1) for part in parts_of(len(result.data.y)))
         return np.reshape(total, result.steps)
 
-    def words_left_out(self, spec: ModelSpec, data: Distances) -> FloatArray | None:
-        """Log density of each attribute word's distances given all others; None where draws must tell it."""
-        return None
-
-    def unpredicted(self, unit: str) -> str | None:
-        """Reason why the distances of a left-out unit (attribute or protected word, pair) have no density, or None."""
-        return None
-
     def cell_errors(self, result: Fit) -> CellErrors:
         """The cells of a table, and what the errors of their means are made of: attribute words like these."""
         return drawn_cell_errors(result)
 
-    def density(self, result: Fit, step: int = 1) -> PairDensity:
+    def density(self, result: Fit) -> PairDensity:
         """A function from a slice of the pairs to their log densities (draws, pairs) given everything.
 
-        The pairs of a slice at once, so that large tables need no place for all; by every ``step`` of the draws.
+        The pairs of a slice at once, so that large tables need no place for all.
         """
         places, y = result.places, result.data.y
         drawn = {
-            name: values.to_numpy().reshape(-1, *values.shape[2:])[::step]
+            name: values.to_numpy().reshape(-1, *values.shape[2:])
             for name, values in result.posterior.data_vars.items()
             if name in (*MEANS, "sigma", "nu")
         }
@@ -341,10 +309,6 @@ class Crossed(Independent):
         effects = 1 + spec.terms.word_x_group * len(data.group_names)
         return super().numbers_of_words(spec, data) + len(data.attribute_words) * effects
 
-    def scales(self, result: Fit) -> dict[str, FloatArray] | None:
-        """Scales of a fit, unless tails are not normal."""
-        return None if {"nu", "word_nu"} & set(result.posterior.data_vars) else drawn_scales(result.posterior)
-
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """Each pair once, word x group only between known groups."""
         return fit_for_crossed(spec, data)
@@ -354,16 +318,6 @@ class Crossed(Independent):
 
     def obstacle(self, spec: ModelSpec) -> str | None:
         return marginal.obstacle(spec)
-
-    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, LeaveOut]:
-        """Moments of the connection means; without a word at the same points of the scales where these reach."""
-        points = scale_points(spec, data, rng)
-
-        def near(spec: ModelSpec, data: Distances) -> Moments:
-            moved = moved_points(points, spec, data)
-            return mean_moments(spec, data, rng) if moved is None else moved.moments
-
-        return points.moments, self._refits(spec, data, near)
 
 
 class Related(Independent):
@@ -408,17 +362,6 @@ class Related(Independent):
         """Each pair once."""
         return fit_for_crossed(spec, data)
 
-    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> tuple[Moments, LeaveOut]:
-        """Moments of the means over these protected words, and of these without a word."""
-        table = RelatedTable.of(spec, data)
-        refits = self._refits(spec, data, lambda spec, data: RelatedTable.of(spec, data).moments)
-        labels = data.connections.tolist()
-
-        def without(kind: str, place: int) -> tuple[list[str], Moments]:
-            return labels, (table.without_protected if kind == "protected" else table.without_attribute)(place)
-
-        return table.moments, without if table.pairs.complete else refits
-
     def is_exact(self, result: Fit) -> bool:
         """Sentence templates and an estimated slope add errors of their own, of which there are draws."""
         return not has_further_errors(result)
@@ -447,29 +390,16 @@ class Related(Independent):
         cells = result.draws("word_mean")[:, data.filled]
         return log_likelihood(related_sums(data), cells, result.draws("sd_factor")).reshape(result.steps)
 
-    def words_left_out(self, spec: ModelSpec, data: Distances) -> FloatArray | None:
-        """Log density of each attribute word's distances given those of all others; NaN for words alone in a list."""
-        return words_left_out(related_posterior(spec, data), data)
-
-    def unpredicted(self, unit: str) -> str | None:
-        """Reason why the distances of a left-out unit have no density, or None."""
-        if unit != "protected":
-            return None
-        return (
-            "it reads the covariance of the distances to the given protected words off their vectors, and has no "
-            "density of single distances to a further word"
-        )
-
     def cell_errors(self, result: Fit) -> CellErrors:
         """Errors are those of attribute lists like these."""
         return related_cell_errors(result.spec, result.data)
 
-    def density(self, result: Fit, step: int = 1) -> PairDensity:
+    def density(self, result: Fit) -> PairDensity:
         """Log density of single distances to random words given the means of their cells: the sd is the vectors'."""
         places, y = result.places, result.data.y
-        means = result.draws("word_mean")[::step]
+        means = result.draws("word_mean")
         sd = np.sqrt((protected_root(result.data) ** 2).sum(axis=1))
-        factor = result.by_connection("sd_factor").reshape(-1, means.shape[-1])[::step]
+        factor = result.by_connection("sd_factor").reshape(-1, means.shape[-1])
 
         def density(part: slice) -> FloatArray:
             word, connection = places["protected_word"][part], places["connection"][part]

@@ -147,8 +147,8 @@ def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTr
     """The fit with a group ``log_likelihood``: ``distance`` (chain, draw, pair), for ``az.loo`` and ``az.compare``.
 
     Where words are related, the density is that of one distance alone, given the mean of its cell; it does not know
-    of the correlation with other distances (:func:`compare_models` leaves out words with it). Densities are those of
-    the model, without the errors of templates and of an estimated slope, which a fit adds to its means.
+    of the correlation with other distances. Densities are those of the model, without the errors of templates and of an
+    estimated slope, which a fit adds to its means.
 
     Parameters
     ----------

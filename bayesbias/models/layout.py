@@ -136,8 +136,7 @@ def template_variables(part: xr.Dataset) -> dict[str, Dims]:
     """Variables of the group of templates with their dimensions: contrasts with the first connection, if others are."""
     other = ("other_connection",)
     labels = [label for label in (TEMPLATE, ATTRIBUTE_TEMPLATE) if label in part.coords and part.sizes.get(*other)]
-    named = {f"contrast_{label}": (label, *other) for label in labels} | {f"noise_{label}": other for label in labels}
-    return EXTRAS[TEMPLATES] | named | ({"sd": (*STEPS, *other)} if labels else {})
+    return EXTRAS[TEMPLATES] | {f"contrast_{label}": (label, *other) for label in labels}
 
 
 def variables_of(parts: Mapping[str, xr.Dataset], spec: ModelSpec) -> dict[str, dict[str, Dims]]:

@@ -19,7 +19,7 @@ from bayesbias._support.progress import quiet
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
-from bayesbias.models.families import Independent, MomentsOf, PairDensity, Truth, check_draws_of_pairs, register
+from bayesbias.models.families import Independent, PairDensity, Truth, check_draws_of_pairs, register
 from bayesbias.models.functionals import CellErrors, drawn_functionals
 from bayesbias.models.layout import CELL, DIMS, OWN, STEPS, is_statistic
 from bayesbias.models.nuts import checked_options, sampler_facts, trace_of
@@ -90,10 +90,10 @@ class Own(Independent):
         """Log likelihood (chain, draw) of all distances, as PyMC computed it."""
         return _summed(_group_of(result, "log_likelihood")[OBSERVED])
 
-    def density(self, result: Fit, step: int = 1) -> PairDensity:
+    def density(self, result: Fit) -> PairDensity:
         """Log densities (draws, pairs), as PyMC computed them."""
         values = _group_of(result, "log_likelihood")[OBSERVED].sel({name: result.posterior[name] for name in STEPS})
-        flat = by_draw(values)[::step]
+        flat = by_draw(values)
         return lambda part: flat[:, part]
 
     def predicted(self, result: Fit, posterior: xr.Dataset, rng: np.random.Generator) -> FloatArray:
@@ -118,17 +118,6 @@ class Own(Independent):
     def variances(self, result: Fit) -> dict[str, FloatArray]:
         """Refused."""
         refuse("be split into shares of variance")
-
-    def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> NoReturn:
-        """Refused: leaving a word out needs a refit."""
-        refuse("tell the influence of single words", "fit the table without a word")
-
-    def _refits(self, spec: ModelSpec, data: Distances, moments: MomentsOf) -> NoReturn:
-        refuse("be fitted without a word")
-
-    def unpredicted(self, unit: str) -> str | None:
-        """Words left out have no density; single distances have."""
-        return None if unit == "pair" else "it is a model of one's own, whose density of words left out is not known"
 
     def cell_errors(self, result: Fit) -> CellErrors:
         """Refused: the errors of attribute words and of protected words are not told apart by draws."""

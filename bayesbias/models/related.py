@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import solve_triangular
-from scipy.special import logsumexp
 
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
@@ -19,7 +18,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 from bayesbias.models.tree import Draws
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.marginal import LOG_2PI, cell_numbers, scatter_cells
+from bayesbias.numerics.marginal import cell_numbers, scatter_cells
 from bayesbias.numerics.related import (
     BINS,
     CellWeights,
@@ -31,7 +30,6 @@ from bayesbias.numerics.related import (
     draw_factors,
     draw_population,
     factor_grid,
-    factor_points,
     freedom_of,
     list_correlations,
     root_of,
@@ -42,15 +40,12 @@ from bayesbias.numerics.related import (
 from bayesbias.words import STEREOTYPES
 
 MOST_CELLS = 5000  # cells beyond which their covariance matrix is not made; a fit needs none
-MOST_PROTECTED = 2000  # protected words beyond which the density of words left out is not computed
 MOST_NUMBERS_OF_LISTS = 2**28
 """Numbers of the similarities and correlations of lists, for each two of them, beyond which a fit is refused."""
 MOST_WORDS = 5000  # attribute words beyond which a matrix of them is too large; a fit needs none
 MOST_NUMBERS_OF_ROOTS = 2**26  # numbers of the roots of all components that are kept between draws
 NUMBERS_AT_ONCE = 2**22  # numbers of draws of distances that are looked at at once
 LEAST_SCATTER = 1e-12  # expected sum of squares within cells up to which a class has no scatter
-FLOOR = 1e-6
-"""Smallest variance of a combination of protected words, as a share of the largest: vectors are in half precision."""
 JITTER = 1e-9  # share of the mean variance that is added to that of every cell where a density is asked for
 
 
@@ -186,15 +181,10 @@ def attribute_sets(
     # codes with probability 2**-72
     codes = by_cell @ np.random.default_rng(0).integers(2**36, size=(words, 2)).astype(float)
     number = np.full(filled.shape, -1)
-    number[filled], first = in_order_met(codes)
-    return number, by_cell[first].toarray()
-
-
-def in_order_met(codes: FloatArray) -> tuple[IntArray, IntArray]:
-    """Number of each row of codes (cells, 2), equal rows having one, and the first place of each number."""
     first, same = np.unique(codes @ [1, 1j], return_index=True, return_inverse=True)[1:]
-    order = np.argsort(first)
-    return np.argsort(order)[same], first[order]
+    order = np.argsort(first)  # sets are numbered in the order in which they are met
+    number[filled] = np.argsort(order)[same]
+    return number, by_cell[first[order]].toarray()
 
 
 def cell_lists(data: Distances) -> CellLists:
@@ -276,19 +266,8 @@ def list_fields(data: Distances) -> _ListFields:
     """The lists of a table that knows how its words are related."""
     relatedness, lists = relatedness_for(data), checked_lists(data)
     parts = components_for(relatedness, data.protected_words)
-    overlaps = relatedness.overlaps(lists.member, data.attribute_words.tolist())
+    same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
     observed = _counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None])[0]
-    return fields_of(data, parts, lists, overlaps, observed)
-
-
-def fields_of(
-    data: Distances, parts: Components, lists: CellLists, overlaps: tuple[FloatArray, FloatArray], observed: FloatArray
-) -> _ListFields:
-    """The fields of lists from their overlaps, and from the observed scatter (A,) within the cells of each class.
-
-    ``data`` may hold more rows than the lists, which then are those of a part of the table.
-    """
-    same, shares = overlaps
     correlations = list_correlations(parts.correlations, same, shares)
     freedom, expected = _scatter_within(data, parts, lists, same, shares)
     known = freedom > 0
@@ -318,27 +297,17 @@ def related_sums(data: Distances) -> RelatedSums:
     )
 
 
-def covariance_of_cells(sums: RelatedSums) -> FloatArray:
-    """Covariance (n, n) of a table's cells, for what needs the whole of it."""
-    refuse_many_cells(len(sums.y))
-    return sums.covariance
-
-
 def root_of_cells(sums: RelatedSums) -> FloatArray:
     """Lower root (n, n) of the covariance of a table's cells, where a density is asked for."""
-    covariance = covariance_of_cells(sums)
+    if len(sums.y) > MOST_CELLS:
+        raise InputError(
+            f"the table has {len(sums.y):,} cells (protected words x connections), and what needs the covariance of "
+            f"each two of them takes {MOST_CELLS:,} at most: give a part of the table"
+        )
+    covariance = sums.covariance
     jitter = JITTER * max(float(np.diag(covariance).mean()), 1e-6)
     root: FloatArray = np.linalg.cholesky(covariance + jitter * np.eye(len(covariance)))
     return root
-
-
-def refuse_many_cells(cells: int) -> None:
-    """Refuse to make a covariance matrix of too many cells."""
-    if cells > MOST_CELLS:
-        raise InputError(
-            f"the table has {cells:,} cells (protected words x connections), and what needs the covariance of each two "
-            f"of them takes {MOST_CELLS:,} at most: give a part of the table"
-        )
 
 
 def _scatter_within(
@@ -546,59 +515,6 @@ def _fields_of(data: Distances) -> Callable[[int, np.random.Generator], FloatArr
         return total
 
     return draw
-
-
-def words_left_out(posterior: RelatedPosterior, data: Distances) -> FloatArray:
-    """Log predictive density (W,) of the distances of each attribute word given those of all others.
-
-    Given the factors, a word's distances to the protected words are normal around the means of the other words of its
-    lists. The factors have their posteriors given the whole table, the word included. NaN for a word that is alone in
-    a list.
-    """
-    if len(data.protected_words) > MOST_PROTECTED:
-        raise InputError(
-            f"the table has {len(data.protected_words):,} protected words, and leaving out words of a fit of related "
-            f"words takes {MOST_PROTECTED:,} at most: give a part of the table"
-        )
-    kernels = kernels_of(data)
-    parts = kernels.components
-    lists = cell_lists(data)
-    member = lists.member / lists.member.sum(axis=1, keepdims=True)
-    every = [(member @ kernel, np.diag(kernel)) for kernel in map(kernels.of, range(len(parts.variances)))]
-    # of each component: mean correlation of a list with each word, (Q, lists, W), and variance of each word, (Q, W)
-    means, variance = (np.stack(part) for part in zip(*every, strict=True))
-    between = np.einsum("qlw,mw->qlm", means, member)
-    number = np.full(data.filled.shape, -1)
-    number[lists.word, lists.connection] = lists.listed
-    value = np.full(len(data.attribute_words), np.nan)
-    root = np.sqrt(parts.variances)
-    for word in range(len(value)):
-        rows = np.flatnonzero(data.attribute == word)
-        protected, connection = data.word[rows], data.connection[rows]
-        listed, n = number[protected, connection], data.cells.n[protected, connection]
-        if (n < 2).any():
-            continue
-        # y - mean of the others = (y - mean of all) n / (n - 1), and so for the errors
-        scale = n / (n - 1)
-        apart = scale * (data.y[rows] - data.cells.mean[protected, connection])
-        own = means[:, listed, word]
-        # covariance of the word w less the mean of each of its lists l, m: K_ww - K_wl - K_wm + K_lm by component
-        inner = variance[:, word, None, None] - own[:, :, None] - own[:, None, :] + between[:, listed[:, None], listed]
-        loadings = parts.loadings[protected] * root * scale[:, None]
-        covariance = np.einsum("iq,jq,qij->ij", loadings, loadings, inner)
-        kind = data.connection_class[connection]
-        points = factor_points(posterior.grid, np.unique(kind).tolist())[:, kind]
-        covariances = covariance * (points[:, :, None] * points[:, None, :] if np.ptp(kind) else np.ones((1, 1, 1)))
-        values, vectors = np.linalg.eigh(covariances)
-        # more protected words than dimensions make the covariance singular: the smallest eigenvalues are rounding
-        values = np.maximum(values, FLOOR * values[:, -1:])
-        squares = ((np.swapaxes(vectors, 1, 2) @ apart) ** 2 / values).sum(axis=1)
-        log_det = np.log(values).sum(axis=1)
-        if not np.ptp(kind):  # a factor that all rows share comes out of the covariance
-            squares, log_det = squares / points[:, 0] ** 2, log_det + 2 * len(rows) * np.log(points[:, 0])
-        density = -0.5 * (squares + log_det + len(rows) * LOG_2PI)
-        value[word] = float(logsumexp(density) - np.log(len(points)))
-    return value
 
 
 def log_likelihood(sums: RelatedSums, cells: FloatArray, factors: FloatArray) -> FloatArray:

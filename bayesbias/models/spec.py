@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from numbers import Real
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, create_model
@@ -25,13 +25,11 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Prior(Document):
-    """A prior: its draws, its density, its widening and its PyMC form.
+    """A prior: its draws, its density and its PyMC form.
 
     A new prior is one class: the fields of the model file, ``draw``, ``log_density``, ``pymc_form`` and, of a scale,
-    ``from_normal``; ``width`` names the field that :meth:`widened` multiplies.
+    ``from_normal``.
     """
-
-    width: ClassVar[str | None] = None
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Independent draws (size,)."""
@@ -40,10 +38,6 @@ class _Prior(Document):
     def log_density(self, x: FloatArray) -> FloatArray:
         """Log density at x, up to a constant where it is no scale's."""
         raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
-
-    def widened(self, factor: float) -> Self:
-        """The prior ``factor`` times as wide; as it is where it has no width of its own."""
-        return self if self.width is None else self.model_copy(update={self.width: getattr(self, self.width) * factor})
 
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
@@ -72,7 +66,6 @@ class _Scale(_Prior):
 class Normal(_Prior):
     """N(mean, sd^2), for a location."""
 
-    width: ClassVar[str] = "sd"
     distribution: Literal["normal"]
     mean: Finite
     sd: Positive
@@ -104,9 +97,6 @@ class Exponential(_Scale):
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return rng.exponential(1 / self.rate, size)
 
-    def widened(self, factor: float) -> Self:
-        return self.model_copy(update={"rate": self.rate / factor})
-
     @property
     def pymc_form(self) -> tuple[str, dict[str, float]]:
         return "Exponential", {"lam": self.rate}
@@ -115,7 +105,6 @@ class Exponential(_Scale):
 class HalfNormal(_Scale):
     """The absolute value of N(0, sd^2), for a scale."""
 
-    width: ClassVar[str] = "sd"
     distribution: Literal["half_normal"]
     sd: Positive
 
@@ -140,7 +129,6 @@ class HalfCauchy(_Scale):
     Gelman (2006), https://doi.org/10.1214/06-BA117A.
     """
 
-    width: ClassVar[str] = "scale"
     distribution: Literal["half_cauchy"]
     scale: Positive
 
@@ -164,7 +152,6 @@ class HalfCauchy(_Scale):
 class LogNormal(_Scale):
     """exp of N(log median, spread^2), for a scale that is known up to a factor."""
 
-    width: ClassVar[str] = "spread"
     distribution: Literal["log_normal"]
     median: Positive
     spread: Positive
@@ -210,7 +197,6 @@ class InverseWishart(_Prior):
     standard deviation of a protected word's distances to the words of the vocabulary.
     """
 
-    width: ClassVar[str] = "scale"
     distribution: Literal["inverse_wishart"]
     scale: Positive
 
@@ -218,7 +204,6 @@ class InverseWishart(_Prior):
 class Pooled(_Prior):
     """A scale for each class around a common one: its log is N(log of the common scale, spread^2)."""
 
-    width: ClassVar[str] = "spread"
     distribution: Literal["pooled"]
     spread: Positive
 

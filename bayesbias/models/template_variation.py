@@ -166,7 +166,7 @@ def with_template_effects(post: xr.DataTree, data: _TemplateData, seed: int) -> 
     posterior = post["posterior"].to_dataset()
     names = [str(name) for name in posterior["connection"].to_numpy()]
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    shift, words, sds = template_errors(data, chains * draws, rng)
+    shift, words = template_errors(data, chains * draws, rng)
     facts: dict[str, Any] = {"other_connection": names[1:]}
     for axis, (templates, _) in enumerate(() if data.nested else data.axes):
         label = (TEMPLATE, ATTRIBUTE_TEMPLATE)[axis]
@@ -175,7 +175,6 @@ def with_template_effects(post: xr.DataTree, data: _TemplateData, seed: int) -> 
         if parts:
             by_template = np.column_stack([part.by_template for part in parts])
             facts[f"contrast_{label}"] = ((label, "other_connection"), by_template)
-            facts[f"noise_{label}"] = ("other_connection", np.array([part.noise for part in parts]))
     coords = {name: facts.pop(name) for name in (TEMPLATE, ATTRIBUTE_TEMPLATE, "other_connection") if name in facts}
     coords |= {name: posterior[name].to_numpy() for name in ("connection", "protected_word")}
     steps = ("chain", "draw")
@@ -186,8 +185,6 @@ def with_template_effects(post: xr.DataTree, data: _TemplateData, seed: int) -> 
     )
     by_word = ((*steps, "protected_word", "connection"), total.reshape(chains, draws, *total.shape[1:]))
     group = {**facts, "word_shift": by_word}
-    if sds.shape[1]:
-        group["sd"] = ((*steps, "other_connection"), sds.reshape(chains, draws, -1))
     result = post.copy()
     result["posterior"] = xr.DataTree(changed)
     result[TEMPLATES] = xr.DataTree(
@@ -198,19 +195,13 @@ def with_template_effects(post: xr.DataTree, data: _TemplateData, seed: int) -> 
     return result
 
 
-def template_errors(
-    templates: _TemplateData, size: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Errors of means over templates: whole list (D, K) and words' own (D, J, K); sds (D, K - 1) of contrasts over
-    templates.
-
-    For sentences of a corpus there are no such sds.
-    """
+def template_errors(templates: _TemplateData, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Errors of means over templates: whole list (D, K) and words' own (D, J, K)."""
     count = len(templates.data.connections)
     whole, words = np.zeros((size, count)), np.zeros((size, len(templates.data.protected_words), count))
     if templates.nested:
-        return whole, _sentence_errors(templates, size, rng), np.zeros((size, 0))
-    variances, scale = np.zeros((size, count - 1)), PRIOR * templates.control_sd
+        return whole, _sentence_errors(templates, size, rng)
+    scale = PRIOR * templates.control_sd
     for axis, (names, distances) in enumerate(templates.axes):
         number, pairs = np.sqrt(len(names)), templates.variations[axis]
         level = _level(distances)
@@ -226,8 +217,7 @@ def template_errors(
             sd = single.draw_sd(scale, size, rng) if single.freedom > 0 else np.zeros(size)
             own = rng.standard_normal((size, words.shape[1])) * sd[:, None] / number
             words[:, :, i + 1] -= own - own.mean(axis=1, keepdims=True)
-        variances += sds**2
-    return whole, words, np.sqrt(variances)
+    return whole, words
 
 
 def change_of_templates(

@@ -584,30 +584,11 @@ def _points_at_once(sums: IncompleteSums) -> int:
 
 def incomplete_log_likelihood(sums: IncompleteSums, scales: Scales, prior_sd: float) -> FloatArray:
     """Log marginal likelihood (B,) of the distances, constants included."""
-    return _mean_factors(sums, scales, prior_sd).log_likelihood
 
+    def evaluate(part: slice) -> FloatArray:
+        return _mean_factor(sums, scales.at(part), prior_sd)[0].log_likelihood
 
-def incomplete_means(
-    sums: IncompleteSums, scales: Scales, prior_sd: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Log likelihood (B,), and mean (B, K) and covariance (B, K, K) of standardised mu."""
-    factor = _mean_factors(sums, scales, prior_sd)
-    columns = np.linalg.solve(factor.chol, np.broadcast_to(np.eye(sums.connections), factor.chol.shape))
-    return factor.log_likelihood, np.einsum("bnk,bn->bk", columns, factor.x), columns.transpose(0, 2, 1) @ columns
-
-
-def _mean_factors(sums: IncompleteSums, scales: Scales, prior_sd: float) -> _MeanFactor:
-    """The Gaussian of mu at the scales' points, a block at a time."""
-
-    def evaluate(part: slice) -> _MeanFactor:
-        return _mean_factor(sums, scales.at(part), prior_sd)[0]
-
-    blocks = in_blocks(evaluate, len(scales.sigma2), _points_at_once(sums))
-    return _MeanFactor(
-        np.concatenate([each.log_likelihood for each in blocks]),
-        np.concatenate([each.chol for each in blocks]),
-        np.concatenate([each.x for each in blocks]),
-    )
+    return np.concatenate(in_blocks(evaluate, len(scales.sigma2), _points_at_once(sums)))
 
 
 def draw_incomplete_cells(

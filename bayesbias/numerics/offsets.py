@@ -33,7 +33,6 @@ SIGNALS = np.geomspace(0.02, 3.0, 40)
 TYPICAL = 0.5  # scale of the half-Cauchy prior of these
 NEGLIGIBLE = 1e-3  # posterior mass of a node below which it is left out
 ROUNDING = 1e-8  # components with less than this share of the largest variance are rounding
-SHARED = 1e-9  # difference of offsets below which they are one
 SAME = 1 - 1e-6  # similarity from which on two words are one
 
 # for outside values: nodes of the variance of single words, and of that which related words share, to find the
@@ -117,7 +116,6 @@ class MeanOffset:
     # where no stratum has two offsets, so that nothing is known of it
     pairs: FloatArray
     factor: float  # posterior mean of the factor on standard deviations, which the scatter of the pairs informs
-    factors: FloatArray  # that of each component, (Q,), on the standard deviations of the scatter
     # Satterthwaite's degrees of freedom of the variance that the scatter gives to a place, which is a sum over
     # components; 0 where nothing is known of the scatter
     freedom: float
@@ -217,38 +215,8 @@ def _observed_offset(field: Field, expected: _ExpectedVariances, offsets: tuple[
         opposition=common + pairs,
         pairs=pairs if freedom else np.full(len(pairs), np.nan),
         factor=float(np.sqrt(square)),
-        factors=np.sqrt(squares),
         freedom=2 / uncertain if freedom else 0.0,
     )
-
-
-def covariances(
-    field: Field, first: Strata, second: Strata, factor: float, factors: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Covariances (Q,) of the mean offsets of two axes over oppositions, and over further pairs of either.
-
-    ``factor`` and ``factors`` (Q,) are products of those of the two axes on standard deviations. Further pairs are
-    drawn for each axis by itself, but a pair that both hold, in the same or the opposite direction, is in both.
-    """
-    units = unit_rows(np.vstack([first.vectors, second.vectors]) - field.centre)
-    size = len(first.vectors)
-    similarity = units @ units.T
-    bins, same = similarity_bins(similarity), similarity > SAME
-    one, other = (np.vstack([member @ part.vectors for member in part.members]) for part in (first, second))
-    # 1 for a pair in both axes, -1 where its direction is the opposite, times its shares in the two means
-    shared = sum(sign * (np.abs(one[:, None] - sign * other) < SHARED).all(axis=2).astype(float) for sign in (1, -1))
-    counts = [[len(member) for member in part.members] for part in (first, second)]
-    shared = shared / np.outer(*[np.repeat(own, own) for own in counts])
-    kernels = (np.where(same, 1.0, curve[bins])[:size, size:] for curve in field.correlations)
-    opposition = np.array([first.weights @ kernel @ second.weights for kernel in kernels])
-    pairs = np.zeros(len(opposition))
-    if shared.any():
-        sds = [
-            np.repeat(np.sqrt(expected_variances(field, part).scatters), own, axis=0)
-            for part, own in zip((first, second), counts, strict=True)
-        ]
-        pairs = np.einsum("kq,kl,lq->q", sds[0], shared, sds[1], optimize=True)
-    return factor * (opposition - pairs) + factors * pairs, factors * pairs
 
 
 def _squared_factor(expected: FloatArray, observed: FloatArray, freedom: int) -> tuple[float, float]:

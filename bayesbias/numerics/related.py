@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -30,11 +29,9 @@ ROWS = 2**16  # numbers of draws of cells that are scaled at once
 SPANNED = 1e-14  # combinations of lists with less than this share of the largest weight are rounding
 ALIKE = 1e-9  # words whose scatter is a smaller share of that of unrelated words are one word
 PRODUCTS = 2**20  # products of two words' values that are held at once
-ROUNDED = 1e-9  # pairs of words that are none: what rounding leaves of sums of weights
 # words of a list beyond which its mean similarity to another is estimated from as many, drawn at random
 MOST_WORDS = 1500
 REACH, NODES = 6.0, 801  # prior standard deviations of log f that the grid covers on either side, and its nodes
-QUANTILES = 31  # points of equal probability that stand for the posterior of a factor where several factors meet
 
 
 @dataclass(frozen=True)
@@ -221,57 +218,15 @@ def _window(step: float, width: float) -> FloatArray:
     return np.where(window > 1e-4, window, 0.0)
 
 
-@dataclass(frozen=True)
-class PairCounts:
-    """Number of pairs of different words that each two lists have in each bin of similarity."""
-
-    member: NDArray[np.bool_] | FloatArray  # which word is in which list, or the weights of words in lists, (lists, W)
-    bins: IntArray  # bin of similarity of each two words that are counted, (R, R); BINS for a word with itself
-    counts: FloatArray  # (lists, lists, BINS)
-
-    @property
-    def complete(self) -> bool:
-        """True where all words are counted, not a random sample of them."""
-        return bool(self.member.shape[1] == len(self.bins))
-
-    def shares(self) -> tuple[FloatArray, FloatArray]:
-        """Share of a word with itself among pairs, (lists, lists), and those of other pairs by bin, (..., BINS).
-
-        The two add up to 1. Of lists longer than ``MOST_WORDS`` the latter is estimated from words drawn at random, so
-        that the work grows with the words, not with their pairs.
-        """
-        n = self.member.sum(axis=1)
-        same = (self.member.astype(float) @ self.member.T.astype(float)) / np.outer(n, n)
-        total = self.counts.sum(axis=2, keepdims=True)
-        shares = np.divide(self.counts, total, out=np.zeros_like(self.counts), where=total > 0)
-        return same, shares * (1 - same[:, :, None])
-
-    def without(self, words: IntArray, lists: IntArray) -> PairCounts:
-        """The counts of some lists without some of their words, where the counts are complete."""
-        member, counts = self.member[lists], self.counts[np.ix_(lists, lists)]
-        if not len(words):
-            return PairCounts(member, self.bins, counts)
-        counted = np.zeros((len(words), BINS + 1, len(lists)))
-        for i, word in enumerate(words):
-            np.add.at(counted[i], self.bins[word], member.T)
-        gone = np.tensordot(member[:, words].astype(float), counted[:, :BINS], 1).transpose(0, 2, 1)
-        # a pair is gone if its first word is, and if its second is; both at once is added again below
-        left = counts - gone - gone.swapaxes(0, 1)
-        for word in words:  # pairs among these words were taken off twice
-            for other in words[words != word]:
-                left[:, :, self.bins[word, other]] += np.outer(member[:, word], member[:, other])
-        remaining = member.copy()
-        remaining[:, words] = 0
-        return PairCounts(remaining, self.bins, np.where(left > ROUNDED, left, 0.0))
-
-
-def pair_counts(
+def pair_shares(
     member: NDArray[np.bool_] | FloatArray, units: NDArray[np.floating], seed: int = 0, places: IntArray | None = None
-) -> PairCounts:
-    """Pairs of different words of each two lists.
+) -> tuple[FloatArray, FloatArray]:
+    """Share of a word with itself among the pairs of each two lists, (lists, lists), and those of others by bin.
 
-    Which word is in which list, (lists, W), or weights of words in lists; no list is empty. Centred unit vectors are in
-    the words' order, or ``places`` (W,) are their rows.
+    Shares by bin are (lists, lists, BINS); the two add up to 1. Of lists longer than ``MOST_WORDS`` the latter are
+    estimated from words drawn at random, so that the work grows with the words, not with their pairs. Which word is in
+    which list, (lists, W), or weights of words in lists; no list is empty. Centred unit vectors are in the words'
+    order, or ``places`` (W,) are their rows.
     """
     weighted = member.dtype != np.bool_
     sampled = _thinned(member, seed)
@@ -285,7 +240,11 @@ def pair_counts(
         weights = np.tile(listed[listed > 0], len(bins)) if weighted else None
         by_word = np.bincount(places, weights, minlength=(BINS + 1) * len(bins))
         counts[:, i] = own.astype(float) @ by_word.reshape(len(bins), BINS + 1)[:, :BINS]
-    return PairCounts(member, bins, counts)
+    n = member.sum(axis=1)
+    same = (member.astype(float) @ member.T.astype(float)) / np.outer(n, n)
+    total = counts.sum(axis=2, keepdims=True)
+    shares = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    return same, shares * (1 - same[:, :, None])
 
 
 def _thinned(member: NDArray[np.bool_] | FloatArray, seed: int) -> IntArray:
@@ -403,17 +362,6 @@ def _factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
         share = 2 * rest / (low + np.sqrt(np.maximum(low**2 + 2 * rise * rest, 0)) + 1e-300)
         quantiles[..., i] = np.exp(logs[place] + (logs[1] - logs[0]) * np.clip(share, 0, 1))
     return quantiles
-
-
-def factor_points(grid: FactorGrid, classes: Sequence[int]) -> FloatArray:
-    """Points (M, A), equally probable, of the posterior of some classes' factors; the others are 1."""
-    middle = (np.arange(QUANTILES) + 0.5) / QUANTILES
-    own = _factor_quantiles(grid, np.tile(middle[:, None], len(grid.mass)))
-    places = np.indices((QUANTILES,) * len(classes)).reshape(len(classes), -1)
-    points = np.ones((QUANTILES ** len(classes), len(grid.mass)))
-    for i, kind in enumerate(classes):
-        points[:, kind] = own[places[i], kind]
-    return points
 
 
 def draw_factors(grid: FactorGrid, count: int, rng: np.random.Generator) -> FloatArray:

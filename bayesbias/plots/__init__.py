@@ -16,12 +16,10 @@ from bayesbias.plots.fits import plot_decomposition as plot_decomposition
 from bayesbias.plots.fits import plot_distances as plot_distances
 from bayesbias.plots.fits import plot_overview as plot_overview
 from bayesbias.plots.fits import plot_predictions as plot_predictions
-from bayesbias.plots.fits import plot_templates as plot_templates
 from bayesbias.plots.general import forest as forest
 from bayesbias.plots.general import matrix as matrix
 from bayesbias.plots.general import strip as strip
 from bayesbias.plots.metrics import plot_null_weat as plot_null_weat
-from bayesbias.plots.metrics import plot_plan as plot_plan
 from bayesbias.plots.metrics import plot_ranking as plot_ranking
 from bayesbias.plots.metrics import plot_silhouette as plot_silhouette
 from bayesbias.plots.metrics import plot_topic_null as plot_topic_null
@@ -29,7 +27,6 @@ from bayesbias.plots.reliability import plot_components as plot_components
 from bayesbias.plots.reliability import plot_reliability as plot_reliability
 from bayesbias.plots.words import plot_audit as plot_audit
 from bayesbias.plots.words import plot_axis as plot_axis
-from bayesbias.plots.words import plot_quadrants as plot_quadrants
 from bayesbias.plots.words import plot_relatedness as plot_relatedness
 from bayesbias.plots.words import plot_variogram as plot_variogram
 
@@ -42,7 +39,6 @@ OF_A_FIT: dict[str, Callable[..., Figure]] = {
     "predictions": plot_predictions,
     "relatedness": plot_relatedness,
     "variogram": plot_variogram,
-    "templates": plot_templates,
 }
 OF_A_TABLE: dict[str, Callable[..., Figure]] = {  # figures by what they are called on the command line
     "distances": plot_distances,

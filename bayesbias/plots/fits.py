@@ -12,15 +12,14 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bayesbias._support.arguments import WIDEST, by_name_or_none, flag, interval, one_of, probability
+from bayesbias._support.arguments import WIDEST, flag, interval, one_of, probability
 from bayesbias._support.phrases import MINUS, difference, percent, share
 from bayesbias.checks.calibration.topics import TopicNull, refuse_other
 from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
 from bayesbias.contrast import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
 from bayesbias.contrast.associations import decomposition_parts, rows_of
-from bayesbias.contrast.templates import TemplateEffects, template_effects
-from bayesbias.distances.dataframe import coverage_of, labels_of
+from bayesbias.distances.dataframe import labels_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, many, shown
@@ -28,9 +27,8 @@ from bayesbias.models.tree import Fit
 from bayesbias.models.weights import DIFFERENCE, POOLED, RAW
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.mixtures import Empirical
-from bayesbias.plots.general import MANY, PLAIN, draw_forest, draw_strip, matrix, set_apart
+from bayesbias.plots.general import MANY, draw_forest, draw_strip, matrix, set_apart
 from bayesbias.plots.style import (
-    BAND,
     FAINT,
     INK,
     INNER_PROB,
@@ -80,7 +78,6 @@ def plot_distances(
     >>> bb.plot_distances(table, "algebra").savefig("algebra.png")
     """
     Distances.read(table, check=False)
-    record = coverage_of(table)
     if protected_word is None:
         figure, axes = _all_words(table, ax)
         heading = f"Raw distances of {many(table['protected_word'].nunique(), 'protected word')}"
@@ -93,7 +90,7 @@ def plot_distances(
             raise InputError(f"the table holds no protected word {protected_word!r}; it holds {known}")
         figure, axes = _one_word(rows, ax)
         heading = f"Raw distances of {word_labels([protected_word])[0]}"
-    style_axes(axes, f"{COSINE if record is None else record.unit} (smaller is closer)", heading)
+    style_axes(axes, f"{COSINE} (smaller is closer)", heading)
     mark_line(axes, 1.0)
     return figure
 
@@ -175,7 +172,7 @@ def plot_coefficients(
     names = [str(name) for name in result.posterior["connection"].to_numpy()]
     words = result.posterior["protected_word"].to_numpy()
     labels = word_labels(words, result.tree["constant_data/group"].to_numpy())
-    closest = f"{result.data.unit} (smaller is closer)"
+    closest = f"{COSINE} (smaller is closer)"
     word_draws = result.draws("word_mean")
     counts = result.tree["constant_data/n"].to_numpy()
     order = _by_effect(word_draws.mean(axis=0), names)
@@ -288,7 +285,7 @@ def plot_contrasts(
     kind = f" (words: {ROW_LABELS[posteriors.kind]})" if noted else ""
     label_rows(axes, [WHOLE, *labels], title=heading, mark=0.0)
     set_apart(axes, [WHOLE, *labels])
-    show_sign(axes, f"difference in {result.data.unit}{kind}", f"closer to {one}")
+    show_sign(axes, f"difference in {COSINE}{kind}", f"closer to {one}")
     if beside:
         head_beside(axes)
     without = f"Without the distances that a row needs: {', '.join(left_out)}." if left_out else ""
@@ -339,7 +336,7 @@ def plot_association(
         pd.DataFrame(column.to_numpy().reshape(-1, len(lists))[order], index[order], lists)
         for column in (table["mean"], framed)
     )
-    unit = f"{Fit.read(post).data.unit} (below 0: closer)"
+    unit = f"{COSINE} (below 0: closer)"
     drawn: Figure | Axes = matrix(means, unit, "Association with each stereotype list", framed=frames, ax=ax)
     if isinstance(drawn, Figure):
         note_below(drawn, f"Framed: {rule}.")
@@ -412,7 +409,7 @@ def plot_overview(
     heading = f"Own stereotypes beside other words{between}{listed}"
     label_rows(axes, rows, "", heading, 0.0)
     axes.set_ylim(-len(others) + 0.55, 0.6)
-    what = f"difference in mean {data.unit}"
+    what = f"difference in mean {COSINE}"
     show_sign(axes, what, "own stereotypes closer")
     if beside:
         head_beside(axes)
@@ -493,7 +490,7 @@ def plot_decomposition(
         set_apart(axes, [WHOLE, *labels])
     note_below(
         figure,
-        f"Differences in {result.data.unit} (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
+        f"Differences in {COSINE} (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
         f"list for {POPULATIONS[population]}. Rows of words are not pooled, so that the parts add up.",
         f"Without distances to all lists: {left_out}." if left_out else "",
     )
@@ -568,7 +565,7 @@ def _cells(axes: Axes, result: Fit, draws: FloatArray, looks: Iterable[Look], pr
         axes.scatter(y[mine], centre[word[mine], k], alpha=0.5, rasterized=len(y) > MANY, **how)
     ends = [np.nanmin(centre), np.nanmax(centre)]
     axes.plot(ends, ends, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
-    style_axes(axes, f"observed {result.data.unit}")
+    style_axes(axes, f"observed {COSINE}")
     axes.set_ylabel("mean prediction")
 
 
@@ -582,7 +579,7 @@ def _densities(axes: Axes, result: Fit, draws: FloatArray, k: int, name: str, lo
     if len(y) > 1 and np.ptp(y) > 0:
         axes.plot(x, _density(y, x), color=look.colour, linewidth=1.8)
     axes.plot(x, _density(predicted, x), color=INK, linewidth=1.1, linestyle=(0, (4, 2)))
-    style_axes(axes, "solid: observed\ndashed: predicted" if k == 0 else result.data.unit, f"{name}, n = {len(y):,}")
+    style_axes(axes, "solid: observed\ndashed: predicted" if k == 0 else COSINE, f"{name}, n = {len(y):,}")
     axes.title.set_fontsize(8.5)
     axes.set_yticks([])
     axes.set_ylim(bottom=0)
@@ -596,61 +593,3 @@ def _density(values: FloatArray, x: FloatArray) -> FloatArray:
         return np.asarray(gaussian_kde(values)(x))
     counts, ends = np.histogram(values, bins=20 * len(x))
     return np.asarray(gaussian_kde((ends[1:] + ends[:-1]) / 2, len(values) ** -0.2, counts)(x))
-
-
-@picture()
-def plot_templates(
-    post: xr.DataTree | TemplateEffects,
-    first: str = "associated",
-    second: str | None = None,
-    prob: float = PROB,
-    title: str | None = None,
-    ax: Axes | None = None,
-) -> Figure | Axes:
-    """The contrast in each template, and as a band the contrast for templates like these.
-
-    Parameters
-    ----------
-    post
-        A fit of a table of words in sentences, or a result of :func:`template_effects`.
-    first, second
-        Connections, as in :func:`contrasts`; of effects that are given, theirs.
-    prob
-        Mass of the band.
-    title
-        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
-
-    Examples
-    --------
-    >>> def encoder(texts):  # in place of a sentence encoder
-    ...     letters = "abcdefghijklmnopqrstuvwxyz"
-    ...     return [[text.count(letter) + 0.1 for letter in letters] for text in texts]
-    >>> vectors = bb.encode(encoder, "weat7", ["{}.", "This is {}."])
-    >>> post = bb.fit(bb.distance_table(vectors, "weat7"), seed=0)
-    >>> bb.plots.plot_templates(post).savefig("templates.png")
-    """
-    prob = probability(prob, "prob")
-    if isinstance(post, TemplateEffects):
-        one_of(first, dict.fromkeys(("associated", post.contrast[0])), "first")
-        by_name_or_none(second, post.contrast[1:], "second")
-    effects = post if isinstance(post, TemplateEffects) else template_effects(post, first, second)
-    table = effects.by_template
-    if table.empty:
-        raise InputError("the sentences come from a corpus and are no templates: there is nothing to draw")
-    low, high = interval_ends(effects.whole[:, None], prob)
-    table = table.iloc[np.lexsort((table["contrast"], table["side"]))]
-    figure, axes = one_panel(ax, 6.4, 0.28 * len(table) + 1.3)
-    axes.axvspan(low[0], high[0], color=BAND, lw=0, zorder=0)
-    axes.axvline(effects.whole.mean(), color="#0072B2", lw=0.8, zorder=1)
-    ends = {"low": table["contrast"] - table["se"], "high": table["contrast"] + table["se"]}
-    drawn = table.assign(mean=table["contrast"], **ends, row=range(len(table)), look="")
-    draw_forest(axes, drawn, range(len(table)), {"": PLAIN})
-    sides = ["" if side == "both" else str(side) for side in table["side"]]
-    contrast = MINUS.join(effects.contrast)
-    label_rows(axes, word_labels(table["template"], sides).tolist(), title="Templates", mark=0.0)
-    show_sign(axes, f"{contrast}, cosine distance", f"{effects.contrast[0]} closer")
-    bars = "Bars: one standard error of what single attribute words add to differences between templates."
-    note_below(figure, bars, f"Band: {percent(prob)} interval for templates like these.", ax=ax)
-    return figure

@@ -1,4 +1,4 @@
-"""Figures of metrics: rankings, silhouettes and plans; and of what chance gives."""
+"""Figures of metrics: rankings and silhouettes; and of what chance gives."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from bayesbias._support.arguments import flag
-from bayesbias._support.phrases import MINUS, difference, percent, signed
+from bayesbias._support.phrases import difference, signed
 from bayesbias.baselines.ranking import Ranking
 from bayesbias.baselines.silhouettes import Silhouette, silhouette_accuracy
 from bayesbias.checks.calibration.null_models import NullWeat, as_far
 from bayesbias.checks.calibration.topics import TopicNull
-from bayesbias.contrast.power import Plan
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.plots.general import write_cells
@@ -27,7 +26,6 @@ from bayesbias.plots.style import (
     COLOURS,
     FAINT,
     INK,
-    mark_line,
     new_figure,
     note,
     note_below,
@@ -238,55 +236,6 @@ def _limits(panel: Sequence[Silhouette], zoom: bool | None) -> tuple[tuple[float
     if zoomed and (zoom or (zoom is None and np.ptp(values) < 0.1 * (high - low))):
         return (float(drawn.min()), float(drawn.max())), True
     return (low, high), False
-
-
-LOOKS_OF_WAYS = (("#D55E00", "o"), ("#E69F00", "^"), ("#0072B2", "s"), ("#4D4D4D", "D"))
-
-
-@picture(Plan, "plan")
-def plot_plan(plan: Plan, title: str | None = None) -> Figure:
-    """Width of the contrast's interval and probability of seeing it against the length of the lists.
-
-    The vertical line at 1 marks the present lists; the horizontal ones the width of an interval that just excludes 0 at
-    the effect asked for, and the power asked for.
-
-    Parameters
-    ----------
-    plan
-        A result of :func:`plan`.
-    title
-        Title above the panels, which keep theirs; by default none.
-
-    Examples
-    --------
-    >>> bb.plots.plot_plan(bb.plan("gender", effect=0.05)).savefig("plan.png")
-    """
-    now = plan.present
-    figure = new_figure(8.2, 3.5)
-    left, right = figure.subplots(1, 2, sharex=True)
-    for (name, rows), (colour, marker) in zip(plan.curve.groupby("varied", sort=False), LOOKS_OF_WAYS, strict=False):
-        for axes, column in ((left, "width"), (right, "power")):
-            axes.plot(rows["factor"], rows[column], color=colour, marker=marker, ms=4, lw=1.2, label=str(name))
-    for axes, value in ((left, now.width), (right, now.power)):
-        mark_line(axes, 1.0)
-        axes.scatter([1.0], [value], s=70, facecolor="none", edgecolor=INK, zorder=4)
-        axes.set_xscale("log", base=2)
-        ticks = (0.5, 1, 2, 4, 8, 16, 32)
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.minorticks_off()
-    left.axhline(2 * abs(plan.effect), color=FAINT, linewidth=0.8, linestyle=":")
-    above: Any = ("axes fraction", "data")
-    note(left, "twice the effect", (1.0, 2 * abs(plan.effect)), (-2, 3), xycoords=above, ha="right")
-    right.axhline(plan.power, color=FAINT, linewidth=0.8, linestyle=":")
-    heading = f"{plan.first}{MINUS}{plan.second}"
-    style_axes(left, "length of the lists (1 = as they are)", f"Width of the {percent(plan.prob)} interval, {heading}")
-    style_axes(right, "length of the lists (1 = as they are)", f"Probability of seeing {plan.effect:g}")
-    left.set_ylim(bottom=0)
-    right.set_ylim(0, 1.02)
-    figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
-    words = f"{now.stereotype_words} stereotype, {now.control_words} control, {now.protected_words} protected words"
-    note_below(figure, f"now: {words}; scales: {plan.scales_from}")
-    return figure
 
 
 BARS, MARK = "#56B4E9", "#D55E00"

@@ -372,8 +372,6 @@ def spread_rows(rows: int, inside: int, place: int) -> FloatArray:
     return -np.arange(rows, dtype=float) + 0.4 - step * (place + 0.5)
 
 
-LINES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (5, 1.5, 1, 1.5)))
-"""Styles of lines, in the order in which they are taken."""
 BAND = "#DCE9F3"  # colour of intervals behind rows and points
 LETTERS = 17  # letters of a note on an inch
 TITLE_LETTERS = 95  # of a title of 1 point on an inch

@@ -1,9 +1,8 @@
-"""Figures of words: how they are related, between two poles, between two axes, and whole vocabularies."""
+"""Figures of words: how they are related, between two poles, and whole vocabularies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -20,8 +19,8 @@ from scipy.spatial.distance import squareform
 
 from bayesbias._support.arguments import text, whole_number
 from bayesbias._support.phrases import negatives, percent
-from bayesbias.axes import Audit, Axis, Quadrants
-from bayesbias.checks.summaries import PROB, interval_ends
+from bayesbias.axes import Audit, Axis
+from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Relatedness, relatedness
 from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -457,72 +456,6 @@ def _left_out(count: int, drawn: int, chosen: int) -> str:
         return ""
     ends = f"the two ends of {count:,} words" if drawn > chosen else f"{drawn} of {count:,} words"
     return f"Shown are {ends}{' and, in bold, those chosen' if 0 < chosen < drawn else ''}; dots: words left out."
-
-
-@picture(Quadrants, "quadrants")
-def plot_quadrants(
-    quadrants: Quadrants, labels: int = NAMED, title: str | None = None, ax: Axes | None = None
-) -> Figure | Axes:
-    """Words in the plane of two axes, with the intervals of both places, and the share of words in each quadrant.
-
-    Parameters
-    ----------
-    quadrants
-        A result of :func:`quadrants`.
-    labels
-        How many words are named at most, those that are surest of their quadrant first.
-    title
-        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
-
-    Examples
-    --------
-    >>> gender, affluence = (bb.axis("glove-50d-slice", name) for name in ("gender", "affluence"))
-    >>> found = bb.quadrants(gender, affluence, ["nurse", "banker", "maid", "butler"])
-    >>> bb.plots.plot_quadrants(found).savefig("quadrants.png")
-    """
-    most = whole_number(labels, "labels", least=0)
-    x, y = (axis.places for axis in quadrants.axes)
-    low, high = interval_ends(quadrants.draws.reshape(len(quadrants.draws), -1), quadrants.prob)
-    low, high = low.reshape(-1, 2), high.reshape(-1, 2)
-    probabilities = quadrants.table()[[f"p_{name}" for name in quadrants.names]].to_numpy()
-    sure = probabilities.max(axis=1)
-    settled = sure >= quadrants.prob
-    over = "axes without a meaning" if quadrants.population == "oppositions" else "further pairs"
-    # crosses of many words cover each other
-    fine: dict[str, Any] = {"lw": 0.8, "alpha": 0.6} if len(x) <= 20 else {"lw": 0.5, "alpha": 0.3}
-    figure, axes = one_panel(ax, 6.6, 6.2)
-    axes.axvline(0, color=INK, lw=0.8, zorder=1)
-    axes.axhline(0, color=INK, lw=0.8, zorder=1)
-    for rows, look in ((settled, AWAY), (~settled, NEAR)):
-        axes.hlines(y[rows], low[rows, 0], high[rows, 0], color=look.colour, zorder=2, **fine)
-        axes.vlines(x[rows], low[rows, 1], high[rows, 1], color=look.colour, zorder=2, **fine)
-        axes.scatter(x[rows], y[rows], s=20, color=look.colour, edgecolor="white", lw=0.6, zorder=3)
-    reach = 1.12 * np.max(np.abs([low, high]), axis=(0, 1))
-    axes.set_xlim(-reach[0], reach[0])
-    axes.set_ylim(-reach[1], reach[1])
-    style_axes(axes)
-    axes.grid(False)
-    for side, axis in zip((axes.xaxis, axes.yaxis), quadrants.axes, strict=True):
-        negative, positive = word_labels(axis.ends)
-        side.set_label_text(f"← {negative}      {axis.name} (cosine distance)      {positive} →")
-    # quadrants come in the order (+ +), (+ -), (- +) and (- -)
-    bold: dict[str, Any] = {"transform": axes.transAxes, "fontweight": "bold", "color": INK, "linespacing": 1.4}
-    corners = []
-    for row, (right, top) in zip(quadrants.shares().to_dict("records"), product((1, 0), repeat=2), strict=True):
-        share = f"{row['quadrant']}\n{row['mean']:.0%} ({row['low']:.0%} to {row['high']:.0%})"
-        where: Any = {"ha": "right" if right else "left", "va": "top" if top else "bottom"}
-        corners.append(axes.text((0.01, 0.99)[right], (0.01, 0.99)[top], share, **where, **bold))
-    note_below(
-        figure,
-        f"Corners: expected share of the {len(x)} words, with its {percent(quadrants.prob)} interval. Crosses: "
-        f"{percent(quadrants.prob)} intervals, over {over}. Blue: words that lie in one quadrant with a "
-        f"probability of {percent(quadrants.prob)} or more.",
-        ax=ax,
-    )
-    name_points(axes, quadrants.axes[0].words, x, y, np.argsort(-sure, kind="stable"), most, corners, beside=True)
-    return figure
 
 
 @picture(Audit, "audit")

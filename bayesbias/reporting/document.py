@@ -165,14 +165,14 @@ def report(
     """Write a report: one HTML file without requests to anywhere, or Markdown.
 
     The first screen has the answer in a sentence, one figure, and a few lines: of a fit an example, how sure, about
-    which words, what would decide it where that is open, and what it does not say. The details follow in parts that can
+    which words, what would decide it for further ones, and what it does not say. The details follow in parts that can
     be folded; tables sort, filter and download as CSV by a small script of the file's own, and are complete without it.
 
     Parameters
     ----------
     post
         A result of :func:`fit`, the table that :func:`run_metrics` returns, or any other result: of :func:`compare`,
-        :func:`pool`, :func:`audit`, :func:`rank`, :func:`plan`, :func:`topic_null` and so on.
+        :func:`pool`, :func:`audit`, :func:`rank`, :func:`topic_null` and so on.
     path
         The file to write; it ends in ``.html`` or ``.md``. It is written whole or not at all.
     prob
@@ -184,8 +184,7 @@ def report(
     format
         ``"html"`` or ``"md"`` (Markdown, with tables and without figures); by default as the path ends.
     sensitivity
-        Whether the page of a fit tells how much the answer depends on the model, the prior and single words, which
-        takes a dozen refits.
+        Whether the page of a fit tells how much the answer depends on the model, by refits.
     pictures
         A folder into which each figure of the page is written as PNG too, such as ``contrasts.png``; None for none.
 

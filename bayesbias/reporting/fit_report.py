@@ -17,8 +17,6 @@ from bayesbias._support.files import from_json
 from bayesbias._support.phrases import barely, difference, excludes_zero, percent
 from bayesbias._support.prose import Prose
 from bayesbias._support.results import (
-    SCORES,
-    TEXTS,
     Block,
     Code,
     Items,
@@ -35,27 +33,20 @@ from bayesbias.checks.calibration.topics import TopicNull, refuse_other
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, summary, variance_shares
 from bayesbias.contrast import (
-    Plan,
     adjustment,
     beside_associated,
     cluster_sentence,
     contrasts,
     decomposable_controls,
     decomposition,
-    influence,
-    plan,
-    prior_sensitivity,
     size_sentence,
-    template_effects,
 )
-from bayesbias.contrast.templates import ENOUGH, TemplateEffects
 from bayesbias.distances.list_coverage import Coverage, lists_named
 from bayesbias.distances.vocabularies import FREQUENCY, LENGTH, WORDFREQ
 from bayesbias.errors import InputError, listed
 from bayesbias.models import list_models
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import AUTO, fit, made_independently
-from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.own import ELSEWHERE
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import Fit, kept_open
@@ -109,7 +100,7 @@ class FitReport(Result):
 
     result: Fit
     topics: TopicNull | None = None  # for its word lists, if that is known
-    sensitivity: bool = True  # whether the page tells how the answer depends on model, prior and single words
+    sensitivity: bool = True  # whether the page tells how the answer depends on the model
 
     def __post_init__(self) -> None:
         if self.topics is None:
@@ -161,7 +152,6 @@ class FitReport(Result):
             title=WORDS.question(other=other),
             lead=WORDS.lead(
                 word_list="" if record is None else record.word_list,
-                scores=bool(result.data.measure),
                 adjusted=result.adjusted_for,
                 model=result.model,
                 engine=result.engine,
@@ -188,7 +178,7 @@ class FitReport(Result):
                 Section(WORDS.checks_title(), list(_checks(facts))),
                 Section(
                     WORDS.sensitivity_title(),
-                    list(_sensitivity(facts)) if self.sensitivity else [WORDS.not_computed()],
+                    list(_models(facts)) if self.sensitivity else [WORDS.not_computed()],
                 ),
                 Section(WORDS.coefficients_title(), list(_coefficients(facts)), shut=True),
                 Section(WORDS.reproduction_title(), list(_reproduction(facts)), shut=True),
@@ -202,17 +192,13 @@ class FitReport(Result):
             table = result.data.to_frame()
             other = next(iter(beside_associated(result)), None) if len(result.data.protected_words) > 1 else None
             headline = pd.DataFrame()
-            planned: Callable[[], Plan | None] = cache(lambda: None)
             by_group: Callable[[], dict[str, pd.DataFrame]] = cache(dict)
             if other is not None:
                 headline = contrasts(result.tree, "associated", other, prob)
                 by_group = cache(partial(rows_of_groups, result, headline))
-                planned = cache(partial(_plan, result, headline.iloc[0], prob, other))
             known = (result, result.tree, result.data.coverage, result.labels, table, prob, percent(prob))
-            verdict, templates = diagnose(result.tree), None
-            if other is not None and TEMPLATES in result.tree.children:
-                templates = template_effects(result.tree, OWN, other)
-            self._made[prob] = _PageFacts(*known, self.topics, verdict, other, headline, by_group, planned, templates)
+            verdict = diagnose(result.tree)
+            self._made[prob] = _PageFacts(*known, self.topics, verdict, other, headline, by_group)
         return self._made[prob]
 
     @cached_property
@@ -236,8 +222,6 @@ class _PageFacts(NamedTuple):
     headline: pd.DataFrame  # its table
     # its groups by themselves, worked out once and where they are shown
     by_group: Callable[[], dict[str, pd.DataFrame]]
-    plan: Callable[[], Plan | None]  # the list length that would decide it, worked out once and where it is shown
-    templates: TemplateEffects | None  # what templates, or sentences, do to it; None for other tables
 
     @property
     def counts(self) -> dict[str, int]:
@@ -255,7 +239,6 @@ def _answer(facts: _PageFacts) -> str:
         row=whole(facts.headline),
         short=shortness(facts.result),
         embedding=record.embedding["name"] if record is not None and record.embedding else "",
-        scores=bool(facts.result.data.measure),
         groups=[] if "" in groups or len(groups) > MOST_GROUPS else groups,
         other=labelled(str(facts.other), facts.labels, PHRASES),
         mass=facts.percent,
@@ -334,21 +317,19 @@ def _spoken(facts: _PageFacts) -> str:
 
 
 def _lines(facts: _PageFacts) -> dict[str, str]:
-    """Examples, certainty, words spoken about, what would decide the question where it is open, and limits."""
+    """Examples, certainty, words spoken about, what would decide it for further words, and limits."""
     if facts.other is None:
         return {}
-    table, row, scores = facts.headline, whole(facts.headline), facts.result.data.measure
+    table, row = facts.headline, whole(facts.headline)
     similar = of_further_words(facts.result, facts.other, facts.prob)
     nearness = None if similar is None else nearness_of_lists(facts.result, facts.other)
     lines = {
         WORDS.examples_question(): _examples(facts),
         WORDS.certainty_question(): WORDS.certainty(
             row=row,
-            unit=facts.result.data.unit,
             mass=facts.percent,
             size=size_sentence(table),
             topics=_counted(facts),
-            templates=_of_templates(facts, 0.0),
         ),
         WORDS.groups_question(): "" if shortness(facts.result) else by_group_sentence(facts.result, facts.by_group()),
         WORDS.frequency_question(): " ".join(_of_frequency(facts)),
@@ -359,32 +340,10 @@ def _lines(facts: _PageFacts) -> dict[str, str]:
             told="" if shortness(facts.result) else words_sentence(table),
         ),
     }
-    if not (excludes_zero(row) and (similar is None or excludes_zero(similar))):
-        # the choice of templates has the same variance whichever words an interval is for
-        doubtful = row if similar is None or not excludes_zero(row) else similar
-        least = 0.5 * (doubtful["sd"] / row["sd"]) ** 2
-        templates = _of_templates(facts, least)
-        lines[WORDS.decision_question(decided=excludes_zero(row))] = WORDS.decision(
-            row=row, plan=None if templates else facts.plan(), templates=templates, nearness=nearness
-        )
+    if similar is not None and excludes_zero(row) and not excludes_zero(similar):
+        lines[WORDS.decision_question()] = WORDS.decision(nearness=nearness)
     said = {question: line for question, line in lines.items() if line}
-    return said | unsaid(WORDS.limit_of_rows(), about=SCORES if scores else TEXTS)
-
-
-def _of_templates(facts: _PageFacts, least: float) -> dict[str, str] | None:
-    """Templates, or sentences, where they are more than a share of the variance of the headline contrast."""
-    if (found := facts.templates) is None or found.share <= least:
-        return None
-    needed = found.needed() if len(found.sd) and not excludes_zero(whole(facts.headline)) else None
-    said = {"what": found.kind, "share": f"{found.share:.0%}", "least": f"{ENOUGH:.0%}"}
-    return said | {"needed": f"{needed:,} like these" if needed else ""}
-
-
-def _plan(result: Fit, row: pd.Series, prob: float, other: str) -> Plan:
-    """The list length that would decide the headline contrast, or a small one where that is decided."""
-    effect = 0.05 if excludes_zero(row) else round(float(row["mean"]), 3) or 0.001
-    own_scales = family_of(result.spec).scales(result) is not None
-    return plan(result.tree if own_scales else result.data.to_frame(), effect=effect, prob=prob, second=other)
+    return said | unsaid(WORDS.limit_of_rows())
 
 
 def _measured(facts: _PageFacts) -> Iterator[Block]:
@@ -419,7 +378,7 @@ def _words(facts: _PageFacts) -> Iterator[Block]:
             means = part.groupby("attribute_word", observed=True)["distance"].mean().nsmallest(6)
             rows.append((str(group), ", ".join(f"{word} ({value:.3f})" for word, value in means.items())))
         nearest = pd.DataFrame(rows, columns=["group", "nearest"])
-        yield WORDS.table("nearest", nearest, unit=facts.result.data.unit, adjusted=facts.result.adjusted_for)
+        yield WORDS.table("nearest", nearest, adjusted=facts.result.adjusted_for)
     if facts.other is None:
         return
     if facts.headline.attrs["rows"] != DIFFERENCE:
@@ -541,30 +500,16 @@ def _models(facts: _PageFacts) -> Iterator[Block]:
     yield Items(sentences)
 
 
-def _sensitivity(facts: _PageFacts) -> Iterator[Block]:
-    """Changes by another model, other priors and without single words."""
-    yield from _models(facts)
-    spec = facts.result.spec
-    planned = facts.plan()
-    if planned is None or facts.other is None or family_of(spec).obstacle(spec) is not None:
-        return
-    yield planned.text()
-    yield str(prior_sensitivity(facts.post, "associated", facts.other))
-    moving = influence(facts.post, words="stereotype").head(MOST_WORDS)
-    label, weighted = labelled(facts.other, facts.labels), facts.other == OTHER and facts.table["group"].nunique() > 2
-    yield WORDS.table("without_a_word", moving, label=label, mean=moving.attrs["mean"], weighted=weighted)
-
-
 def _coefficients(facts: _PageFacts) -> Iterator[Block]:
     yield Picture("coefficients", WORDS.coefficients(), partial(plot_coefficients, facts.post, facts.prob))
     if not facts.result.spec.own:
         yield WORDS.table("variances", variance_shares(facts.post, facts.prob))
     everything = summary(facts.post, facts.prob)
-    of_words, unit = everything["protected_word"].notna(), facts.result.data.unit
+    of_words = everything["protected_word"].notna()
     everything["connection"] = everything["connection"].fillna(everything.get("attribute_class")).fillna("")
     everything = _called(facts, everything, "connection")
-    yield WORDS.table("parameters", everything[~of_words], unit=unit)
-    yield WORDS.table("means_of_words", everything[of_words], unit=unit)
+    yield WORDS.table("parameters", everything[~of_words])
+    yield WORDS.table("means_of_words", everything[of_words])
 
 
 def _reproduction(facts: _PageFacts) -> Iterator[Block]:

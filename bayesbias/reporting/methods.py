@@ -21,10 +21,10 @@ from bayesbias.axes.audits import Audit
 from bayesbias.axes.poles import vocabulary_said
 from bayesbias.baselines.ranking import Ranking
 from bayesbias.checks.calibration.topics import TopicNull
-from bayesbias.checks.summaries import PROB, describe
+from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import Comparison, SideEffects, effects
 from bayesbias.comparison.change_report import UNNAMED
-from bayesbias.contrast import GIVEN, POPULATIONS, TemplateEffects, beside_associated, contrasts
+from bayesbias.contrast import GIVEN, POPULATIONS, beside_associated, contrasts
 from bayesbias.contrast.associations import POOL_SD
 from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
 from bayesbias.documents.findings import sides_of
@@ -65,8 +65,7 @@ def methods_text(
     ----------
     result
         A fit, the table of :func:`run_metrics`, or a result of :func:`compare`, :func:`pool`, :func:`axis`,
-        :func:`audit`, :func:`criterion`, :func:`covariates`, :func:`metric`, :func:`rank`, :func:`side_effects` or
-        :func:`template_effects`.
+        :func:`audit`, :func:`criterion`, :func:`covariates`, :func:`metric`, :func:`rank` or :func:`side_effects`.
     prob
         Posterior mass of the intervals.
     topics, population
@@ -95,7 +94,7 @@ def methods_text(
     name = title_of(given).lower() if isinstance(given, Result) else type(given).__name__
     raise InputError(
         f"there is no methods text for {name}: give a fit, the table of run_metrics, or a result of compare, pool, "
-        "axis, audit, criterion, covariates, metric, rank, side_effects or template_effects"
+        "axis, audit, criterion, covariates, metric, rank or side_effects"
     )
 
 
@@ -440,20 +439,6 @@ def _ranking(result: Ranking, prob: float) -> Iterator[str]:
     yield from (note.replace(CAPITALS, "") for note in result.notes)  # what to try is not for a paper
 
 
-def _templates(result: TemplateEffects, prob: float) -> Iterator[str]:
-    yield from _fit(FitReport(Fit.read(result.post), None), prob, GIVEN)
-    sd = describe(result.sd[:, None], prob) if len(result.sd) else None
-    row = sd and {name: value[0] for name, value in sd.items()}
-    yield WORDS.over_templates(
-        contrast=result.contrast,
-        kind=result.kind,
-        count=result.templates,
-        row=row,
-        share=f"{result.share:.0%}",
-        mass=percent(prob),
-    )
-
-
 KINDS: Mapping[type[Result], Callable[[Any, float], Iterator[str]]] = {
     Comparison: _comparison,
     SideEffects: _side_effects,
@@ -465,6 +450,5 @@ KINDS: Mapping[type[Result], Callable[[Any, float], Iterator[str]]] = {
     MetricTable: _metrics,
     MetricResult: _metric,
     Ranking: _ranking,
-    TemplateEffects: _templates,
 }
 """Kinds of results beside fits, and the function to the sentences of each."""

@@ -135,7 +135,7 @@ def cite(result: Any, *further: Any) -> Citations:
     ----------
     result
         A distance table, a fit, word lists, or a result, such as of :func:`compare`, :func:`metric`,
-        :func:`run_metrics`, :func:`axis`, :func:`criterion`, :func:`rank`, :func:`pool` or :func:`template_effects`.
+        :func:`run_metrics`, :func:`axis`, :func:`criterion`, :func:`rank` or :func:`pool`.
     further
         More of these, for one bibliography of a paper: ``bb.cite(post, criterion)`` has each work once.
 
@@ -160,7 +160,7 @@ def cite(result: Any, *further: Any) -> Citations:
         unknown = (result, *further)[each.index([])]
         raise InputError(
             f"nothing is known of the sources of {type(unknown).__name__}: give a distance table, a fit, word lists, "
-            "or a result, such as of compare, metric, run_metrics, axis, criterion, rank, pool or template_effects"
+            "or a result, such as of compare, metric, run_metrics, axis, criterion, rank or pool"
             f"{'; several one by one, as bb.cite(*results)' if isinstance(unknown, list | tuple) else ''}"
         )
     sources = [*chain.from_iterable(each)]

@@ -84,11 +84,9 @@ def verdict_sentences(post: xr.DataTree, prob: float = PROB, verdict: Verdict | 
 
 
 def reservations(result: Fit) -> tuple[str, ...]:
-    """Assumptions of a fit's model, and a sentence where its numbers are scores."""
-    record = result.data.coverage
-    scores = () if record is None else record.on_scores
+    """Assumptions of a fit's model."""
     reservation = family_of(result.spec).reservation
-    return (*scores, reservation) if reservation else scores
+    return (reservation,) if reservation else ()
 
 
 def contrast_sentences(result: Fit, prob: float) -> list[str]:

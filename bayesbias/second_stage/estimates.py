@@ -227,7 +227,6 @@ def _read(tables: Mapping[str, pd.DataFrame]) -> dict[str, Distances]:
         for number, (name, table) in enumerate(tables.items()):
             try:
                 data[name] = read_distances(table)
-                data[name].refuse_scores("a second stage")
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
             done(number + 1)

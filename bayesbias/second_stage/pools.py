@@ -230,8 +230,7 @@ class Pool(Staged):
                 f"With {len(self.settings)} {kinds} this and the interval of the mean over further {kinds} rest "
                 "largely on the prior of the standard deviation."
             )
-        told = self.settings, self.draws("theta"), kinds, (1 + prob) / 2, "partially pooled estimates"
-        sentences.append(order_said("contrast", *told))
+        sentences.append(order_said(self.settings, self.draws("theta"), kinds, (1 + prob) / 2))
         if self.training_share is not None:
             sentences.append(
                 f"Noise of training is {100 * self.training_share.mean():.0f}% of the variance of a setting's "

@@ -1,4 +1,4 @@
-"""How often statements on axes hold: places, audits, criteria and angles.
+"""How often statements on axes hold: places, audits and criteria.
 
 ``--files glove.txt=FILE`` takes GloVe 6B in 50 dimensions; the larger slice of Google News is the other embedding.
 
@@ -8,15 +8,13 @@
 - ``audit``: what audits of groups and pairs without a meaning call; ``noise``: the same in vectors that are noise;
 - ``confirmed``: signs called with half of the pairs of real axes that the other half confirms;
 - ``criterion``: coverage and power of the relation of outside values to places; ``shuffled``: real outside values, and
-  how often shuffled ones exclude 0;
-- ``angle``: coverage of the interval of a planted cosine, seen with the errors of the pairs.
+  how often shuffled ones exclude 0.
 """
 
 import time
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -331,31 +329,6 @@ def shuffled(space, replicates, rng):
             yield labels | {"shuffled_excludes_0": excludes(other)}
 
 
-def planted_pair(field, first, second, cosine):
-    """Two offsets (2, Q) with that cosine: the first, and what the second has at a right angle to it, turned."""
-    one, other = (offset / field.lengths(offset) for offset in (first, second))
-    other = other - one * ((one * other) @ field.variances)
-    turned = cosine * one + np.sqrt(1 - cosine**2) * other / field.lengths(other)
-    return np.stack([first, turned * field.lengths(second)])
-
-
-def angle(space, replicates, rng):
-    """Coverage of the interval of a planted cosine, seen with the errors of the pairs."""
-    real = [offsets.mean_offset(space.field, found.strata) for _, found in real_axes(space, 5)]
-    for kind, cosine, _ in product(("real axes", "random axes"), (0.0, 0.3, 0.7), range(replicates)):
-        pair = [real[row] for row in rng.choice(len(real), 2, replace=False)]
-        means = [offset.mean for offset in pair]
-        if kind == "random axes":
-            means = [mean.std() * rng.standard_normal(len(mean)) for mean in means]
-        planted = planted_pair(space.field, *means, cosine)
-        seen = [noisy(replace(o, mean=mean), rng) for o, mean in zip(pair, planted, strict=True)]
-        both = axes.angles.TwoOffsets(space.field, tuple(seen), {"pairs": np.zeros(len(means[0]))})
-        with patch.object(axes.angles, "_together", return_value=both):
-            found = bb.angle(space.axis, space.axis, seed=int(rng.integers(10**6))).table().iloc[0]
-        row = {"kind": kind, "cosine": cosine, "coverage": found["low"] <= cosine <= found["high"]}
-        yield row | found[["mean", "sd", "plain"]].to_dict() | {"chance_below_11": found["chance"] < 0.11}
-
-
 BUNDLED = "glove-50d-slice"
 
 
@@ -386,7 +359,6 @@ DESIGNS = (
     design(noise, 8),
     design(criterion, 200, SETTINGS),
     design(shuffled, 200, ("values", "axis", "words", "plain", "correlation", "low", "high")),
-    design(angle, 200, ("kind", "cosine")),
 )
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ class Corpus:
             vectors.append(self.vocabulary.units[words])
         member = np.repeat(np.eye(2), TOPIC, axis=1) > 0
         directions = unit_rows(np.concatenate(vectors) - self.base.units.mean(axis=0))
-        same, shares = related_core.pair_counts(member, directions).shares()
+        same, shares = related_core.pair_shares(member, directions)
         means = np.stack([each.mean(axis=0) for each in vectors])
         return replace(self.base, signs=signs, direction=signs[0] @ means, same=same, shares=shares)
 

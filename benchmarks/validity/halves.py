@@ -35,11 +35,11 @@ from benchmarks.builders.sentence_vectors import encoded
 from benchmarks.inside import (
     Distances,
     Fit,
-    contrast_draws,
     measured_relatedness,
     related_model,
     template_variation,
     unit_rows,
+    weights_of,
 )
 from benchmarks.study import PROB, TABLES, TAIL, Design, crossed, main, published_table
 from benchmarks.validity.lists import (
@@ -96,12 +96,25 @@ def spread(apart, combined):
     return {"combined_sd": width, "true_sd": true, "ratio": width / true, "covered": covered}
 
 
+def contrast_draws(result, second, population):
+    """The fit's own draws (D,) of the contrast of associated words with others."""
+    connections = result.posterior["connection"].to_numpy().tolist()
+    places = [connections.index(name) for name in ("associated", second)]
+    kept = result.data.filled[:, places].all(axis=1)
+    if population == "similar" or not kept.any():
+        means = result.draws("connection_mean")[:, places]
+    else:
+        words = result.draws("word_mean")[:, kept][:, :, places]
+        means = np.einsum("djk,j->dk", words, weights_of.whole_weights(result.data, kept)[kept])
+    return means[:, 0] - means[:, 1]
+
+
 def contrasts_of(half, population, seed):
     """Contrast to the mean and sd of its draws."""
     post, found = quietly(half, "crossed", draws=400, seed=seed), {}
     held = post["posterior"]["connection"].to_numpy().tolist()
     for name in (each for each in BESIDE if {each, "associated"} <= set(held)):
-        whole = contrast_draws(Fit(post), "associated", name, population)
+        whole = contrast_draws(Fit(post), name, population)
         found[name] = whole.mean(), whole.std(ddof=1)
     return found
 

@@ -19,9 +19,9 @@ from benchmarks.inside import (
     Distances,
     Wanted,
     draw_alike,
+    factor_quantiles,
     measured_relatedness,
     near_weights,
-    related_core,
     related_model,
     unit_rows,
 )
@@ -40,6 +40,7 @@ WORDNET = Path("/usr/share/wordnet")
 LARGEST, ROOM = 300, 1.5
 """Words of a semantic category at most, and those that are needed for each word of a list."""
 SPEC = bb.load_model("related")
+QUANTILES = 31  # points of equal probability that stand for the posterior of a factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,6 +243,16 @@ class Answer:
         return (self.below < TAIL) | (self.below > 1 - TAIL)
 
 
+def factor_points(grid, classes):
+    """Points (M, A), equally probable, of the posterior of some classes' factors; the others are 1."""
+    own = factor_quantiles(grid, np.tile(((np.arange(QUANTILES) + 0.5) / QUANTILES)[:, None], len(grid.mass)))
+    places = np.indices((QUANTILES,) * len(classes)).reshape(len(classes), -1)
+    points = np.ones((QUANTILES ** len(classes), len(grid.mass)))
+    for i, kind in enumerate(classes):
+        points[:, kind] = own[places[i], kind]
+    return points
+
+
 def answer(found: related_model.RelatedPosterior, weights, truth=0.0):
     """Exact moments and tail probabilities: the posterior is a mixture of normals over the factors."""
     mean, covariance = found.moments(weights)
@@ -249,7 +260,7 @@ def answer(found: related_model.RelatedPosterior, weights, truth=0.0):
     for row, value, true in zip(weights, mean, np.broadcast_to(truth, mean.shape), strict=True):
         met = np.unique(sums.kind[row != 0]).tolist()
         by_class = row * (sums.kind == np.arange(len(sums.freedom))[:, None])
-        points = related_core.factor_points(found.grid, met)
+        points = factor_points(found.grid, met)
         spread = np.sqrt(np.einsum("ma,ab,mb->m", points, by_class @ sums.covariance @ by_class.T, points))
         below.append(ndtr((true - value) / spread).mean())
     return Answer(mean, np.sqrt(np.diag(covariance)), np.array(below), found.grid.mean)

@@ -24,7 +24,7 @@ import pymc as pm
 from scipy.special import ndtr
 
 import bayesbias as bb
-from benchmarks.inside import TYPICAL_SCALES, Ranks, kolmogorov_smirnov, model_of_text, read_distances, spread_test
+from benchmarks.inside import Ranks, kolmogorov_smirnov, model_of_text, read_distances, spread_test
 from benchmarks.study import TABLES, Design, crossed, holds, main, published_table
 
 ALWAYS = ("published", "crossed", "crossed_plain")
@@ -52,6 +52,13 @@ TRUTHS = {
 }
 WORLDS = {"3 x 8": (3, 8, 8), "6 x 12": (6, 12, 20), "15 x 25": (15, 25, 40), "50 x 500": (50, 500, 500)}
 """Protected words of both groups, stereotype words of both, control words of a list."""
+TYPICAL_SCALES = {
+    "connection_sd": {"associated": 0.054, "different": 0.050, "human": 0.045},
+    "sigma": {"associated": 0.069, "different": 0.065, "human": 0.063},
+    "attribute_sd": {"stereotype": 0.077, "human": 0.060},
+    "interaction_sd": 0.012,
+}
+"""Medians over the published tables of the posterior means of the crossed model."""
 FACTORS = {0.33: 1 / 3, 1.0: 1.0, 3.0: 3.0}
 PLANTED, LARGE = -0.3, 50
 """A planted bias, and the protected words from which a quarter of the tables does."""
@@ -126,9 +133,9 @@ def shape_of(protected, stereotypes, controls):
 def typical(words=1.0, attributes=1.0):
     """Typical scales, those of protected words and of attribute words times a factor."""
     return {
-        "connection_sd": {name: words * TYPICAL_SCALES["connection_sd"][name] for name in CONNECTIONS},
-        "sigma": {name: TYPICAL_SCALES["sigma"][name] for name in CONNECTIONS},
-        "attribute_sd": {name: attributes * TYPICAL_SCALES["attribute_sd"][name] for name in ("stereotype", "human")},
+        "connection_sd": {name: words * sd for name, sd in TYPICAL_SCALES["connection_sd"].items()},
+        "sigma": TYPICAL_SCALES["sigma"],
+        "attribute_sd": {name: attributes * sd for name, sd in TYPICAL_SCALES["attribute_sd"].items()},
         "interaction_sd": attributes * TYPICAL_SCALES["interaction_sd"],
     }
 

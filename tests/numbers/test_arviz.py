@@ -271,19 +271,6 @@ def test_numbers_of_loo_agree_with_each_other_and_with_refits(fits):
     assert exact.pareto_k.max() <= 0.5
 
 
-@pytest.mark.parametrize("kind", ["published", pytest.param("crossed", marks=pytest.mark.full)])
-def test_power_scaling_beside_refits_is_that_of_arviz(kind, fits):
-    of = fits(kind)
-    power = bb.checks.prior_sensitivity(of.post, "associated", "human").power.set_index(["parameter", "label"])
-    for group in ("prior", "likelihood"):
-        theirs = az.psense(of.tree, var_names=TOP, group=group)
-        for name, each in theirs.items():
-            np.testing.assert_allclose(power.loc[name, group][each["connection"].to_numpy()], each, atol=1e-9)
-    rows = az.psense_summary(of.tree, var_names=TOP, round_to=9)
-    own = power.loc[("connection_sd", "human"), "prior"]
-    assert rows.loc["connection_sd[human]", "prior"] == pytest.approx(own, abs=1e-9)
-
-
 @pytest.mark.full
 @pytest.mark.nuts
 @pytest.mark.parametrize("kind", [kind for kind, (_, how, _) in KINDS.items() if how])

@@ -10,8 +10,7 @@ from scipy.special import stdtrit
 from scipy.stats import chi2, norm, t
 
 import bayesbias as bb
-from bayesbias._support.phrases import share, signed
-from bayesbias.axes import angles
+from bayesbias._support.phrases import signed
 from bayesbias.axes.poles import find_poles
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import unit_rows
@@ -21,7 +20,6 @@ from bayesbias.numerics.offsets import (
     SPREAD,
     Strata,
     _squared_factors,
-    covariances,
     expected_variances,
     mean_offset,
     signal,
@@ -30,7 +28,6 @@ from bayesbias.numerics.related import MIDDLES, STEP
 from bayesbias.vectors.poles import poles_of
 
 PAIRS = [("he", "she"), ("man", "woman"), ("boy", "girl")]
-MONEY = [("poor", "rich"), ("cheap", "expensive"), ("poverty", "wealth")]
 WORDS = ["nurse", "captain", "actress", "banker", "poet"]
 REACH = norm.ppf(0.945)
 
@@ -124,7 +121,8 @@ class TestPlaces:
         single = np.array([max(np.mean([2 - 2 * one[2 * k, 2 * k + 1] for k in range(2)]), LEAST) for one in kernel])
         scatter = single * apart.sum() / single.sum()
         offsets = np.array([(vectors[2 * k + 1] - vectors[2 * k]) @ field.basis for k in range(2)])
-        observed = (((offsets - offsets.mean(axis=0)) ** 2).sum(axis=0)).sum()
+        seen = ((offsets - offsets.mean(axis=0)) ** 2).sum(axis=0)
+        observed = seen.sum()
         expected = scatter * field.variances
         # the posterior mean of the squared factor, by quadrature
         freedom = expected.sum() ** 2 / (expected**2).sum()
@@ -138,7 +136,9 @@ class TestPlaces:
         square = quad(lambda log: np.exp(2 * log) * density(log), -2, 2, limit=200, points=[0])[0] / mass
         assert found.offset.factor**2 == pytest.approx(square, rel=0.01)
         square = found.offset.factor**2
-        assert np.allclose(found.offset.pairs, found.offset.factors**2 * scatter / 2)
+        assert np.allclose(
+            found.offset.pairs, _squared_factors(scatter, seen / field.variances, square, 1)[0] * scatter / 2
+        )
         weights = np.array([-0.5, 0.5, -0.5, 0.5])
         opposition = [max(weights @ one @ weights, own / 2) for one, own in zip(kernel, scatter, strict=True)]
         common = square * (np.array(opposition) - scatter / 2)
@@ -208,21 +208,17 @@ class TestPlaces:
         as_the_prior_has_it = MEDIAN**2 * np.exp(2 * SPREAD**2)
         assert found.offset.factor**2 == pytest.approx(as_the_prior_has_it, rel=0.01)
 
-    def test_of_one_pair_nothing_is_said_of_further_ones(self, glove, affluence):
+    def test_of_one_pair_nothing_is_said_of_further_ones(self, glove):
         one = bb.axis(glove, PAIRS[:1], WORDS)
         for said in (
             lambda: one.table(population="pairs"),
             lambda: one.covariance("pairs"),
             lambda: one.contrast(WORDS[:2], WORDS[2:], population="pairs"),
-            lambda: bb.angle(one, affluence),
-            lambda: bb.quadrants(one, affluence, WORDS, population="pairs"),
-            lambda: bb.intersections(one, family(), population="pairs"),
             lambda: bb.criterion(one, dict(zip(WORDS, range(5), strict=True))),
             lambda: bb.audit(glove, one),
         ):
             with pytest.raises(InputError, match="needs two pairs or more"):
                 said()
-        assert len(bb.quadrants(one, affluence, WORDS).table()) == len(WORDS)
 
     def test_doubled_flat_and_missing_pairs_are_left_out_and_named(self):
         kv, pairs = noise(400, 6), [("w0", "w1"), ("w2", "w3")]
@@ -255,7 +251,6 @@ class TestPlaces:
         assert "between poor and rich by 2 of 3 pairs of opposites (left out: yyyy and zzzz), in" in found.text()
         assert "Not in glove-50d-slice, of the axis poor to rich: yyyy, zzzz." in found.notes
         assert list(bb.audit(glove, pairs).groups) == ["poor", "rich"]
-        assert bb.quadrants(found, found, WORDS).names[0] == "rich, rich"
         for asked in (lambda: bb.axis(glove, pairs[:2]).table(population="pairs"), lambda: bb.audit(glove, pairs[:2])):
             with pytest.raises(InputError, match=r"poor to rich has 1 of 2 pairs \(left out: yyyy and zzzz\), and"):
                 asked()
@@ -533,33 +528,28 @@ class TestCovariance:
 
     def test_draws_of_the_field_have_it(self, glove):
         rng, size = np.random.default_rng(0), 4000
-        first, second = bb.axis(glove, PAIRS, WORDS), bb.axis(glove, MONEY, WORDS)
-        field, strata = first.field, (first.poles.strata, second.poles.strata)
-        drawn = np.full((2, size, len(field.variances)), np.nan)
-        order = np.argsort(strata[0].members[0], axis=1)[:, [0, -1]].ravel()  # a, b, a, b, ...
+        first = bb.axis(glove, PAIRS, WORDS)
+        field, strata = first.field, first.poles.strata
+        drawn = np.full((size, len(field.variances)), np.nan)
+        order = np.argsort(strata.members[0], axis=1)[:, [0, -1]].ravel()  # a, b, a, b, ...
         scatter, apart = np.full((2, len(field.variances)), np.nan)
-        for q, kernel in enumerate(kernels(field, np.vstack([one.vectors for one in strata]))):
+        for q, kernel in enumerate(kernels(field, strata.vectors)):
             if np.linalg.eigvalsh(kernel)[0] < 1e-6:
                 continue  # a smoothed curve that no field has
-            parts = np.split(rng.standard_normal((size, len(kernel))) @ np.linalg.cholesky(kernel).T, [6], axis=1)
-            offsets = [part @ own.members[0].T for part, own in zip(parts, strata, strict=True)]
-            drawn[:, :, q] = [own.mean(axis=1) for own in offsets]
-            scatter[q] = offsets[0].var(axis=1, ddof=1).mean()
-            apart[q] = scatters(kernel[:6, :6][np.ix_(order, order)])
+            offsets = rng.standard_normal((size, len(kernel))) @ np.linalg.cholesky(kernel).T @ strata.members[0].T
+            drawn[:, q] = offsets.mean(axis=1)
+            scatter[q] = offsets.var(axis=1, ddof=1).mean()
+            apart[q] = scatters(kernel[np.ix_(order, order)])
         possible = np.isfinite(scatter)
         assert possible.sum() > 20
-        drawn, scatter, apart = drawn[:, :, possible], scatter[possible], apart[possible]
+        drawn, scatter, apart = drawn[:, possible], scatter[possible], apart[possible]
         error = np.sqrt(2 / size)
-        opposition = expected_variances(field, strata[0]).opposition[possible]
-        assert np.abs(drawn[0].var(axis=0) / opposition - 1).max() < 4 * error
+        opposition = expected_variances(field, strata).opposition[possible]
+        assert np.abs(drawn.var(axis=0) / opposition - 1).max() < 4 * error
         assert np.abs(scatter / apart - 1).max() < 4 * error
-        shared = covariances(field, *strata, 1.0, 1.0)[0][possible]
-        error = np.sqrt(drawn[0].var(axis=0) * drawn[1].var(axis=0) / size)
-        assert np.abs(((drawn[0] * drawn[1]).mean(axis=0) - shared) / error).max() < 4
-        assert np.abs(shared / error).max() > 2
 
-    def test_halves_of_an_axis_are_two_axes(self, glove, affluence):
-        """The difference of the places by two halves, as one offset with errors or as two with a covariance."""
+    def test_halves_of_an_axis_are_two_axes(self, affluence):
+        """The difference of the places by two halves, as one offset with errors."""
         strata = affluence.poles.strata
         member, field = strata.members[0], affluence.field
         first = np.arange(len(member)) % 2 == 0
@@ -567,9 +557,6 @@ class TestCovariance:
         both = mean_offset(field, Strata(strata.vectors, (member[first], -member[~first])))
         one, other = (mean_offset(field, part) for part in parts)
         assert np.allclose(both.mean, one.mean - other.mean)
-        shared = covariances(field, *parts, 1.0, 1.0)[0]
-        whole = expected_variances(field, Strata(strata.vectors, (member[first], -member[~first]))).opposition
-        assert np.allclose(whole, sum(expected_variances(field, part).opposition for part in parts) - 2 * shared)
         words = affluence.coordinates
         z = words @ both.mean / np.sqrt(words**2 @ both.opposition)
         assert 0.8 < (np.abs(z) < REACH).mean() < 0.97
@@ -588,111 +575,6 @@ class TestCovariance:
         none, share = _squared_factors(expected, observed, 1.3, 0)
         assert np.array_equal(none, np.full(300, 1.3))
         assert share == 1
-
-
-class TestAngle:
-    def test_an_axis_and_itself(self, glove, gender):
-        turned = bb.axis(glove, [pair[::-1] for pair in gender.poles.pairs], WORDS)
-        for other, cosine in ((gender, 1), (turned, -1)):
-            row = bb.angle(gender, other).table().iloc[0]
-            assert (row["mean"], row["plain"]) == pytest.approx((cosine, cosine), abs=0.01)
-
-    def test_the_plain_cosine_is_that_of_the_mean_offsets(self, glove, gender, affluence):
-        found, turned = bb.angle(gender, affluence), bb.angle(affluence, gender)
-        one, other = (mean_offset_of(glove, axis.poles.pairs) for axis in (gender, affluence))
-        plain = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
-        assert (found.plain, turned.plain) == pytest.approx((plain, plain), abs=1e-6)
-        mean = found.table()["mean"][0]
-        assert turned.table()["mean"][0] == pytest.approx(mean, abs=0.02)
-        assert f"cosine of {signed(mean, digits=2)}" in found.text()
-
-    def test_a_cosine_that_may_be_0_is_not_the_headline(self, glove, gender):
-        other = bb.axis(glove, [("weak", "strong"), ("gentle", "tough")], WORDS)
-        found = bb.angle(gender, other)
-        row = found.table().iloc[0]
-        assert row["low"] < 0 < row["high"]
-        ends = " to ".join(signed(row[end], digits=2) for end in ("low", "high"))
-        assert found.findings()[0] == (
-            f"{other.doubt} Whether the axes gender_pairs and weak to strong go together is not known: the cosine, "
-            f"corrected for errors, may lie anywhere from {ends} (89% interval; uncorrected "
-            f"{signed(found.plain, digits=2)})."
-        )
-
-    def test_a_cosine_that_unrelated_axes_have_as_well_may_be_chance(self, glove, gender):
-        found = bb.angle(bb.axis(glove, "morality", WORDS), gender)
-        row = found.table().iloc[0]
-        assert row["low"] > 0
-        assert row["chance"] > 0.3
-        chance = f"of two axes without a relation, made of as many pairs, {share(row['chance'])} have an uncorrected"
-        assert f"), which may be chance: {chance} cosine at least as far from 0" in found.findings()[0]
-        assert found.text().count("without a relation, made") == 1
-        assert "goes with" not in found.text()
-
-    def test_pairs_that_two_axes_share_are_in_both(self, gender):
-        strata, factors = gender.poles.strata, (gender.offset.factor**2, gender.offset.factors**2)
-        assert np.allclose(covariances(gender.field, strata, strata, *factors)[1], gender.offset.pairs)
-        turned = Strata(strata.vectors, (-strata.members[0],))
-        assert np.allclose(covariances(gender.field, strata, turned, *factors)[1], -gender.offset.pairs)
-
-    def test_other_embeddings_are_refused(self, gender):
-        other = bb.axis("google-news-slice", "gender_pairs", WORDS[:2])
-        for asked in (lambda: bb.angle(gender, other), lambda: bb.quadrants(gender, other, WORDS)):
-            with pytest.raises(InputError, match="of different embeddings, glove-50d-slice and google-news-slice"):
-                asked()
-
-    @pytest.mark.parametrize("cosine", [0.0, 0.7])
-    def test_a_planted_cosine_is_covered(self, gender, affluence, monkeypatch, sized, cosine):
-        rng, size, held = np.random.default_rng(0), sized(200, 10), 0
-        field = gender.field
-        lengths = [field.lengths(one.offset.mean) for one in (gender, affluence)]
-        one, other = (a.offset.mean / length for a, length in zip((gender, affluence), lengths, strict=True))
-        other = other - one * ((one * other) @ field.variances)
-        turned = cosine * one + np.sqrt(1 - cosine**2) * other / field.lengths(other)
-        none = np.zeros(len(one))
-        for seed in range(size):
-            seen = [
-                replace(axis.offset, mean=true * length + np.sqrt(axis.offset.pairs) * rng.standard_normal(len(none)))
-                for axis, true, length in zip((gender, affluence), (one, turned), lengths, strict=True)
-            ]
-            both = angles.TwoOffsets(field, tuple(seen), {"pairs": none})
-            monkeypatch.setattr(angles, "_together", lambda *_, both=both: both)
-            row = bb.angle(gender, affluence, seed=seed).table().iloc[0]
-            held += row["low"] <= cosine <= row["high"]
-        assert held / size > 0.89 - 3 * np.sqrt(0.89 * 0.11 / size)
-
-
-class TestQuadrants:
-    def test_probabilities_are_those_of_the_places(self, gender, affluence):
-        traits = gender.words[500:5000:100]
-        found = bb.quadrants(gender, affluence, traits)
-        table = found.table()
-        probabilities = table[[f"p_{name}" for name in found.names]].to_numpy()
-        assert np.allclose(probabilities.sum(axis=1), 1)
-        for on, columns in ((gender, [0, 1]), (affluence, [0, 2])):  # each axis has its own errors
-            own = on.with_words(traits).table(order=False)["p_positive"]
-            assert np.abs(probabilities[:, columns].sum(axis=1) - own).max() < 4 * 0.5 / np.sqrt(4000)
-        shares = found.shares()
-        assert np.allclose(shares["mean"], probabilities.mean(axis=0))
-        signs = np.array([axis.with_words(traits).places > 0 for axis in (gender, affluence)])
-        assert shares["counted"].tolist() == pytest.approx(
-            [(a & b).mean() for a in (signs[0], ~signs[0]) for b in (signs[1], ~signs[1])]
-        )
-
-    def test_errors_of_both_axes_go_together(self, gender):
-        for population, most in (("oppositions", 0.001), ("pairs", 0.05)):  # tails of further pairs are drawn apart
-            table = bb.quadrants(gender, gender, ["nurse", "music", "castle"], population).table()
-            assert table[["p_girl, boy", "p_boy, girl"]].to_numpy().max() < most
-
-    def test_draws_have_the_covariance(self, gender, affluence):
-        found = bb.quadrants(gender, affluence, ["nurse", "music"], draws=20_000)
-        own = np.cov(found.draws[:, :, 0].T)
-        assert np.allclose(own, gender.with_words(["nurse", "music"]).covariance(), rtol=0.05)
-        shared = covariances(gender.field, gender.poles.strata, affluence.poles.strata, 1.0, 1.0)[0]
-        shared = shared * gender.offset.factor * affluence.offset.factor
-        nurse = gender.with_words(["nurse"]).coordinates[0]
-        wanted = nurse**2 @ shared
-        error = np.sqrt(own[0, 0] * np.var(found.draws[:, 0, 1]) / 20_000)
-        assert np.cov(found.draws[:, 0, 0], found.draws[:, 0, 1])[0, 1] == pytest.approx(wanted, abs=4 * error)
 
 
 def drawn_pairs(words, units, count, rng):
@@ -813,106 +695,6 @@ def test_errors_of_few_pairs_are_those_of_further_ones(gender, pool, sized):
             misses.append((np.abs(placed @ offset.mean) > reach).mean())
     error = np.std(misses) / np.sqrt(len(misses))
     assert 0.11 - 3 * error < np.mean(misses) < 0.11 + 3 * error
-
-
-FAMILY = {"aunts": ["aunt", "niece"], "uncles": ["uncle", "nephew"]}
-FAMILY |= {"girls": ["girl", "daughter"], "boys": ["boy", "son"]}
-FACTORS = {
-    "gender": {"female": ["aunts", "girls"], "male": ["uncles", "boys"]},
-    "age": {"old": ["aunts", "uncles"], "young": ["girls", "boys"]},
-}
-
-
-def family(factors=FACTORS):
-    return bb.WordLists("family", FAMILY, {}, {"human": ["people"]}, factors=factors)
-
-
-FOUR = {"a": {"0": ["00", "01"], "1": ["10", "11"]}, "b": {"0": ["00", "10"], "1": ["01", "11"]}}
-
-
-def intersections_of(axis, vectors, population):
-    """Intersections of four groups of words that have these vectors."""
-    groups = {name: [f"x{name}{row}" for row in range(len(rows))] for name, rows in vectors.items()}
-    planted = bb.load_embedding(
-        {f"x{name}{row}": one for name, rows in vectors.items() for row, one in enumerate(rows)}
-    )
-    lists = bb.WordLists("planted", groups, {}, {"human": ["people"]}, factors=FOUR)
-    return bb.intersections(replace(axis, kv=planted), lists, population)
-
-
-class TestIntersections:
-    def test_effects_are_differences_of_mean_places(self, affluence):
-        found = bb.intersections(affluence, family())
-        place = found.cells().set_index("group")["place"]
-        rows = found.table().set_index(["kind", "effect"])["mean"]
-        assert rows["main", "female"] == pytest.approx((place["aunts"] + place["girls"]) / 2 - place.mean())
-        assert rows["main", "female"] == pytest.approx(-rows["main", "male"])
-        by_hand = (place["aunts"] - place["uncles"] - place["girls"] + place["boys"]) / 4
-        assert rows["interaction", "aunts"] == pytest.approx(by_hand)
-        assert rows["interaction", "uncles"] == pytest.approx(-by_hand)
-        assert found.freedom == 4
-
-    def test_the_scatter_of_words_is_students(self, affluence):
-        found = bb.intersections(affluence, family(), population="pairs")
-        places = dict(zip(found.axis.words, found.axis.places, strict=True))
-        within = sum(np.var([places[w] for w in words], ddof=1) for words in FAMILY.values()) / 4
-        row = found.table().set_index("effect").loc["aunts"]
-        assert row["sd"] ** 2 >= within * 4 * (1 / 4) ** 2 / 2 - 1e-12
-        assert row["high"] - row["low"] == pytest.approx(2 * stdtrit(4, 0.945) * row["sd"])
-
-    @pytest.mark.parametrize("population", ["oppositions", "pairs"])
-    def test_additive_vectors_have_no_interaction(self, glove, population):
-        rng, units = np.random.default_rng(0), unit_rows(glove.vectors[:20_000].astype(float))
-        axis, outside, every = bb.axis(glove, "valence", words=["good"]), 0, 60
-
-        def some(count=1):
-            return units[rng.integers(3000, 20_000, count)]
-
-        for _ in range(every):
-            base, gender, race = some()[0], 0.5 * (some() - some())[0], 0.5 * (some() - some())[0]
-            sizes = {"00": 6, "01": 8, "10": 5, "11": 10}
-            vectors = {
-                name: base + int(name[0]) * gender + int(name[1]) * race + 0.5 * some(count)
-                for name, count in sizes.items()
-            }
-            rows = intersections_of(axis, vectors, population).table()
-            row = rows[rows["kind"] == "interaction"].iloc[0]
-            outside += row["low"] > 0 or row["high"] < 0
-        assert outside / every < 0.11 + 3 * np.sqrt(0.11 * 0.89 / every)
-
-    def test_a_planted_interaction_is_found(self, glove):
-        people, good, bad = units_of(glove, ["people", "excellent", "terrible"])
-        rng = np.random.default_rng(1)
-        vectors = {
-            name: people + (good if name in ("00", "11") else bad) + 0.05 * rng.standard_normal((8, 50))
-            for name in ("00", "01", "10", "11")
-        }
-        found = intersections_of(bb.axis(glove, "valence", words=["good"]), vectors, "pairs")
-        assert found.table().set_index("effect").loc["00", "low"] > 0
-        assert "these groups are not the sum of their parts (+: nearer to " in found.text()
-
-    def test_factors_of_a_file(self, affluence, tmp_path):
-        text = ['name = "family"', 'controls = ["human"]', "[protected]"]
-        text += [*(f"{name} = {words}" for name, words in FAMILY.items()), "[stereotypes]"]
-        for factor, levels in FACTORS.items():
-            text += [f"[factors.{factor}]", *(f"{level} = {groups}" for level, groups in levels.items())]
-        path = tmp_path / "family.toml"
-        path.write_text("\n".join(text).replace("'", '"'))
-        own, expected = (bb.intersections(affluence, words).table() for words in (path, family()))
-        pd.testing.assert_frame_equal(own, expected)
-
-    @pytest.mark.parametrize(
-        ("words", "message"),
-        [
-            (lambda: family({}), "words have no factors"),
-            (lambda: family({"gender": FACTORS["gender"]}), "give two"),
-            (lambda: family({**FACTORS, "age": {"old": ["aunts"], "young": ["girls", "boys"]}}), "divide the groups"),
-            (lambda: family({"gender": FACTORS["gender"], "same": FACTORS["gender"]}), "needs one group"),
-        ],
-    )
-    def test_wrong_factors_are_named(self, affluence, words, message):
-        with pytest.raises(InputError, match=message):
-            bb.intersections(affluence, words())
 
 
 def test_word_lists_have_their_protected_words_placed():

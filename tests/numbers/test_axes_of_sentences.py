@@ -222,19 +222,16 @@ class TestWords:
     @pytest.mark.parametrize(
         ("asked", "message"),
         [
-            (lambda vectors, on: bb.angle(on, on), UNKNOWING),
-            (lambda vectors, on: bb.quadrants(on, on, WORDS), UNKNOWING),
             (lambda vectors, on: bb.audit(vectors, PAIRS), UNKNOWING),
             (lambda vectors, on: bb.audit(on.kv, on), UNKNOWING),
             (lambda vectors, on: bb.criterion(on, {word: float(i) for i, word in enumerate(WORDS)}), UNKNOWING),
-            (lambda vectors, on: bb.intersections(on, "weat7"), UNKNOWING),
             (
                 lambda vectors, on: bb.axis(replace(vectors, templates=()), PAIRS),
                 r"sentences of a corpus.*mean_vectors\(\)",
             ),
             (lambda vectors, on: bb.axis(encoded(3, vocabulary=VOCABULARY[:20]), PAIRS), "a larger vocabulary"),
         ],
-        ids=["angle", "quadrants", "audit", "audit of an axis", "criterion", "intersections", "corpus", "few words"],
+        ids=["audit", "audit of an axis", "criterion", "corpus", "few words"],
     )
     def test_what_does_not_know_templates_is_refused(self, vectors, on, asked, message):
         with pytest.raises(InputError, match=message):

@@ -15,7 +15,6 @@ from bayesbias import contextual, models
 from bayesbias.distances.columns import averaged
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.reporting.fit_report import FitReport
 from bayesbias.vectors.contextual import templates
 
 DIMS = 40
@@ -551,32 +550,6 @@ class TestTemplatesAsRandomEffect:
         levels = [post["posterior/connection_mean"].std().item() for post in fits]
         assert levels[1] > 1.5 * levels[0]
 
-    def test_template_effects_say_how_much_is_due_to_templates(self, tmp_path):
-        table = framed(np.random.default_rng(3), 0.06, 8)
-        post = bb.fit(table, "crossed", seed=0)
-        found = bb.template_effects(post, "associated", "human")
-        assert found.table()["template"].tolist() == [f"f{at}" for at in range(8)]
-        by_hand = table.pivot_table(index="template", columns="connection", values="distance")
-        assert np.allclose(found.table()["contrast"], by_hand["associated"] - by_hand["human"])
-        assert 0.03 < found.sd.mean() < 0.1
-        assert found.share > 0.5
-        assert found.needed() > 8
-        assert found.needed(0.9) <= 8
-        assert "templates like these would be needed to bring their share of the variance below 10%" in found.text()
-        assert bb.template_effects(post, "human", "associated").share == pytest.approx(found.share)
-        bb.save_fit(post, tmp_path / "p.nc")
-        assert bb.template_effects(bb.load_fit(tmp_path / "p.nc"), "associated", "human").share == found.share
-        figure = bb.plots.plot_templates(post, "associated", "human")
-        labels = {tick.get_text().strip() for tick in figure.axes[0].get_yticklabels()}
-        assert labels == {f"f{at}" for at in range(8)}
-        assert found.front().title == "Does the contrast associated − human depend on the templates?"
-        assert bb.cite(found).table().equals(bb.cite(post).table())
-        written = bb.methods_text(found)
-        assert f"over 8 templates, whose choice causes {100 * found.share:.0f}% of the variance of its" in written
-        assert f"over templates like these is {found.sd.mean():.3f} (" in written
-        planned = bb.plan(post, 0.05, first="associated", second="human")
-        assert "List lengths are those for these templates" in planned.text()
-
     @pytest.mark.nuts
     @pytest.mark.full
     def test_nuts_agrees(self):
@@ -613,8 +586,6 @@ class TestTemplatesAsRandomEffect:
         table = framed(np.random.default_rng(3), 0.06, 8)
         post, plain = (bb.fit(given, "published", draws=400, seed=0) for given in (table, averaged(table)))
         same_densities(post, plain)
-        assert bb.template_effects(post, "associated", "human").share > 0.5
-        assert not bb.checks.prior_sensitivity(post, "associated", "human").matters
 
     def test_pools_and_criteria_know_of_templates(self):
         table = framed(np.random.default_rng(3), 0.06, 8)
@@ -630,24 +601,6 @@ class TestTemplatesAsRandomEffect:
     def test_few_templates_are_said_to_rest_on_the_prior(self):
         post = bb.fit(framed(np.random.default_rng(4), 0.02, 2), "crossed", seed=0)
         assert any("rests on its prior" in note for note in bb.diagnose(post).notes)
-        with pytest.raises(InputError, match="knows no templates"):
-            bb.template_effects(bb.fit(averaged(framed(np.random.default_rng(4), 0.02, 2)), "crossed", seed=0))
-
-    def test_the_report_says_how_much_templates_are_of_the_interval(self):
-        rng = np.random.default_rng(3)
-        for table, larger in ((framed(rng, 0.06, 8), True), (framed(rng, 0.001, 8, words=12, sd=0.1), False)):
-            post = bb.fit(table, "crossed", draws=1000, seed=0)
-            found, row = bb.template_effects(post), bb.contrasts(post).iloc[0]
-            lines = FitReport(models.tree.Fit.read(post)).front().lines
-            share = f"over templates ({found.share:.0%} of the variance) and all lists of stereotypes"
-            assert share in lines["How sure?"]
-            assert (found.share > 0.5) == larger
-            assert row["low"] < 0 < row["high"]
-            needed = (
-                f"{found.needed():,} like these would bring it below 10%." if larger else "longer lists make it more"
-            )
-            assert needed in lines["What would decide it?"]
-            assert ("It would take more templates" in lines["What would decide it?"]) == larger
 
     def test_templates_with_the_vectors_of_another_are_named(self, lists):
         class Deaf(Letters):
@@ -668,12 +621,6 @@ class TestTemplatesAsRandomEffect:
             f"In {str(name)!r} all words have one vector: the encoder does not see the word there. Leave it out."
             in notes
         )
-
-    def test_crossed_templates_have_two_effects(self, vectors, lists):
-        post = bb.fit(bb.distance_table(vectors, lists, pairing="crossed"), seed=0)
-        found = bb.template_effects(post, "associated", "human")
-        assert found.table()["side"].unique().tolist() == ["protected", "attribute"]
-        assert 0 < found.share < 1
 
     def test_compare_takes_the_templates_that_tables_share(self, lists, vectors):
         other = bb.encode(Letters(seed=5), lists, [*TEMPLATES[:4], "More {}."], vocabulary=list(vectors.vocabulary))
@@ -854,8 +801,6 @@ class TestSentencesOfACorpus:
         post = bb.fit(table, "crossed", seed=0)
         plain = bb.fit(averaged(table), "crossed", seed=0)
         same_densities(post, plain)
-        found = bb.template_effects(post)
-        assert 0 < found.share < 1
         assert bb.contrasts(post)["sd"].iloc[1] > bb.contrasts(plain)["sd"].iloc[1]
         # the error of a word's mean is that of its twelve sentences
         word = averaged(table)["protected_word"].iloc[0]
@@ -865,6 +810,3 @@ class TestSentencesOfACorpus:
         shift = post["templates/word_shift"].sel(protected_word=word)
         drawn = (shift.sel(connection="associated") - shift.sel(connection="different")).std().item()
         assert own / 2 < drawn < own * 2
-        for answer in (lambda: bb.plots.plot_templates(post), found.needed):
-            with pytest.raises(InputError, match="no templates"):
-                answer()

@@ -21,13 +21,6 @@ MADE = {
     "query": lambda made: bb.Query({"x": ["p", "q", "<b>r"], "y": ["s", "t", "v"]}, made.lists.stereotypes),
     "pairs": lambda made: [("k", "m"), ("l", "n"), ("c", "d")],
     "gender_pairs": lambda made: [("he", "she"), ("man", "woman"), ("father", "mother")],
-    "family": lambda made: bb.WordLists(
-        "family",
-        {"fw": ["queen", "princess"], "fm": ["king", "prince"], "gw": ["girl", "woman"], "gm": ["boy", "man"]},
-        {},
-        {"human": ["people"]},
-        factors={"gender": {"w": ["fw", "gw"], "m": ["fm", "gm"]}, "rank": {"f": ["fw", "fm"], "g": ["gw", "gm"]}},
-    ),
     "lengths": lambda made: {word: 1.0 + at for at, word in enumerate(made.lists.every_word())},
     "outside": lambda made: {
         word: float(at) for at, word in enumerate([*made.lists.protected["a"], *made.lists.protected["b"]])
@@ -57,13 +50,10 @@ MADE = {
         bb.distance_table(made.context_vectors, made.lists, relatedness=False), "crossed", draws=200, seed=1
     ),
     "citations": lambda made: bb.cite(made.table),
-    "template_effects": lambda made: bb.template_effects(made.framed),
     "balance": lambda made: bb.balance(made.table, made.lengths),
     "balance_of_several": lambda made: bb.balance({"a": made.table, "b": made.table}, made.lengths),
     "cluster_interval": lambda made: bb.checks.cluster_interval(made.table),
     "word_check": lambda made: bb.checks.check_words(made.lists, made.kv),
-    "plan": lambda made: bb.plan(made.table, seed=1),
-    "prior_sensitivity": lambda made: bb.checks.prior_sensitivity(made.published),
     "verdict": lambda made: bb.diagnose(made.published),
     # several tables
     "comparison": lambda made: bb.compare(before=made.table, after=made.after, draws=400, seed=1),
@@ -92,10 +82,6 @@ MADE = {
     # axes
     "audit": lambda made: bb.audit("glove-50d-slice", "gender"),
     "axis": lambda made: bb.axis("glove-50d-slice", made.gender_pairs, words=JOBS),
-    "affluence": lambda made: bb.axis("glove-50d-slice", "affluence", words=JOBS),
-    "angle": lambda made: bb.angle(made.axis, made.affluence),
-    "quadrants": lambda made: bb.quadrants(made.axis, made.affluence, JOBS, draws=200),
-    "intersections": lambda made: bb.intersections(made.affluence, made.family),
     # null models and simulations
     "topic_null": lambda made: bb.topic_null(made.kv, made.lists, replicates=5),
     "null_weat": lambda made: bb.calibration.simulate_null_weat(draws=20),

@@ -265,7 +265,6 @@ PASSED = {
     measures.diagnose: (bb.diagnose,),
     measures.contrasts: (bb.contrasts,),
     measures.report: (bb.report,),
-    measures.plan: (bb.plan,),
     measures.topics: (bb.topic_null, bb.load_embedding),
     measures.metrics: (bb.run_metrics, bb.load_embedding),
     measures.rank: (bb.rank, bb.load_embedding),

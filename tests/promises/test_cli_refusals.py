@@ -52,10 +52,6 @@ REFUSALS = {
         "it also lacks 1 of 3 words of the protected list 'a', 1 of 2 words of the stereotype list 'a', which"
     ),
     "report absent.nc -o r.html": "there is no file",
-    "plan gendre": "gender",
-    "plan weat7 --effect 0": "effect is 0",
-    "plan weat7 -o plan.svg": ".png",
-    "plan absent.csv": "there is no file",
     "metrics google-news-slice": "nothing is asked: give --query",
     "metrics google-news-slice --query weat77": "there is no query 'weat77'",
     "metrics google-news-slice --query weat7 --metric wheat": "did you mean 'weat'?",

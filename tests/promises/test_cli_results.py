@@ -230,15 +230,6 @@ def test_demo_writes_pictures_and_reports_and_debiases(here):
     assert "the change is exactly 0" in page
 
 
-def test_plan_gives_what_the_function_gives(prints, slice_vectors):
-    table = bb.distance_table(slice_vectors, "weat7")
-    bb.write_distance_table(table, "t.parquet")
-    power = bb.plan(table, effect=0.03).present.power
-    assert f"excludes 0 with a probability of {100 * power:.1f}%" in prints("plan t.parquet --effect 0.03 -o plan.png")
-    assert Path("plan.png").read_bytes().startswith(PNG)
-    assert "typical of 18 published tables" in prints("plan weat7")
-
-
 @pytest.fixture
 def two_embeddings(here, slice_vectors):
     """The vectors of some words in the text format, and the same with noise."""

@@ -168,12 +168,12 @@ def test_what_an_adjustment_records_is_held_to_the_same(made, group, change, sai
 
 def test_what_templates_record_is_held_to_the_same(made):
     for said, change in {
-        "there is no templates/noise_template": lambda part: part.drop_vars("noise_template"),
-        "templates/sd holds <U": lambda part: part.assign(sd=part["sd"].astype(str)),
+        "there is no templates/contrast_template": lambda part: part.drop_vars("contrast_template"),
+        "templates/word_shift holds <U": lambda part: part.assign(word_shift=part["word_shift"].astype(str)),
         "the attribute templates of the group templates is 'x'": lambda part: part.assign_attrs(templates="x"),
     }.items():
         with pytest.raises(bb.InputError, match=said):
-            bb.template_effects(with_group(made.framed, "templates", change))
+            bb.contrasts(with_group(made.framed, "templates", change))
 
 
 def test_relatedness_of_other_words_is_refused(made):

@@ -118,9 +118,6 @@ def test_what_it_carries_shows_itself(table):
     assert bb.DistanceTable.from_records(table.to_records(index=False)).relatedness is None
     assert str(table.coverage).startswith("Coverage of weat7\n")
     assert "and 13 more (21 of 85 words)." in str(table.coverage)
-    assert table.unit == "cosine distance"
-    scores = table.rename(columns={"distance": "score"})
-    assert bb.checks.score_table(scores, bb.load_words("weat7"), "log odds").unit == "log odds, 0.1 for one sd"
 
 
 def test_a_simulated_table_carries_its_truth(table, tmp_path):
@@ -132,7 +129,7 @@ def test_a_simulated_table_carries_its_truth(table, tmp_path):
     # its distances are not those of the vectors, also once they are in a fit
     post = bb.fit(again, seed=0, draws=400)
     bb.save_fit(post, tmp_path / "fit.nc")
-    assert bb.plan(post, effect=0.05).text() == bb.plan(bb.load_fit(tmp_path / "fit.nc"), effect=0.05).text()
+    pd.testing.assert_frame_equal(bb.contrasts(post), bb.contrasts(bb.load_fit(tmp_path / "fit.nc")))
 
 
 def test_a_criterion_places_words_of_simulated_distances_by_their_vectors():
@@ -196,7 +193,7 @@ class TestAdjusted:
         assert rows.loc[1, "raw"] == pytest.approx(plain["mean"], abs=0.002)
         assert rows.loc[1, "raw_high"] - rows.loc[1, "raw_low"] == pytest.approx(plain["high"] - plain["low"], rel=0.1)
 
-    def test_densities_and_refits_leave_out_the_error_of_the_slope(self, table):
+    def test_densities_leave_out_the_error_of_the_slope(self, table):
         rng = np.random.default_rng(0)
         numbers = {word: rng.normal() for word in table["attribute_word"].unique()}
         numbers |= {word: 15 + rng.normal() for word in bb.load_words("weat7").stereotypes["math"]}
@@ -206,8 +203,6 @@ class TestAdjusted:
         for group in ("log_prior", "log_likelihood"):
             xr.testing.assert_allclose(*(each[group].to_dataset() for each in both))
         assert bb.contrasts(post, "associated", "neutral").loc[0, "sd"] > 1.2 * bb.contrasts(plain).loc[0, "sd"]
-        found = bb.checks.prior_sensitivity(post, "associated", "neutral").refits
-        assert found["sd_ratio"].between(0.85, 1.15).all()
 
     def test_adjusted_and_other_tables_are_not_compared(self, table):
         tables = bb.distance_tables({"a": "google-news-slice", "b": "glove-50d-slice"}, "weat7")
@@ -233,7 +228,6 @@ WRONG = ([], {}, object(), b"x", 1j, None, np.nan, "", "\ud800", "\x1b[0m", 1e30
 ANALYSES = {
     "fit": lambda t, at: bb.fit(t, "published", seed=0, draws=40),
     "balance": lambda t, at: bb.balance(t, attribute="length"),
-    "plan": lambda t, at: bb.plan(t),
     "write": lambda t, at: bb.write_distance_table(t, at / "t.parquet"),
     "compare": lambda t, at: bb.compare(before=t, after=t, draws=40, seed=0),
     "adjust": lambda t, at: bb.adjust(t, "length"),

@@ -61,12 +61,7 @@ USUAL = (*UNFIT, "an enormous number", "NaN", "an empty text", "a name", "an emp
 UNTRIED = {"hf_token_encoder", "datasets.dataset_path", "datasets.load_dataset"}
 """An encoder that needs an extra, and files that would be fetched: test_sentences and test_datasets try them."""
 CALLS = {
-    "angle": lambda made: {"other": made.affluence},
     "axis": lambda made: {"kv": made.slice, "pairs": made.gender_pairs, "words": ["nurse", "captain"]},
-    "intersections": lambda made: {"words": made.family},
-    "quadrants": lambda made: {
-        "axis_": made.axis, "other": made.affluence, "traits": ["nurse", "captain"], "draws": 200
-    },
     "Query": lambda made: {"targets": made.query.targets, "attributes": made.query.attributes},
     "Query.from_words": lambda made: {"words": "weat6"},
     "WordLists": lambda made: {"name": "n", "protected": {"a": ["p"]}, "stereotypes": {"a": ["k"]}},
@@ -89,18 +84,13 @@ CALLS = {
         "table": pd.DataFrame({"word": [*"ppqq"], "template": [*"abab"], "x": [1.0, 2, 3, 4], "y": [4.0, 1, 2, 5]}),
         "words": ["p", "q"],
     },
-    "common_words": lambda made: {"language": "en", "n": 30, "lists": ["the"]},
     "criterion": lambda made: {"values": made.outside, "contrast": ("human", "neutral"), "draws": 200},
     "debias": lambda made: {"method": "project", "definitional": made.pairs},
     "distance_table": lambda made: {"words": made.lists, "relatedness": False},
     "distance_tables": lambda made: {"embeddings": {"one": made.kv}, "words": made.lists},
-    "checks.score_table": lambda made: {
-        "scores": made.table.rename(columns={"distance": "score"}), "words": made.lists
-    },
     "checks.share_sample": lambda made: {"tables": {"one": made.related_table}, "embeddings": {"one": made.kv}},
     "encode": lambda made: {"encoder": made.encoder, "words": ["p", "q"], "templates": ["the {}"], "vocabulary": 0},
     "fit": lambda made: {"model": "crossed", "draws": 200, "seed": 1},
-    "template_effects": lambda made: {"post": made.framed},
     "from_draws": lambda made: {"draws": made.published["posterior"].to_dataset()[["word_mean", "connection_mean"]]},
     "list_words": lambda made: {"language": "de"},
     "methods_text": lambda made: {"result": made.post},
@@ -113,7 +103,6 @@ CALLS = {
     "debiasing.register": lambda made: {"method": bb.debiasing.registry.METHODS["hard"]},
     "metrics.register": lambda made: {"metric": bb.metrics.catalogue.METRICS["weat"]},
     "metric": lambda made: {"name": "weat"},
-    "plan": lambda made: {"words_or_table": made.table, "seed": 1},
     "plot_change": lambda made: {"result": made.comparison},
     "pool": lambda made: {"tables": {"one": made.table, "two": made.after}, "draws": 200},
     "rank": lambda made: {"kvs": made.pair, "queries": made.query, "metrics": "weat", "draws": 5},
@@ -143,8 +132,6 @@ CALLS = {
     "checks.check_relatedness": lambda made: {"data": made.related_table},
     "checks.check_words": lambda made: {"words": made.lists, "frequencies": made.lengths},
     "checks.cluster_interval": lambda made: {"data": made.table},
-    "checks.compare_models": lambda made: {"models": ["crossed"], "draws": 200},
-    "checks.influence": lambda made: {"words": "protected"},
     "calibration.coverage_study": lambda made: {"truth": PLANTED, "models": ["published"], "replicates": 2},
     "calibration.false_positive_rate": lambda made: {"truth": TRUTH, "models": ["published"], "replicates": 2},
     "calibration.null_distribution": lambda made: {
@@ -201,8 +188,6 @@ CALLS = {
     "plots.plot_reliability": lambda made: {"table": made.retest},
     "plots.plot_side_effects": lambda made: {"result": made.side_effects},
     "plots.plot_silhouette": lambda made: {"panels": made.silhouette},
-    "plots.plot_templates": lambda made: {"post": made.framed},
-    "plots.plot_templates of effects": lambda made: {"post": bb.template_effects(made.framed)},
     "plots.plot_topic_null": lambda made: {"null": made.topic_null},
     "plots.plot_variogram": lambda made: {"holder": made.relatedness},
 }  # fmt: skip
@@ -233,7 +218,7 @@ METHODS = {
 }
 """Methods to the arguments that they need."""
 STEPS = {
-    *("distances", "expanded", "factors_of", "of_words", "overlaps", "own_correlations", "pairs_of_lists", "units_of"),
+    *("distances", "expanded", "factors_of", "of_words", "overlaps", "own_correlations", "units_of"),
     *("sampled_families", "similarity_of_distances", "stereotype_nearness", "with_sample"),
 }
 """Methods of Relatedness that are steps of a computation, and take what the steps before made."""
@@ -502,7 +487,7 @@ WRONG_EMBEDDINGS = {
 NAMES_OF_NOTHING = (None, object(), float("nan"), pd.NA, b"x", ("a", "b"), True, "", " x", "\ud800", "a\x1b", "a\nb")
 NUMBERS_OF_NOTHING = (None, [], "3", True, 1j, object(), b"1", float("nan"), float("inf"), 10**400, pd.NA, np.arange(2))
 UNREAD = {
-    *("cite", "coverage", "to_latex", "checks.score_table", "plots.strip"),
+    *("cite", "coverage", "to_latex", "plots.strip"),
     *("calibration.simulate", "calibration.false_positive_rate", "calibration.coverage_study"),
 }
 """Functions of tables that look at some columns only, or at none, and of a truth, whose numbers may be any."""
@@ -553,18 +538,6 @@ def test_one_wrong_element_is_refused_by_its_row_or_key(call, name, request):
                     if not re.search(said, str(error)):
                         faults.append(f"{argument}, {what}: {error}")
     assert not faults, "\n".join(faults)
-
-
-def test_scores_are_held_to_what_distances_are_held_to(made):
-    tried = [each for name, each in WRONG_TABLES.items() if name.startswith((*WORDS[:2], "no distance", "a list as a"))]
-    for change, said in [*tried, WRONG_TABLES["a column twice"], WRONG_TABLES["an infinite distance"]]:
-        scores = change(made.table).rename(columns={"distance": "score"})
-        if "is empty" in said:  # pairs without a score are missing ones
-            continue
-        with pytest.raises(bb.InputError, match=said.replace("distance", "score")):
-            bb.checks.score_table(scores, made.lists)
-    level = made.table.rename(columns={"distance": "score"}).set_index("protected_word", drop=False)
-    assert len(bb.checks.score_table(level, made.lists)) == len(made.table)
 
 
 def test_seeds_are_0_by_default():

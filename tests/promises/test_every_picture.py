@@ -175,7 +175,6 @@ def test_a_picture_of_a_fit(fits, plot, kind, through_the_mould):
     [
         "related",
         "covariate_contrast",
-        "plan",
         "null_weat",
         "ranking",
         "side_effects",
@@ -194,8 +193,6 @@ TAKES = {
     "plot_covariates": "the contrast or axis of covariates returns",
     "plot_components": "variance_components or setting_components returns",
     "plot_null_weat": "simulate_null_weat returns",
-    "plot_plan": "plan returns",
-    "plot_quadrants": "quadrants returns",
     "plot_ranking": "rank returns",
     "plot_side_effects": "side_effects returns",
     "plot_topic_null": "topic_null returns",
@@ -273,19 +270,6 @@ def test_words_are_text_and_never_formulas(fits, plot):
     assert "<svg" in svg(figure)
     if plot not in (plots.plot_overview, plots.plot_predictions):
         assert {ODD.format(word) for word in range(3)} <= texts(figure)
-
-
-@pytest.mark.parametrize("frames", [1, 4, 40])
-def test_a_picture_of_sentence_frames(frames, through_the_mould):
-    table = table_of(4)
-    moves = np.random.default_rng(0).normal(0, 0.01, (frames, 4))
-    parts = [
-        table.assign(template=ODD.format(at), distance=table["distance"] + move[table["connection"].factorize()[0]])
-        for at, move in enumerate(moves)
-    ]
-    post = bb.fit(pd.concat(parts, ignore_index=True), "crossed", seed=0)
-    figure = through_the_mould(lambda: plots.plot_templates(post))
-    assert {ODD.format(at) for at in range(frames)} <= {text.strip() for text in texts(figure)}
 
 
 def drawn_by(made, name):
@@ -431,14 +415,6 @@ def test_raw_distances_show_every_pair():
     table = table_of(4)
     assert sum(len(each.get_offsets()) for each in plots.plot_distances(table).axes[0].collections) >= len(table)
     assert {"associated0", "different3", "human, n = 4"} <= texts(plots.plot_distances(table, "word2"))
-
-
-def test_a_plan_is_drawn_with_the_present_lists_marked():
-    plan = bb.plan(table_of(6), effect=0.1)
-    left, right = plots.plot_plan(plan).axes
-    assert len(left.get_lines()) >= plan.curve["varied"].nunique()
-    assert left.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.width])
-    assert right.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.power])
 
 
 def test_noise_is_drawn_with_the_sample_marked():
@@ -1006,19 +982,6 @@ def apart(figure):
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text()]
     return all(not box.overlaps(other) for place, box in enumerate(boxes) for other in boxes[:place])
-
-
-@pytest.mark.parametrize("traits", [["nurse", "guard", "maid"], JOBS], ids=len)
-def test_traits_lie_in_their_quadrants(gender, traits, through_the_mould):
-    result = bb.quadrants(gender, bb.axis("glove-50d-slice", "affluence", words=traits), traits, draws=400)
-    figure = through_the_mould(lambda: plots.plot_quadrants(result))
-    (axes,) = figure.axes
-    for column in (0, 1):
-        same(points(axes, column), result.axes[column].places)
-    assert set(result.names) <= {text.get_text().split("\n")[0] for text in axes.texts}
-    assert apart(figure)
-    bare = plots.plot_quadrants(result, labels=0).axes[0]
-    assert not {text.get_text() for text in bare.texts} & set(traits)
 
 
 @pytest.mark.parametrize(

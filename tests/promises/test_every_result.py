@@ -101,8 +101,8 @@ def test_what_a_result_rests_on_is_cited(made):
     assert {"metric weat", "query unnamed"} & set(bb.cite(made.metric_result).table()["what"])
     assert "embedding glove-50d-slice" in set(bb.cite(made.audit).table()["what"])
     assert bb.cite(made.ranking).table().set_index("what")["source"]["metric weat"].startswith("Caliskan")
-    with pytest.raises(bb.InputError, match="nothing is known of the sources of Plan"):
-        bb.cite(made.plan)
+    with pytest.raises(bb.InputError, match="nothing is known of the sources of Citations"):
+        bb.cite(made.citations)
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ OF_PACKAGE = {
     vars(kind).get(name) for kind in (families.Independent, families.Crossed, families.Related) for name in SAID
 }
 ASKED = {
-    *("prepared", "is_exact", "functionals", "cells", "obstacle", "moments", "log_priors", "log_likelihood"),
-    *("words_left_out", "density", "predicted", "predicted_cells", "variances"),
+    *("prepared", "is_exact", "functionals", "cells", "obstacle", "log_priors", "log_likelihood"),
+    *("density", "predicted", "predicted_cells", "variances"),
     *("drawn_truth", "completed_truth", "drawn_distances"),
-    *("unpredicted", "lacking", "numbers_of_words", "scales", "shrinks_words", "unit_of_pooling", "method_text"),
+    *("lacking", "numbers_of_words", "shrinks_words", "unit_of_pooling", "method_text"),
     *("needs_relatedness", "most_numbers", "method", "counterparts", "beside_counterparts", "caution_of_changes"),
     *("caution", "reservation", "about_given_words", "attribute_words", "cell_errors", "without_prior"),
 }
@@ -119,9 +119,8 @@ ANALYSES = {
     ),
     "contrasts": (
         lambda of: bb.contrasts(of.post),
-        {"functionals", "unit_of_pooling", "needs_relatedness", "caution"},
+        {"functionals", "unit_of_pooling", "needs_relatedness", "caution", "obstacle"},
     ),
-    "plan": (lambda of: bb.plan(of.post).table(), {"needs_relatedness", "scales"}),
     "association": (lambda of: bb.association(of.post), {"functionals"}),
     "decomposition": (lambda of: bb.decomposition(of.post), {"functionals"}),
     "cell_estimates": (lambda of: bb.cell_estimates(of.post).summary(), {"cells"}),
@@ -141,18 +140,6 @@ ANALYSES = {
     ),
     "check_predictions": (lambda of: bb.check_predictions(of.post, seed=0), {"predicted_cells", "variances"}),
     "variance_shares": (lambda of: bb.checks.variance_shares(of.post), {"variances"}),
-    "influence": (
-        lambda of: bb.checks.influence(of.post, words="protected"),
-        {"obstacle", "prepared", "moments", "about_given_words"},
-    ),
-    "prior_sensitivity": (
-        lambda of: bb.checks.prior_sensitivity(of.post).refits,
-        {"log_priors", "log_likelihood", "density"},
-    ),
-    "compare_models": (
-        lambda of: bb.checks.compare_models(of.table, [of.model], draws=40).drop(columns="model"),
-        {"unpredicted", "words_left_out", "density", "prepared"},
-    ),
     "simulate": (
         lambda of: bb.calibration.simulate(of.table, of.model, seed=0),
         {"drawn_truth", "needs_relatedness"},
@@ -223,21 +210,13 @@ def test_the_report_has_the_texts_of_the_family_and_none_of_another(toy, asked, 
 def test_every_question_is_asked_by_some_analysis():
     asked = {question for _, questions in (*ANALYSES.values(), *SPOKEN.values()) for question in questions}
     asked |= {"method_text", "method", "counterparts", "beside_counterparts"}  # by a report
-    assert ASKED - asked == {"is_exact", "caution_of_changes", "lacking"}  # of adjusted distances, comparisons, "auto"
+    assert ASKED - asked == {"is_exact", "log_likelihood", "caution_of_changes", "about_given_words", "lacking"}
     assert {name for name in dir(families.Independent) if not name.startswith("_")} == ASKED | {"holds"}
 
 
 def test_the_fit_says_how_attribute_words_are_treated(toy):
     assert toy.post.attrs["attribute_words"] == "played with"
     assert bb.checks.verdict_sentences(toy.post)[-1] == SAID["reservation"]
-    assert bb.checks.influence(toy.post, words="protected").attrs["population"] == "similar"
-
-
-def test_plan_says_what_a_family_without_scales_lacks(toy, monkeypatch):
-    assert bb.plan(toy.post).scales_from == "this table"
-    monkeypatch.setattr(Toy, "scales", families.Independent.scales)
-    with pytest.raises(InputError, match="the model 'toy' has no effects of attribute words"):
-        bb.plan(toy.post)
 
 
 def test_a_comparison_says_what_the_family_says_of_changes(table, folder):
@@ -270,17 +249,6 @@ def test_a_family_without_words_of_its_own_is_refused():
     with pytest.raises(InputError, match="the family is a type: give an object of a class derived from Independent"):
         families.register(Toy)
     assert len(families.FAMILIES) == 5
-
-
-def test_a_family_says_what_it_cannot_predict(table):
-    silent, related = families.Independent(), families.Related()
-    assert not any(silent.unpredicted(unit) for unit in ("attribute", "protected", "pair"))
-    assert related.unpredicted("attribute") is None
-    with pytest.raises(
-        InputError, match="cannot predict the distances of a protected word: it reads the covariance"
-    ) as error:
-        bb.checks.compare_models(table, ["crossed", "related"], unit="protected")
-    assert related.unpredicted("protected") in str(error.value)
 
 
 def test_a_simulated_table_keeps_what_its_family_reads():

@@ -36,11 +36,9 @@ def test_free_texts_are_such_as_files_hold(made, owner, odd):
 
 @pytest.mark.parametrize("odd", ODD)
 def test_captions_titles_and_names_are_such_as_files_hold(made, odd):
-    scores = made.table.rename(columns={"distance": "score"})
     for name, call in {
         "caption": lambda: bb.to_latex(made.table, caption=odd),
         "label": lambda: bb.to_latex(made.table, label=odd),
-        "what": lambda: bb.checks.score_table(scores, made.lists, odd),
         "title": lambda: bb.plots.matrix(pd.DataFrame([[1.0, 2.0]]), title=odd),
         "name: the text holds": lambda: bb.Query(SETS, {"c": ["k"]}, name=odd),
         "name": lambda: bb.encode(made.encoder, ["p", "q"], ["the {}"], name=odd),
@@ -77,7 +75,6 @@ def test_tables_and_mappings_are_no_lists_of_words(made, kind):
         lambda: bb.words.PairList("n", given),
         lambda: bb.WordLists("n", {"a": given}, {"a": ["k"]}),
         lambda: bb.Query({"a": given}, {"b": ["k"]}),
-        lambda: bb.quadrants(made.axis, made.affluence, given, draws=200),
         lambda: bb.axis("glove-50d-slice", made.gender_pairs, words=given),
         lambda: made.axis.contrast(given, ["guard"]),
         lambda: made.axis.with_words(given),
@@ -95,7 +92,6 @@ def test_tables_and_mappings_are_no_lists_of_words(made, kind):
 @pytest.mark.parametrize("value", [1e30, 10**30, 2.1, float("inf"), float("nan")])
 def test_numbers_beyond_all_sense_are_refused(made, value):
     for said, call in {
-        "effect is .*give a (number from -2 to 2|finite number)": lambda: bb.plan(made.table, effect=value),
         "rope is .*at most 2": lambda: bb.contrasts(made.post, rope=value),
         r"rope is \(-?0.*at most 2": lambda: bb.contrasts(made.post, rope=(0, value)),
         "rope is .* at most 2": lambda: bb.plots.plot_contrasts(made.post, rope=value),
@@ -108,12 +104,6 @@ def test_numbers_beyond_all_sense_are_refused(made, value):
     if value != 2.1:
         with pytest.raises(bb.InputError, match=r"rope is .*at most 1,000,000,000"):
             bb.cell_estimates(made.post).summary(rope=value)
-
-
-def test_a_contrast_to_plan_for_may_be_negative_and_not_0(made):
-    assert bb.plan(made.table, effect=-0.05).needed.equals(bb.plan(made.table, effect=0.05).needed)
-    with pytest.raises(bb.InputError, match="effect is 0: give the contrast to be seen"):
-        bb.plan(made.table, effect=0)
 
 
 def test_names_in_place_of_a_model_are_told_of_the_extra():

@@ -110,7 +110,6 @@ COUNTED = {f"z{number}": 1.0 + number for number in range(600)}
 CALLS = {
     "adjust": lambda of: bb.adjust(of.tables["one"], frequencies=of.numbers),
     "adjust of a word's own numbers": lambda of: bb.adjust(of.tables["one"], {"number": of.numbers}),
-    "angle": lambda of: bb.angle(of.axis(), of.axis(pairs="hi jx")),
     "audit": lambda of: bb.audit(ONE, {"a": of("pquv"), "b": of("rstw")}),
     "audit of pairs": lambda of: bb.audit(ONE, of.pairs()),
     "axis": lambda of: of.axis(),
@@ -157,9 +156,6 @@ CALLS = {
     "topic_null of a metric": lambda of: bb.topic_null(ONE, of.query, "weat", replicates=5, **of.case),
     "checks.bootstrap_metric": lambda of: bb.checks.bootstrap_metric("weat", ONE, of.query, draws=10, **of.case),
     "checks.check_words": lambda of: bb.checks.check_words(of.lists, ONE),
-    "checks.score_table": lambda of: bb.checks.score_table(
-        AS_HELD.tables["one"].rename(columns={"distance": "score"}), of.lists, "distances", closer="low"
-    ),
     "checks.share_sample": lambda of: [
         bb.relatedness(table) for table in bb.checks.share_sample(of.tables, {"one": ONE, "two": TWO}).values()
     ],
@@ -190,7 +186,6 @@ CALLS = {
 """Functions that look words up in an embedding, and others that look them up in tables of the user's."""
 WITHOUT_WORDS = {
     "save_embedding",
-    "intersections", "quadrants",  # as Axis.with_words
     "calibration.null_false_positive_rate",  # as fit
     "plots.plot_axis",  # as Axis.with_words
     "instances",  # its words are those of the texts

@@ -75,25 +75,11 @@ def test_what_rests_on_an_axis_without_a_direction_says_so():
     said = "The pairs of the axis old to young show no credible common direction, so that it may have no meaning. "
     assert (unclear.doubt, gender.doubt) == (said.strip(), "")
     words = ["nurse", "captain", "banker", "phone", "radio", "colonel"]
-    for made in (bb.quadrants(gender, unclear, words), bb.angle(gender, unclear)):
-        assert made.front().answer.startswith(said)
     values = pd.Series(np.arange(6.0), index=words)
     for on in (unclear, gender):
-        answers = [bb.criterion(on, values, seed=0).front().answer, bb.quadrants(on, on, words).findings()[0]]
-        assert [answer.startswith(said) for answer in answers] == [on is unclear] * 2
+        assert bb.criterion(on, values, seed=0).front().answer.startswith(said) == (on is unclear)
         caption = on.contrast(["nurse"], ["captain"]).attrs["sign"]
         assert caption.endswith("it may have no meaning") == (on is unclear)
-
-
-def test_quadrants_say_what_their_zero_is():
-    words, answers = ["nurse", "captain", "banker"], []
-    for centre in ("vocabulary", None):
-        first, second = (bb.axis(SLICE, name, words=words, centre=centre) for name in ("gender", "affluence"))
-        answers += [bb.quadrants(first, other, words).front().answer for other in (second, bb.axis(SLICE, "affluence"))]
-    whole, apart = "the mean of the 20,000 most frequent words", "equal distance to both poles"
-    ends = [f"{whole} on both axes", f"{whole} on both axes", f"{apart} on both axes"]
-    ends += [f"{apart} on the first axis, to {whole} on the other"]
-    assert all(f", relative to {end}. Expected share" in answer for end, answer in zip(ends, answers, strict=True))
 
 
 def test_places_are_said_beside_what_they_are_centred_on():
@@ -185,7 +171,7 @@ def test_an_audit_with_calls_says_how_many_are_errors():
 )
 def test_the_verdict_of_a_fit_and_its_chance_check_are_one_answer(low, high, chance, begins):
     row = {"low": low, "high": high, "mean": (low + high) / 2}
-    given = {"short": "", "embedding": "X", "scores": False, "groups": [], "other": "others", "mass": "89%"}
+    given = {"short": "", "embedding": "X", "groups": [], "other": "others", "mass": "89%"}
     given |= {"caution": "", "opposed": [], "slight": False, "equal": ""}
     assert Prose("fit").answer(row=row, edge=barely(row), chance=chance, **given).startswith(begins)
 
@@ -418,21 +404,22 @@ def test_a_pool_orders_embeddings_only_where_the_order_is_known(steps, words, to
 def test_an_end_is_named_only_where_it_is_credibly_the_first_of_all():
     rng = np.random.default_rng(0)
     draws = np.array([-0.3, 0.0, 0.01]) + 0.02 * rng.standard_normal((4000, 3))
-    said = order_said("contrast", ["a", "b", "c"], draws, "embeddings", 0.945)
+    said = order_said(["a", "b", "c"], draws, "embeddings", 0.945)
     assert said == (
         "The contrast is lowest in a (\N{MINUS SIGN}0.300; probability > 99.9%). Where it is highest is not known."
     )
-    assert order_said("contrast", ["b", "c"], draws[:, 1:], "embeddings", 0.945).startswith(
-        "The order of the embeddings is not known: estimates of the contrast range from 0.000 (b) to 0.010 (c)."
+    assert order_said(["b", "c"], draws[:, 1:], "embeddings", 0.945).startswith(
+        "The order of the embeddings is not known: partially pooled estimates of the contrast range from 0.000 (b) to "
+        "0.010 (c)."
     )
     level = np.array([-0.3, -0.299, 0.0, 0.001]) + 0.02 * rng.standard_normal((4000, 4))
-    assert order_said("contrast", ["a", "b", "c", "d"], level, "4 templates", 0.945) == (
-        "The 4 templates differ: the contrast is lower in a (\N{MINUS SIGN}0.300) than in c (0.000; probability "
+    assert order_said(["a", "b", "c", "d"], level, "4 settings", 0.945) == (
+        "The 4 settings differ: the contrast is lower in a (\N{MINUS SIGN}0.300) than in c (0.000; probability "
         "> 99.9%). Which is the lowest and which the highest of all is not known."
     )
     # the surest pair is not that of the farthest means
     unequal = np.array([-0.2, 0.0, 0.1, -0.21]) + np.array([0.02, 0.02, 0.3, 0.2]) * rng.standard_normal((4000, 4))
-    assert order_said("contrast", ["a", "b", "c", "d"], unequal, "embeddings", 0.945).startswith(
+    assert order_said(["a", "b", "c", "d"], unequal, "embeddings", 0.945).startswith(
         "The embeddings differ: the contrast is lower in a ("
     )
 

@@ -196,7 +196,7 @@ def test_every_macro_of_methods_is_rendered(rendered, slice_vectors, text_encode
     few_metrics = ["weat", "weat_effect_size"]
     for result in (
         *(bb.fit(each, seed=0, draws=400, adjust="length") for each in (table, debiased, encoded, otherwise)),
-        bb.template_effects(bb.fit(encoded, seed=0, draws=400)),
+        bb.fit(encoded, seed=0, draws=400),
         plain,
         elsewhere,
         bb.compare(before=table, after=debiased, seed=0, draws=400),
