@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.documents.groups import joined
-from bayesbias.documents.samples import LEAST, Replicate, TargetVectors, VectorSample, left_out, units_of
+from bayesbias.documents.samples import LEAST, TargetVectors, VectorSample, left_out, units_of
 from bayesbias.documents.word_errors import AttributeWords
 from bayesbias.errors import InputError, listed, many, near
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -75,8 +75,6 @@ class Design:
     numbers: tuple[str, ...]  # covariates that are numbers
     levels: Mapping[str, list[Any]]  # the others, with their values
     dropped: int  # vectors left out, whose covariates are missing
-    replicates: tuple[Replicate, ...] | None  # of replicates of training, the embedding of each row
-    draws: int = 1  # clusters drawn again from one corpus, of which each has the whole corpus' error
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the words by group; one where a word is alone
     left_out: tuple[str, ...] = ()  # notes on words and units without which groups are joined
     noun: str = "cluster"  # what a cluster is called
@@ -275,15 +273,9 @@ class Design:
         return names, np.array(weights).reshape(len(names), len(self.terms))
 
     def products(self, attributes: AttributeWords) -> FloatArray:
-        """Products (R,) of the rows' means with the direction of a contrast, which replicates have of their own."""
-        if self.replicates is None:
-            value: FloatArray = self.vectors.mean @ attributes.direction
-            return value
-        own: FloatArray = np.stack(
-            [(attributes.weights @ replicate.units(attributes.keys)).ravel() for replicate in self.replicates]
-        )
-        products: FloatArray = np.vecdot(self.vectors.mean, own)
-        return products
+        """Products (R,) of the rows' means with the direction of a contrast."""
+        value: FloatArray = self.vectors.mean @ attributes.direction
+        return value
 
     @property
     def notes(self) -> list[str]:
@@ -351,10 +343,9 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
     dropped = sum(int(each.n.sum() - each.n[rows].sum()) for each in sums)
     frame = sample.units.loc[rows, names].assign(**{"": sample.cluster[rows]})
     exact = sums[0].errors is not None
-    single = exact or sample.replicates is not None  # each unit is a row of its own
-    frame, group = (frame.reset_index(drop=True), np.arange(len(rows))) if single else units_of(frame)
+    frame, group = (frame.reset_index(drop=True), np.arange(len(rows))) if exact else units_of(frame)
     cluster = pd.factorize(frame.pop(""))[0]
-    sums = [each.at(rows) if single else each.at(rows).grouped(group, len(frame)) for each in sums]
+    sums = [each.at(rows) if exact else each.at(rows).grouped(group, len(frame)) for each in sums]
     vectors, notes = sums[0], list[str]()
     if len(groups) > 1:
         vectors, kept, notes = joined(groups, sums, cluster, sample.noun)
@@ -380,8 +371,6 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
         numbers=numeric,
         levels={name: sorted(frame[name].unique().tolist(), key=str) for name in names if name not in numeric},
         dropped=dropped,
-        replicates=None if sample.replicates is None else tuple(sample.replicates[row] for row in rows.tolist()),
-        draws=_draws(frame, names, cluster) if sample.resampled else 1,
         groups=groups,
         left_out=tuple(notes),
         noun=sample.noun,
@@ -408,17 +397,3 @@ def _matrix(terms: Any, formula: str, frame: pd.DataFrame, clusters: float, noun
             f"the formula has {many(x.shape[1], 'term')} for {many(int(clusters), noun)}: take fewer terms"
         )
     return matrix
-
-
-def _draws(frame: pd.DataFrame, names: list[str], cluster: IntArray) -> int:
-    """Number of clusters of each combination of the covariates."""
-    number = int(cluster.max()) + 1
-    if not names:
-        return number
-    counts = frame[names].assign(cluster=cluster).groupby(names, observed=True)["cluster"].nunique()
-    if counts.min() < counts.max():
-        raise InputError(
-            f"combinations of {listed(names)} have {counts.min()} to {counts.max()} resampled corpora: give as many "
-            "of each"
-        )
-    return int(counts.iloc[0])

@@ -209,11 +209,10 @@ def asked_of(result: CovariateContrast) -> NDArray[np.bool_]:
 def parts_of(result: CovariateContrast) -> dict[str, tuple[str, str]]:
     """Columns of the shares of an error, what each is of, and what would lessen it."""
     noun, known = result.design.noun, result.design.vectors.errors is not None
-    more = "a larger corpus" if result.by.sample.resampled else f"more {noun}s"
     of_instances = (
         ("vectors", "vectors of a larger corpus") if known else ("instances", f"more instances of each {noun}")
     )
-    names = (of_instances, (f"{noun}s", more), ("attribute words", "further attribute words"))
+    names = (of_instances, (f"{noun}s", f"more {noun}s"), ("attribute words", "further attribute words"))
     return dict(zip(SHARES, names, strict=True))
 
 

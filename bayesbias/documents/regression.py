@@ -323,9 +323,6 @@ def _fitted(design: Design, attributes: AttributeWords, length: float) -> tuple[
     if len(x) == 1:
         return _of_one(design, attributes, y, v, length)
     fitted = regression(y, UnitMeans(v, x, design.cluster), design.uneven)
-    if design.draws > 1:
-        law, equal = (replace(law, errors=law.errors * design.draws) for law in (fitted.law, fitted.equal))
-        fitted = replace(fitted, law=law, equal=equal)
     return fitted, _beyond_chance(design, fitted.weighting, attributes, length)
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import flag, is_printable, mapping, printable, several
+from bayesbias._support.arguments import is_printable, mapping, printable, several
 from bayesbias.errors import InputError, agreed, listed, many, near, shown
-from bayesbias.numerics.arrays import FloatArray, IntArray, orthogonal_map, sums_by, unit_rows
+from bayesbias.numerics.arrays import FloatArray, IntArray, sums_by
 from bayesbias.vectors import Embedding, opened
 from bayesbias.vectors.formats import keyed_vectors
 from bayesbias.vectors.tables import VECTORS, arrow_of, rows_of
@@ -92,44 +92,16 @@ class TargetVectors:
         return float(np.sqrt(square)) if square > 0 else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
-class Replicate:
-    """An embedding, and the rotation (d, d) of its vectors into the space of another."""
-
-    kv: KeyedVectors
-    rotation: FloatArray
-
-    @classmethod
-    def of(cls, kv: KeyedVectors, other: KeyedVectors) -> Replicate:
-        """Rotated so that the vectors of the words that both hold agree most."""
-        if kv.vector_size != other.vector_size:
-            raise InputError(f"embeddings have {kv.vector_size} and {other.vector_size} dimensions: give one number")
-        shared = [word for word in kv.index_to_key if word in other.key_to_index]
-        if len(shared) < kv.vector_size:
-            raise InputError(
-                f"two embeddings share {many(len(shared), 'word')}, fewer than their {kv.vector_size} dimensions: one "
-                "cannot be rotated into the other"
-            )
-        rows = ([each.key_to_index[word] for word in shared] for each in (kv, other))
-        return cls(kv, orthogonal_map(kv.vectors[next(rows)], other.vectors[next(rows)]))
-
-    def units(self, words: Sequence[str]) -> FloatArray:
-        """Unit vectors (n, d) of words in the other space."""
-        if lost := [word for word in words if word not in self.kv.key_to_index]:
-            raise InputError(f"{listed(lost)}: a replicate does not hold what the others do; leave these words out")
-        return unit_rows(self.kv.vectors[[self.kv.key_to_index[word] for word in words]]) @ self.rotation
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class VectorSample:
-    """Vectors of words in many documents, contexts or trainings, of which the mean has an error.
+    """Vectors of words in many documents or contexts, of which the mean has an error.
 
     Attributes
     ----------
     targets
         The words.
     units
-        A DataFrame with a row for each unit: the covariates, and the cluster (speaker, document, training) that it
+        A DataFrame with a row for each unit: the covariates, and the cluster (speaker, document) that it
         belongs to.
     cluster
         Number of the cluster of each unit, (units,).
@@ -143,10 +115,6 @@ class VectorSample:
         How the vectors were made, for notes and reports.
     notes
         What limits them, a sentence each.
-    replicates
-        Of replicates of training, the embedding of each unit, which has attribute words of its own; else None.
-    resampled
-        True where clusters are drawn again from one corpus, so that their spread is its error.
     transform
         Of :func:`instances`, the matrix (d, d) that was given or estimated. Given to another corpus, it makes vectors
         in the same space.
@@ -160,82 +128,7 @@ class VectorSample:
     kv: KeyedVectors
     about: Mapping[str, Any]
     notes: tuple[str, ...] = ()
-    replicates: tuple[Replicate, ...] | None = None
-    resampled: bool = False
     transform: FloatArray | None = None
-
-    @classmethod
-    def from_embeddings(
-        cls,
-        embeddings: Mapping[Any, Embedding],
-        targets: Iterable[str],
-        covariates: pd.DataFrame | None = None,
-        clusters: str | None = None,
-        resampled: bool = False,
-    ) -> VectorSample:
-        """Replicates of training as units: other seeds, or corpora of which documents or speakers were drawn again.
-
-        Replicates count as independent, and the mean of more of them has a smaller error, if not ``resampled``.
-
-        Parameters
-        ----------
-        embeddings
-            The replicates by name, or by (corpus, algorithm, dims, seed): then replicates of one corpus are a cluster,
-            and the error splits into that of the corpus and that of the seed.
-        targets
-            Words that all of them hold.
-        covariates
-            A row for each replicate in their order, such as whose documents it was trained on.
-        clusters
-            The column of ``covariates`` that says what was drawn again.
-        resampled
-            True where the corpora were drawn again from one: then their spread, which is the
-            error of that corpus, is in the intervals, and not the smaller error of their mean. Each combination of
-            covariates needs as many replicates as the others.
-
-        Examples
-        --------
-        >>> kv = bb.load_embedding("glove-50d-slice")
-        >>> bb.VectorSample.from_embeddings({str(i): kv for i in range(8)}, ["nurse"])
-        VectorSample(nurse: 8 vectors in 8 clusters by replicate)
-        """
-        kvs = [opened(each) for each in embeddings.values()]
-        words = tuple(names_given(targets, "targets"))
-        if len(kvs) < 2:
-            raise InputError(f"there is {many(len(kvs), 'embedding')}: replicates are several")
-        settings = [name for name in embeddings if isinstance(name, tuple) and len(name) == 4]
-        units = pd.DataFrame({"replicate": [str(name) for name in embeddings]}, dtype="string")
-        if len(settings) == len(kvs):
-            units, clusters = (
-                pd.DataFrame(settings, columns=["corpus", "algorithm", "dims", "seed"]),
-                clusters or "corpus",
-            )
-        if covariates is not None:
-            if len(covariates) != len(kvs):
-                raise InputError(
-                    f"covariates has {len(covariates)} rows for {many(len(kvs), 'embedding')}: give one each"
-                )
-            units = pd.concat([units, covariates.reset_index(drop=True)], axis=1)
-        if clusters is not None and clusters not in units:
-            raise InputError(f"clusters is {clusters!r}: the covariates are {listed(list(map(str, units.columns)))}")
-        replicates = tuple(Replicate.of(kv, kvs[0]) for kv in kvs)
-        sums = {}
-        for word in words:
-            vectors = np.stack([_vector(each, word) for each in replicates])
-            sums[word] = summed(vectors, np.arange(len(kvs)), len(kvs))
-        about = {"vectors": "replicates of training", "embeddings": len(kvs)}
-        cluster = cluster_of(units, clusters)
-        return cls(
-            words,
-            units,
-            cluster,
-            clusters or "replicate",
-            sums,
-            kvs[0],
-            about,
-            replicates=replicates,
-            resampled=flag(resampled, "resampled"),
-        )
 
     @classmethod
     def from_covariances(cls, kv: Embedding, covariances: Mapping[str, Any]) -> VectorSample:
@@ -440,14 +333,6 @@ def vector_sample(
     }
     notes = tuple(speakers_noted(units, clusters))
     return VectorSample(words, units, cluster_of(units, clusters), clusters, sums, embedding, {"vectors": where}, notes)
-
-
-def _vector(replicate: Replicate, word: str) -> FloatArray:
-    """The vector (d,) of a word of a replicate, in the space of the first."""
-    if word not in replicate.kv.key_to_index:
-        raise InputError(f"{word!r} is not in each of the embeddings: give words that all of them hold")
-    value: FloatArray = replicate.kv.vectors[replicate.kv.key_to_index[word]].astype(float) @ replicate.rotation
-    return value
 
 
 def names_given(value: object, name: str) -> list[str]:

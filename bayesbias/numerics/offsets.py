@@ -323,16 +323,6 @@ def drawn_signal(size: int, rng: np.random.Generator) -> FloatArray:
     return drawn
 
 
-def drawn_offset(
-    field: Field, expected: _ExpectedVariances, behind: FloatArray, count: int, rng: np.random.Generator
-) -> MeanOffset:
-    """The mean offset of ``count`` pairs around what lies behind them (Q,), whose scatter is drawn from its prior."""
-    square = (MEDIAN * np.exp(SPREAD * rng.standard_normal())) ** 2
-    concentration = rng.choice(CONCENTRATIONS)
-    squares = square * concentration / rng.chisquare(concentration + 2, len(behind))
-    (scatter,) = expected.scatters
-    offsets = behind + np.sqrt(squares * scatter) * rng.standard_normal((count, len(behind)))
-    return _observed_offset(field, expected, (offsets,))
 
 
 @dataclass(frozen=True)

@@ -206,48 +206,6 @@ def test_an_axis_of_known_errors_is_that_of_the_embedding(kv):
     np.testing.assert_allclose(row[["mean", "sd"]].astype(float), known[["mean", "sd"]].astype(float), rtol=1e-4)
 
 
-def test_replicates_in_rotated_spaces_are_one(kv):
-    rng = np.random.default_rng(3)
-    keys = kv.index_to_key[:3000]
-
-    def copy(noise):
-        turn = np.linalg.qr(rng.normal(size=(50, 50)))[0]
-        moved = (kv.vectors[:3000] + noise * rng.normal(size=(3000, 50))) @ turn
-        return keyed_vectors(keys, moved.astype(np.float32))
-
-    words = [word for word in keys if word.isalpha()]
-    a, b, target = words[200:206], words[300:306], words[400]
-    same = bb.VectorSample.from_embeddings({str(i): copy(0.0) for i in range(10)}, [target])
-    assert bb.covariates(same, "1").contrast(a, b).table(words="given")["sd"].max() < 1e-5
-    replicates = {(f"c{i}", "glove", 50, 0): copy(0.3) for i in range(10)}
-    noisy = bb.VectorSample.from_embeddings(replicates, [target])
-    result = bb.covariates(noisy, "1").contrast(a, b)
-    own = []
-    for each in replicates.values():
-        units = [np.mean([each[w] / np.linalg.norm(each[w]) for w in words], axis=0) for words in (a, b)]
-        own.append(-each[target] @ (units[0] - units[1]) / result.length)
-    row = result.table(words="given").iloc[-1]
-    assert row["mean"] == pytest.approx(np.mean(own), abs=1e-5)
-    from scipy import stats
-
-    interval = stats.t.interval(0.89, 9, np.mean(own), stats.sem(own))
-    np.testing.assert_allclose([row["low"], row["high"]], interval, atol=1e-5)
-    # of corpora drawn again from one the spread is the error
-    again = bb.covariates(bb.VectorSample.from_embeddings(replicates, [target], resampled=True), "1").contrast(a, b)
-    interval = stats.t.interval(0.89, 9, np.mean(own), np.std(own, ddof=1))
-    row = again.table(words="given").iloc[-1]
-    np.testing.assert_allclose([row["low"], row["high"]], interval, atol=1e-5)
-    sides = pd.DataFrame({"side": list("LLLLLLRRRR")})
-    uneven = bb.VectorSample.from_embeddings(replicates, [target], sides, resampled=True)
-    with pytest.raises(bb.InputError, match="have 4 to 6 resampled corpora: give as many of each"):
-        bb.covariates(uneven, "side")
-    halves = sides.assign(side=list("LLLLLRRRRR"))
-    two = bb.VectorSample.from_embeddings(replicates, [target], halves, resampled=True)
-    rows = bb.covariates(two, "side").contrast(a, b).estimates("given")
-    one = bb.covariates(bb.VectorSample.from_embeddings(replicates, [target], halves), "side").contrast(a, b)
-    np.testing.assert_allclose(rows.sd, np.sqrt(5) * one.estimates("given").sd, rtol=1e-6)
-
-
 def test_sentences_are_units(kv):
     rng = np.random.default_rng(4)
     words = kv.index_to_key[:400]
@@ -407,8 +365,6 @@ def test_a_sample_is_no_embedding_and_says_what_keeps_its_errors(kv):
         .findings()[0]
         .startswith("'nurse' is 0.")
     )
-
-
 
 
 LISTS = {"he": ["bank", "market", "tax"], "she": ["school", "teacher"], "it": ["river", "tree", "lake"]}
