@@ -30,7 +30,7 @@ class Fault:
 
 FAULTS = (
     Fault(
-        "sign of a gradient", "numerics/logistic.py", "residual = label - p - alpha", "residual = label - p + alpha",
+        "sign of a gradient", "numerics/arrays.py", "residual = label - p - alpha", "residual = label - p + alpha",
         "numbers/test_metrics.py",
     ),
     Fault(

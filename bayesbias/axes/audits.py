@@ -20,8 +20,16 @@ from bayesbias._support.phrases import negatives, percent, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Page, Picture, Result, Section, Table, table_of, unsaid
 from bayesbias._support.threads import one_thread
-from bayesbias.axes.agreement import agreement_of, agreement_said, naming_pair, random_agreement, reversed_pairs
-from bayesbias.axes.places import Axis, above_zero, summary_of
+from bayesbias.axes.places import (
+    Axis,
+    above_zero,
+    agreement_of,
+    agreement_said,
+    naming_pair,
+    random_agreement,
+    reversed_pairs,
+    summary_of,
+)
 from bayesbias.axes.poles import (
     LISTS,
     FoundPoles,

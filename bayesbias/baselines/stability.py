@@ -21,7 +21,7 @@ from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
 from bayesbias.contrast import SIMILAR, contrasts
 from bayesbias.distances import distance_table
-from bayesbias.distances.columns import refuse_rows, refuse_twice
+from bayesbias.distances.distances import refuse_rows, refuse_twice
 from bayesbias.errors import InputError, many, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics

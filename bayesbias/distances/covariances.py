@@ -18,13 +18,14 @@ from bayesbias._support.files import from_json, read_arrays, to_json
 from bayesbias._support.results import Result
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.nearness import effective_size, flattened
 from bayesbias.numerics.related import (
     BINS,
     MIDDLES,
     Components,
     PairSample,
     components_of,
+    effective_size,
+    flattened,
     pair_shares,
     positive,
     similarity_bins,

@@ -13,10 +13,9 @@ import pandas as pd
 from bayesbias._support.arguments import flag
 from bayesbias._support.files import check_suffix, file_at, from_json, read_arrays, read_as, to_json, whole_file
 from bayesbias.distances.adjustment import adjustment_arrays, adjustment_from
-from bayesbias.distances.columns import Labels, columns_of
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
 from bayesbias.distances.dataframe import COLUMNS, PAIR, DistanceTable, Provenance, coverage_of, template_columns
-from bayesbias.distances.distances import Distances, once, text_where_few
+from bayesbias.distances.distances import Distances, Labels, columns_of, once, text_where_few
 from bayesbias.distances.list_coverage import Coverage, ListEntry, coverage_from, list_entry
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, warn, within
 from bayesbias.vectors.tables import parquet_batches

@@ -20,8 +20,7 @@ from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, install, listed, many, shown, warn, within
 from bayesbias.numerics.arrays import FloatArray, unit_rows
-from bayesbias.numerics.nearness import near_weights
-from bayesbias.numerics.related import PairSample, root_of, sample_pairs, variograms
+from bayesbias.numerics.related import PairSample, near_weights, root_of, sample_pairs, variograms
 from bayesbias.vectors import Case, Embedding, find_concepts, find_keys, opened, opened_by_name, rows_of
 from bayesbias.vectors.lookup import SAMPLE as SAMPLE
 from bayesbias.vectors.lookup import (

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.linalg import helmert
 
-from bayesbias.documents.groups import joined
+from bayesbias.axes.poles import FoundPoles, sample_beside
+from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.documents.samples import LEAST, TargetVectors, VectorSample, left_out, units_of
-from bayesbias.documents.word_errors import AttributeWords
 from bayesbias.errors import InputError, listed, many, near
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
+from bayesbias.numerics.offsets import Field, field_of, mean_offset
+from bayesbias.numerics.related import PairSample, components_of, list_correlations, pair_shares, sample_pairs
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
 FEW = 3  # clusters of a value up to which a note says so, and no direction is named
 GRID = 48  # combinations of values of which each has a row, at most
@@ -397,3 +405,206 @@ def _matrix(terms: Any, formula: str, frame: pd.DataFrame, clusters: float, noun
             f"the formula has {many(x.shape[1], 'term')} for {many(int(clusters), noun)}: take fewer terms"
         )
     return matrix
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupVectors(TargetVectors):
+    """Contrasts of G groups of words in each unit, whose mean is G - 1 vectors (d,), one after another."""
+
+    words: tuple[TargetVectors, ...]
+    weights: FloatArray  # of the words' means in that of their group, (J, U); 0 where a unit does not say the word
+    contrasts: FloatArray  # weights of the words' groups, (G - 1, J)
+
+    @classmethod
+    def of_words(
+        cls, words: Sequence[TargetVectors], weights: FloatArray, contrasts: FloatArray, mean: FloatArray
+    ) -> GroupVectors:
+        """From the words, and the mean (U, (G - 1) d) of each unit."""
+        n = np.sum([np.where(own > 0, word.n, 0) for word, own in zip(words, weights, strict=True)], axis=0)
+        known = [
+            np.kron(np.outer(rows, rows), (own**2)[:, None, None] * word.errors)
+            for word, own, rows in zip(words, weights, contrasts.T, strict=True)
+            if word.errors is not None
+        ]
+        return cls(
+            n=n,
+            total=mean * n[:, None],
+            squares=n * np.vecdot(mean, mean),
+            within=np.zeros((mean.shape[1], mean.shape[1])),  # each word has its own
+            errors=np.sum(known, axis=0) if known else None,
+            words=tuple(words),
+            weights=weights,
+            contrasts=contrasts,
+        )
+
+    def variances(self, b: FloatArray) -> FloatArray:
+        of_words = self.contrasts.T @ b.reshape(len(self.contrasts), -1)
+        parts = zip(self.weights, self.words, of_words, strict=True)
+        value: FloatArray = np.sum([weights**2 * word.variances(own) for weights, word, own in parts], axis=0)
+        return value
+
+    def length(self, cluster: IntArray) -> float:
+        """1: each word is divided by its own length."""
+        return 1.0
+
+
+def joined(
+    groups: Mapping[str, Sequence[str]], sums: Sequence[TargetVectors], cluster: IntArray, unit: str
+) -> tuple[GroupVectors, IntArray, list[str]]:
+    """Words of groups as one vector of each unit, the units that say a word of each group, and notes.
+
+    With ``t[h]``, the mean over the words of a group, and ``u[l]``, that over a list, the association is
+    ``-sum over h, l of C[h, l] t[h] u[l] / G``, where the contrasts of lists are ``C = G / (G - 1) H'H`` with the rows
+    H of Helmert. That is the product of ``H t / (G - 1)`` with ``-H u``, each laid end to end.
+    """
+    group = np.repeat(np.arange(len(groups)), list(map(len, groups.values())))
+    lengths, notes = _lengths(groups, sums, cluster, unit)
+    said = np.array([each.n > 0 for each in sums]) & np.isfinite(lengths)[:, None]
+    spoken = np.array([said[group == place].any(axis=0) for place in range(len(groups))])
+    if lacking := [name for name, own in zip(groups, spoken, strict=True) if not own.any()]:
+        raise InputError(" ".join([f"no word of {listed(lacking)} is left, and an association needs each.", *notes]))
+    whole = spoken.all(axis=0)
+    if not whole.any():
+        raise InputError(
+            f"no {unit} says words of each group, {listed(list(groups))}: name who speaks with clusters, or leave out "
+            "covariates that vary within them"
+        )
+    if not whole.all():
+        vectors = sum(int(each.n[own & ~whole].sum()) for each, own in zip(sums, said, strict=True))
+        notes.append(left_out(vectors, "vector", f"their {unit} does not say words of each group"))
+    kept = np.flatnonzero(whole)
+    said = said[:, kept]
+    if not said[np.isfinite(lengths)].all():
+        notes.append(f"Where a {unit} lacks a word, its value is that of an additive model of words and {unit}s.")
+    words = [replace(each, n=np.maximum(each.n, 1)) for each in (own.at(kept) for own in sums)]  # the mean of none is 0
+    lengths = np.where(np.isfinite(lengths), lengths, 1.0)
+    vectors_of = [word.mean / length for word, length in zip(words, lengths, strict=True)]
+    means = []
+    for place, name in enumerate(groups):
+        own = np.flatnonzero(group == place)
+        means.append(_additive([vectors_of[word] for word in own], said[own], unit, name))
+    counts = np.array([said[group == place].sum(axis=0) for place in range(len(groups))])
+    rows = helmert(len(groups)) / (len(groups) - 1)
+    mean = np.einsum("kg,gud->ukd", rows, np.array(means)).reshape(len(kept), -1)
+    weights = said / counts[group] / lengths[:, None]
+    return GroupVectors.of_words(words, weights, rows[:, group], mean), kept, notes
+
+
+def _lengths(
+    groups: Mapping[str, Sequence[str]], sums: Sequence[TargetVectors], cluster: IntArray, unit: str
+) -> tuple[FloatArray, list[str]]:
+    """Length (J,) of the mean vector of each word, NaN for words that are left out, and notes on these."""
+    lengths, rare, noise = np.full(len(sums), np.nan), [], []
+    for place, (word, each) in enumerate(zip((word for own in groups.values() for word in own), sums, strict=True)):
+        rows = np.flatnonzero(each.n > 0)
+        numbers, names = pd.factorize(cluster[rows])
+        if each.errors is None and len(names) < LEAST:
+            rare.append(word)
+            continue
+        lengths[place] = each.at(rows).length(numbers)
+        if not np.isfinite(lengths[place]):
+            noise.append(word)
+    reasons = (
+        (rare, f"with vectors of fewer than {many(LEAST, unit)}"),
+        (noise, "whose vectors have no common direction"),
+    )
+    return lengths, [f"Words {why} are left out: {listed(words)}." for words, why in reasons if words]
+
+
+def _additive(vectors: Sequence[FloatArray], said: NDArray[np.bool_], unit: str, name: str) -> FloatArray:
+    """Means (U, d) over words (J, each (U, d)) of what units say: additive in words and units, by least squares."""
+    share = said / said.sum(axis=0)
+    plain = np.sum([own[:, None] * each for own, each in zip(share, vectors, strict=True)], axis=0)
+    # the normal equations of the words' effects, without those of the units; effects have the mean 0
+    normal = np.diag(said.sum(axis=1)) - said @ share.T
+    if np.linalg.matrix_rank(normal, hermitian=True) < said.any(axis=1).sum() - 1:
+        raise InputError(f"the words of {name} are in two parts, and no {unit} says words of both: leave some out")
+    right = np.array([each[own].sum(axis=0) - own @ plain for own, each in zip(said, vectors, strict=True)])
+    value: FloatArray = plain - share.T @ (np.linalg.pinv(normal, hermitian=True) @ right)
+    return value
+
+
+SAMPLE = 3000  # words of the vocabulary
+FEWEST = 100  # words without which errors of attribute words cannot be told
+PAIRS = 1000  # pairs of each bin of similarity
+
+
+@dataclass(frozen=True)
+class AttributeWords(ABC):
+    """Attribute words, and the errors that the choice of them makes."""
+
+    keys: tuple[str, ...]  # of the words in the embedding, (R,)
+    weights: FloatArray  # of the words' unit vectors in the contrast, (R,), or in its K parts, (K, R)
+    direction: FloatArray  # the weighted sum (d,), or those of the parts, end to end
+
+    @abstractmethod
+    def covariance(self, vectors: FloatArray) -> FloatArray:
+        """Covariance (J, J), over words like these, of the products of vectors (J, d) with the direction."""
+
+    def total_variance(self, vectors: FloatArray) -> float:
+        """The sum of these variances over vectors (J, d)."""
+        if len(vectors) > vectors.shape[1]:
+            vectors = np.linalg.qr(vectors, mode="r")  # V'V is the same
+        return float(np.trace(self.covariance(vectors)))
+
+
+@dataclass(frozen=True)
+class AxisWords(AttributeWords):
+    """Words at the poles of an axis, with the errors that :func:`axis` has for them."""
+
+    field: Field
+    variances: FloatArray  # of the mean offset, (Q,)
+
+    @classmethod
+    def of(cls, kv: KeyedVectors, poles: FoundPoles) -> AxisWords:
+        """The poles of an axis, as an embedding holds them."""
+        sampled = field_of(sample_beside(kv, poles.keys, 0), 0)
+        offset, weights = mean_offset(sampled, poles.strata), poles.strata.weights
+        return cls(poles.keys, weights, weights @ poles.strata.vectors, sampled, offset.opposition)
+
+    def covariance(self, vectors: FloatArray) -> FloatArray:
+        coordinates = self.field.coordinates(vectors)
+        value: FloatArray = (coordinates * self.variances) @ coordinates.T
+        return value
+
+
+@dataclass(frozen=True)
+class ListWords(AttributeWords):
+    """Two lists of words or more, with a sample of the vocabulary that says how much other words would differ."""
+
+    signs: FloatArray  # of the lists in the K parts of the contrast, (K, L)
+    units: FloatArray  # unit vectors (N, d) of the sample
+    pairs: PairSample
+    # share of a word with itself among pairs of two lists, (L, L), and of other pairs by similarity, (L, L, bins)
+    same: FloatArray
+    shares: FloatArray
+
+    @classmethod
+    def of(cls, kv: KeyedVectors, lists: Sequence[Sequence[str]], signs: FloatArray) -> ListWords:
+        """Lists of words by their keys in the embedding, no word twice in one, and their signs (K, L)."""
+        keys = list(dict.fromkeys(key for each in lists for key in each))
+        rows, _ = sampled_rows(kv, set(keys), SAMPLE, 0)
+        if len(rows) < FEWEST:
+            raise InputError(
+                f"the embedding holds {many(len(rows), 'word')} outside of the lists, and errors of attribute words "
+                f"need {FEWEST}: give the whole embedding"
+            )
+        units, own = unit_rows(kv.vectors[rows]), unit_rows(kv.vectors[[kv.key_to_index[key] for key in keys]])
+        centre = units.mean(axis=0)
+        pairs = sample_pairs(unit_rows(units - centre), np.random.default_rng(0), PAIRS)
+        member = np.array([[key in each for key in keys] for each in map(set, lists)])
+        sizes = member.sum(axis=1)
+        same, shares = pair_shares(member, unit_rows(own - centre))
+        weights = signs / sizes @ member
+        return cls(tuple(keys), weights, (weights @ own).ravel(), signs, units, pairs, same, shares)
+
+    def covariance(self, vectors: FloatArray) -> FloatArray:
+        scatter = vectors.reshape(len(vectors) * len(self.signs), -1) @ self.units.T
+        scatter = scatter - scatter.mean(axis=1, keepdims=True)
+        ones = np.ones(len(self.units))
+        parts = components_of(scatter, self.pairs, ones, ones)
+        kernel = list_correlations(parts.correlations, self.same, self.shares)
+        between = parts.variances[:, None, None] * (self.signs @ kernel @ self.signs.T)
+        loadings = parts.loadings.reshape(len(vectors), len(self.signs), -1)
+        value: FloatArray = np.einsum("ikq,qkl,jlq->ij", loadings, between, loadings, optimize=True)
+        return value

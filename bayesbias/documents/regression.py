@@ -29,10 +29,9 @@ from bayesbias._support.results import (
 from bayesbias._support.threads import one_thread
 from bayesbias.axes.poles import find_poles, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
-from bayesbias.documents.design import Design, designed, explained
+from bayesbias.documents.design import AttributeWords, AxisWords, Design, ListWords, designed, explained
 from bayesbias.documents.findings import SPEAKERS, asked_of, cut, findings_of, parts_of, subject_of
 from bayesbias.documents.samples import VectorSample, names_given
-from bayesbias.documents.word_errors import AttributeWords, AxisWords, ListWords
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import PROB, Estimates
 from bayesbias.numerics.arrays import FloatArray

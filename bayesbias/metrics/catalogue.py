@@ -26,8 +26,15 @@ from bayesbias.metrics.definition import (
     options_of_test,
 )
 from bayesbias.metrics.query_words import Sets
-from bayesbias.numerics.arrays import FloatArray, IntArray, mean_unit, nearest_rows, unit_products, unit_rows
-from bayesbias.numerics.logistic import fit_in_rows
+from bayesbias.numerics.arrays import (
+    FloatArray,
+    IntArray,
+    fit_in_rows,
+    mean_unit,
+    nearest_rows,
+    unit_products,
+    unit_rows,
+)
 from bayesbias.numerics.resampling import effect_size, sum_statistic
 
 if TYPE_CHECKING:

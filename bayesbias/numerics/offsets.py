@@ -323,8 +323,6 @@ def drawn_signal(size: int, rng: np.random.Generator) -> FloatArray:
     return drawn
 
 
-
-
 @dataclass(frozen=True)
 class _OutsideRelation:
     """Draws (D,) of the relation of latent outside values to latent places."""

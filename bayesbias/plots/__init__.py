@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
-from bayesbias.plots.documents import plot_covariates as plot_covariates
 from bayesbias.plots.embeddings import plot_change as plot_change
 from bayesbias.plots.embeddings import plot_pool as plot_pool
 from bayesbias.plots.embeddings import plot_relation as plot_relation
@@ -27,6 +26,7 @@ from bayesbias.plots.reliability import plot_components as plot_components
 from bayesbias.plots.reliability import plot_reliability as plot_reliability
 from bayesbias.plots.words import plot_audit as plot_audit
 from bayesbias.plots.words import plot_axis as plot_axis
+from bayesbias.plots.words import plot_covariates as plot_covariates
 from bayesbias.plots.words import plot_relatedness as plot_relatedness
 from bayesbias.plots.words import plot_variogram as plot_variogram
 

@@ -17,7 +17,7 @@ from bayesbias._support.phrases import percent, signed
 from bayesbias.baselines.reliability import VarianceComponents
 from bayesbias.baselines.stability import SettingComponents
 from bayesbias.checks.summaries import PROB
-from bayesbias.distances.columns import numbers_of, refuse_rows, refuse_twice
+from bayesbias.distances.distances import numbers_of, refuse_rows, refuse_twice
 from bayesbias.errors import InputError, within
 from bayesbias.plots.general import PLAIN, draw_forest, draw_strip
 from bayesbias.plots.style import (

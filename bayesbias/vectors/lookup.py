@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayesbias._support.arguments import one_of
 from bayesbias.errors import CoverageWarning, InputError, agreed, listed, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray, first_alike, unit_rows
-from bayesbias.numerics.nearness import drawing_rates
+from bayesbias.numerics.related import drawing_rates
 from bayesbias.words import WordLists, subtag
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.distances.columns import averaged
+from bayesbias.distances.distances import averaged
 from benchmarks.builders.sentence_vectors import KINDS, drawn_from, encoded
 from benchmarks.study import Design, crossed, excludes, main
 

@@ -9,7 +9,7 @@ from scipy.stats import gaussian_kde
 import bayesbias as bb
 from bayesbias import numerics
 from bayesbias.numerics.arrays import unit_rows
-from bayesbias.numerics.nearness import density_ratio, effective_size, flattened, near_weights
+from bayesbias.numerics.related import density_ratio, effective_size, flattened, near_weights
 from bayesbias.vectors import lookup
 
 GLOVE = "glove-50d-slice"

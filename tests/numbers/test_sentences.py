@@ -12,8 +12,7 @@ from scipy.stats import chisquare
 
 import bayesbias as bb
 from bayesbias import contextual, models
-from bayesbias.distances.columns import averaged
-from bayesbias.distances.distances import Distances
+from bayesbias.distances.distances import Distances, averaged
 from bayesbias.errors import InputError
 from bayesbias.vectors.contextual import templates
 

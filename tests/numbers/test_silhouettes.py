@@ -183,12 +183,12 @@ def test_rnsb_is_a_converged_logistic_regression(kv):
 def test_logistic_regression_in_rows(scale):
     rng = np.random.default_rng(3)
     x, first = scale * rng.normal(size=(40, 100)), np.arange(40) < 13
-    alpha, b = numerics.logistic.fit_in_rows(x @ x.T, first)
+    alpha, b = numerics.arrays.fit_in_rows(x @ x.T, first)
     w = x.T @ alpha
     p = 1 / (1 + np.exp(-(x @ w + b)))
     np.testing.assert_allclose(w, x.T @ (first - p), atol=1e-8 * scale)
     assert abs((first - p).sum()) < 1e-8
-    again = numerics.logistic.fit_in_rows(x @ x.T, first, (np.where(np.arange(40) < 30, alpha, 0), b))
+    again = numerics.arrays.fit_in_rows(x @ x.T, first, (np.where(np.arange(40) < 30, alpha, 0), b))
     np.testing.assert_allclose(again[0], alpha, atol=1e-8)
 
 

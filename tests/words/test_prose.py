@@ -15,14 +15,13 @@ from bayesbias._support.prose import FOLDER, Prose
 from bayesbias._support.results import FORMATS
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.fit_report import FitReport
-from bayesbias.reporting.methods import methods_section
-from bayesbias.reporting.metric_table import MetricTable
+from bayesbias.reporting.methods import MetricTable, methods_section
 
 PAGES = ("fit", "change", "metrics", "methods", "axis")
 READERS = {
     "fit": ("reporting/fit_report.py", "reporting/verdicts.py"),
     "change": ("comparison/change_report.py",),
-    "metrics": ("reporting/metric_table.py",),
+    "metrics": ("reporting/methods.py",),
     "methods": ("reporting/methods.py",),
     "axis": ("axes/places.py",),
 }

@@ -47,8 +47,7 @@ from bayesbias.models import load_model
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import choose_engine
 from bayesbias.models.spec import ModelSpec
-from bayesbias.numerics.arrays import IntArray
-from bayesbias.numerics.logistic import fit_in_rows
+from bayesbias.numerics.arrays import IntArray, fit_in_rows
 from bayesbias.vectors import TWINS, Case, Embedding, Twins, about, opened, opened_by_name
 from bayesbias.vectors.lookup import alike_in_some, in_all, words_once
 from bayesbias.words import CONTROLS
