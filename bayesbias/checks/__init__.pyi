@@ -1,8 +1,6 @@
-from ..baselines.bootstrap import bootstrap_metric as bootstrap_metric
 from ..contrast import adjustment as adjustment
 from ..contrast import compare_models as compare_models
 from ..contrast import influence as influence
-from ..contrast import mean_distances as mean_distances
 from ..contrast import prior_sensitivity as prior_sensitivity
 from ..distances import score_table as score_table
 from ..distances import share_sample as share_sample
@@ -14,5 +12,4 @@ from ..second_stage import TwoStage as TwoStage
 from . import calibration as calibration
 from .convergence import check_relatedness as check_relatedness
 from .summaries import cluster_interval as cluster_interval
-from .summaries import variance_shares as variance_shares
 from .word_lists import check_words as check_words

@@ -22,7 +22,6 @@ from bayesbias.plots.fits import plot_templates as plot_templates
 from bayesbias.plots.general import forest as forest
 from bayesbias.plots.general import matrix as matrix
 from bayesbias.plots.general import strip as strip
-from bayesbias.plots.metrics import plot_null_weat as plot_null_weat
 from bayesbias.plots.metrics import plot_plan as plot_plan
 from bayesbias.plots.metrics import plot_ranking as plot_ranking
 from bayesbias.plots.metrics import plot_silhouette as plot_silhouette

@@ -1,16 +1,6 @@
-from ...second_stage.prior_checks import Interval as Interval
-from ...second_stage.prior_checks import PriorCheck as PriorCheck
-from ...second_stage.prior_checks import prior_analyses as prior_analyses
-from ...second_stage.prior_checks import prior_analysis as prior_analysis
-from ...second_stage.prior_checks import prior_check as prior_check
 from .null_models import NullDistribution as NullDistribution
 from .null_models import NullWeat as NullWeat
 from .null_models import null_distribution as null_distribution
 from .null_models import simulate_null_weat as simulate_null_weat
-from .simulation import Ranks as Ranks
-from .simulation import coverage_study as coverage_study
 from .simulation import false_positive_rate as false_positive_rate
-from .simulation import null_false_positive_rate as null_false_positive_rate
-from .simulation import sbc as sbc
-from .simulation import simulate as simulate
 from .topics import TopicNull as TopicNull
