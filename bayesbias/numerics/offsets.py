@@ -348,25 +348,6 @@ def signal(axis: MeanOffset) -> Signal:
     return Signal(SIGNALS[kept], mass, SIGNALS[kept, None] ** 2 / total[kept], axis.mean, noise, axis.freedom)
 
 
-def drawn_signal(size: int, rng: np.random.Generator) -> FloatArray:
-    """A draw (size,) of the signal behind a mean offset from its prior."""
-    mass = np.exp(log_half_cauchy(SIGNALS, TYPICAL))
-    drawn: FloatArray = rng.choice(SIGNALS, p=mass / mass.sum()) * rng.standard_normal(size)
-    return drawn
-
-
-def drawn_offset(
-    field: Field, expected: _ExpectedVariances, behind: FloatArray, count: int, rng: np.random.Generator
-) -> MeanOffset:
-    """The mean offset of ``count`` pairs around what lies behind them (Q,), whose scatter is drawn from its prior."""
-    square = (MEDIAN * np.exp(SPREAD * rng.standard_normal())) ** 2
-    concentration = rng.choice(CONCENTRATIONS)
-    squares = square * concentration / rng.chisquare(concentration + 2, len(behind))
-    (scatter,) = expected.scatters
-    offsets = behind + np.sqrt(squares * scatter) * rng.standard_normal((count, len(behind)))
-    return _observed_offset(field, expected, (offsets,))
-
-
 @dataclass(frozen=True)
 class _OutsideRelation:
     """Draws (D,) of the relation of latent outside values to latent places."""

@@ -1,4 +1,4 @@
-"""The published study's tables again: its contrasts, what it says about debiasing, and which model predicts best.
+"""The published study's tables again: its contrasts, and what it says about debiasing.
 
 - ``headline``: how much of associated - human is special to a word's own stereotypes: it is the sum of associated -
   different and different - human. By the crossed model for the given protected words, and by the published model as the
@@ -7,12 +7,10 @@
   fits of the published model (draws paired at random), and with the paired model: does it hold at hand, and how
   probable is it for words of that kind?
 - ``published_debiasing_parts``: the changes of its contrasts as sums of two parts;
-- ``model_choice``: leave-one-word-out of the published and the crossed models;
 - ``prior_predictive``: what each model says a table looks like before data (5%, 50% and 95% of 1,000 tables with the
   words of the list ``gender``), and what the published tables look like (smallest, median, largest).
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +22,6 @@ import bayesbias as bb
 from benchmarks.study import TABLES, Design, crossed, excludes, main, published_table
 
 POPULATIONS = {"crossed": "given", "published": "similar"}
-WORTH = ["elpd_word", "se_word", "diff_word", "diff_se_word", "elpd_pair", "se_pair", "log_evidence", "above_published"]
 SEED, DRAWS, SURE = 52, 4000, 0.945
 NEUTRAL_BEFORE = 0.954
 """Mean distance of neutral words in religion before debiasing, which the paper takes as the mark."""
@@ -170,15 +167,6 @@ def parts(cell):
         yield row
 
 
-def model_choice(cell):
-    begin = time.perf_counter()
-    found = bb.checks.compare_models(published_table(cell["table"]))
-    seconds = time.perf_counter() - begin
-    found["above_published"] = found["elpd_word"] - found.set_index("model").loc["published", "elpd_word"]
-    found[WORTH] = found[WORTH].round(1)
-    return found.assign(seconds_for_all=round(seconds, 1)).to_dict("records")
-
-
 def looks(distances, connection):
     """Of tables (draws, rows): mean, sd, share where no cosine distance lies, and sd of the means of connections."""
     means = [distances[:, connection == each].mean(axis=1) for each in np.unique(connection)]
@@ -216,7 +204,6 @@ DESIGNS = (
     Design("headline", crossed(table=TABLES, model=POPULATIONS), headline, 1),
     Design("published_debiasing", [{}], findings, 1, 3),
     Design("published_debiasing_parts", crossed(topic=("religion", "gender", "race")), parts, 1),
-    Design("model_choice", crossed(table=TABLES), model_choice, 1),
     Design("prior_predictive", crossed(model=[*WITH_PRIOR, OBSERVED]), prior_predictive, 1),
 )
 
