@@ -268,11 +268,7 @@ class Independent:
         """Parameters from the prior, scales without truncation: arrays of the posterior's shapes, without draws."""
         scales: Truth = {}
         for name, size in _scale_sizes(spec, data).items():
-            if spec.terms.intercept and name == "connection_mean":
-                scales["m"] = spec.priors["m"].draw(rng, 1)[0]
-                scales[name] = scales["m"] + spec.priors["offset_mean"].draw(rng, size)
-                continue
-            prior = spec.priors["offset_sd" if spec.terms.intercept and name == "connection_sd" else name]
+            prior = spec.priors[name]
             if isinstance(prior, Pooled):
                 common = spec.priors[common_of(name)].draw(rng, 1)
                 scales[common_of(name)] = common[0]
