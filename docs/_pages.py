@@ -36,12 +36,12 @@ AREAS = {
     "confounds": ("Frequency and other confounds", "checks.confounds"),
     "planning": ("How many words", "contrast.power"),
     "topics": ("Random topics", "checks.calibration.topics"),
-    "calibration": ("Calibration studies", "checks.calibration"),
+    "calibration": ("False-positive rates", "checks.calibration"),
     "simulation": ("Null distributions", "checks.calibration.null_models"),
     "debiasing": ("Debiasing, before and after", "vectors.debiasing comparison.changes comparison.effects"),
     "comparison": ("Results of a comparison", "comparison.comparison"),
     "metrics": ("Classic metrics", "metrics"),
-    "ranking": ("Rankings and uncertainty of metrics", "baselines.ranking baselines.bootstrap"),
+    "ranking": ("Rankings of embeddings", "baselines.ranking"),
     "axes": ("Axes", "axes"),
     "angles": ("Several axes", "axes.angles"),
     "audits": ("Audits", "axes.audits"),
@@ -75,7 +75,6 @@ ROOMS = {
     "checks.convergence": "Verdict",
     "checks.summaries": "ClusterInterval",
     "checks.word_lists": "WordCheck",
-    "baselines.bootstrap": "MetricUncertainty",
     "baselines.ranking": "Ranking",
     "comparison": "Comparison SideEffects",
     "contrast": "TemplateEffects Plan PriorSensitivity",
@@ -242,8 +241,8 @@ def command_line() -> dict[str, str]:
         f"{plain(group.help)} Every command shows its arguments with ``--help``; ``bayesbias --debug COMMAND`` shows "
         "tracebacks. The exit code is 0, 1 (the command could not do it, and says why) or 2 (wrong usage). Python has "
         "more: single figures (:doc:`/gallery/index`), :func:`bayesbias.balance`, :func:`bayesbias.relatedness`, "
-        ":func:`bayesbias.quadrants`, :func:`bayesbias.intersections`, false-positive rates on your own table "
-        "(:doc:`/explanation/calibration`) and the stability of measures over training (:doc:`/judging`)."
+        ":func:`bayesbias.quadrants`, :func:`bayesbias.intersections` and the stability of measures over training "
+        "(:doc:`/judging`)."
     )
     lines = [*heading("Command line", "="), text, "", *table(["command", "what it does", "page"], rows, "16 58 26")]
     return files | {"reference/command-line.rst": "\n".join([*lines, *contents(pages)])}
