@@ -135,7 +135,6 @@ def test_answers_that_draws_give(of_user, tmp_path):
 @pytest.mark.parametrize(
     "ask",
     [
-        bb.checks.variance_shares,
         bb.checks.influence,
         bb.plan,
         lambda post: bb.contrasts(post, population="similar"),

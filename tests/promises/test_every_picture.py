@@ -176,7 +176,6 @@ def test_a_picture_of_a_fit(fits, plot, kind, through_the_mould):
         "related",
         "covariate_contrast",
         "plan",
-        "null_weat",
         "ranking",
         "side_effects",
         "pool",
@@ -195,7 +194,6 @@ TAKES = {
     "plot_change": "compare returns",
     "plot_covariates": "the contrast or axis of covariates returns",
     "plot_components": "variance_components or setting_components returns",
-    "plot_null_weat": "simulate_null_weat returns",
     "plot_plan": "plan returns",
     "plot_quadrants": "quadrants returns",
     "plot_ranking": "rank returns",
@@ -441,14 +439,6 @@ def test_a_plan_is_drawn_with_the_present_lists_marked():
     assert len(left.get_lines()) >= plan.curve["varied"].nunique()
     assert left.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.width])
     assert right.collections[-1].get_offsets()[0].tolist() == pytest.approx([1.0, plan.present.power])
-
-
-def test_noise_is_drawn_with_the_sample_marked():
-    null = bb.calibration.simulate_null_weat(words=4, attributes=5, draws=300)
-    axes = plots.plot_null_weat(null).axes
-    for (left, right), values in ((axes[:2], null.s), (axes[2:], null.partition_s)):
-        assert (lines(left)[0], lines(right)[0]) == (null.observed_s, null.observed_effect_size)
-        assert sum(bar.get_height() for bar in left.patches[1:]) == len(values)
 
 
 @pytest.mark.parametrize("replicates", [1, 60, 300])

@@ -10,6 +10,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias import models
+from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.errors import InputError
 from bayesbias.models.tree import Fit
 
@@ -111,7 +112,8 @@ def of_package(text):
     return [each for each in OF_PACKAGE if each and each in text]
 
 
-TRUTH = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05}
+SCALES = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1}
+TRUTH = SCALES | {"attribute_sd": 0.05, "interaction_sd": 0.02}
 ANALYSES = {
     "fit": (
         lambda of: bb.fit(of.table, of.model, draws=40, seed=0)["posterior"].to_dataset().to_dataframe(),
@@ -140,7 +142,6 @@ ANALYSES = {
         {"without_prior", "log_priors", "drawn_truth", "drawn_distances"},
     ),
     "check_predictions": (lambda of: bb.check_predictions(of.post, seed=0), {"predicted_cells", "variances"}),
-    "variance_shares": (lambda of: bb.checks.variance_shares(of.post), {"variances"}),
     "influence": (
         lambda of: bb.checks.influence(of.post, words="protected"),
         {"obstacle", "prepared", "moments", "about_given_words"},
@@ -153,17 +154,9 @@ ANALYSES = {
         lambda of: bb.checks.compare_models(of.table, [of.model], draws=40).drop(columns="model"),
         {"unpredicted", "words_left_out", "density", "prepared"},
     ),
-    "simulate": (
-        lambda of: bb.calibration.simulate(of.table, of.model, seed=0),
-        {"drawn_truth", "needs_relatedness"},
-    ),
-    "simulate from a truth": (
-        lambda of: bb.calibration.simulate(of.table, of.model, TRUTH, seed=0),
-        {"completed_truth", "drawn_distances"},
-    ),
-    "sbc": (
-        lambda of: bb.calibration.sbc(of.model, of.table, replicates=2, draws=20, seed=0).table(),
-        {"drawn_truth", "drawn_distances"},
+    "false_positive_rate": (
+        lambda of: bb.calibration.false_positive_rate(of.table, TRUTH, [], replicates=2, simulated_by=of.model),
+        {"completed_truth", "drawn_distances", "needs_relatedness"},
     ),
     "criterion": (
         lambda of: bb.criterion(
@@ -285,8 +278,8 @@ def test_a_family_says_what_it_cannot_predict(table):
 
 def test_a_simulated_table_keeps_what_its_family_reads():
     carrying = bb.distance_table("google-news-slice", "weat7")
-    for model in ("related", "published"):
-        simulated = bb.calibration.simulate(carrying, model, seed=0)
+    for model, truth in {"related": {"sd_factor": 1.0}, "published": SCALES}.items():
+        simulated = simulate(carrying, model, truth, 0)
         needed = families.family_of(bb.load_model(model)).needs_relatedness
         assert (simulated.relatedness is carrying.relatedness) == needed == (model == "related")
         assert simulated.truth["word_mean"].shape == (16, 4)

@@ -147,8 +147,6 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
     assert f"{ends[0]} to {ends[1]} under published, {ends[2]} to {ends[3]} under related" in text
     first = bb.checks.influence(religion_fit, words="stereotype").iloc[0]
     assert f"{first['word']} {first['kind']} {first['list']} {first['mean']:.3f}" in text
-    share = bb.checks.variance_shares(religion_fit).iloc[1]
-    assert f"associated attribute word {100 * share['mean']:.0f}%" in text
     assert "What would decide it for further words?" in text
     assert "neutral control 226 61" in text
     assert "Methods text for a paper" in text
