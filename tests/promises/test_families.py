@@ -38,7 +38,7 @@ ASKED = {
 class Toy(families.Crossed):
     """A family whose models are told by their names, with words of its own, that records what it is asked."""
 
-    attribute_words, counterparts, asked = "played with", ("crossed_plain",), set()
+    attribute_words, counterparts, asked = "played with", ("crossed",), set()
     caution, reservation, caution_of_changes = SAID["caution"], SAID["reservation"], SAID["caution_of_changes"]
     method, beside_counterparts = SAID["method"], SAID["beside_counterparts"]
 
@@ -86,15 +86,15 @@ def table():
 @pytest.fixture(scope="module")
 def toy(table, folder):
     """A model of the family, its table and its fit."""
-    model = written(folder, "toy", "crossed_plain")
+    model = written(folder, "toy", "crossed")
     return SimpleNamespace(table=table, model=model, post=bb.fit(table, model, draws=400, seed=0), folder=folder)
 
 
 @pytest.fixture(scope="module")
 def plain(table, folder):
     """The same model under its own name."""
-    post = bb.fit(table, "crossed_plain", draws=400, seed=0)
-    return SimpleNamespace(table=table, model="crossed_plain", post=post, folder=folder)
+    post = bb.fit(table, "crossed", draws=400, seed=0)
+    return SimpleNamespace(table=table, model="crossed", post=post, folder=folder)
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +210,7 @@ def test_the_report_has_the_texts_of_the_family_and_none_of_another(toy, asked, 
         assert SAID[name] in page
     assert not of_package(page)
     assert "0 independent draws" in page  # the engine's own words
-    assert "under crossed_plain" in page
+    assert "under crossed" in page
 
 
 def test_every_question_is_asked_by_some_analysis():
@@ -244,7 +244,7 @@ def test_a_comparison_says_what_the_family_says_of_changes(table, folder):
 
 
 def test_a_model_file_has_words_of_its_own(table, folder):
-    path = written(folder, "toysaid", "crossed_plain", method="Distances were thrown about")
+    path = written(folder, "toysaid", "crossed", method="Distances were thrown about")
     post = bb.fit(table, path, draws=400, seed=0, priors={"sigma": {"rate": 3}})
     page = texts(bb.report(post, folder / "said.md", sensitivity=False).read_text())
     assert "(model toysaid). Distances were thrown about. Priors: " in page
@@ -302,8 +302,10 @@ def test_predictive_draws_of_rows_and_cells_have_the_same_spread(plain):
     parts = family.variances(result)
     residual = np.sqrt(parts["residual"].mean(axis=(0, 1)))
     effects = result.posterior["attribute_effect"].to_numpy()[:, :, result.places["attribute_word"]]
+    groups = result.posterior["interaction_effect"].to_numpy()
+    effects = effects + groups[:, :, result.places["attribute_word"], result.data.group_index[result.data.word]]
     places = result.places["protected_word"], result.places["connection"]
     apart = pd.DataFrame({"connection": places[1], "sd": (rows - means[:, :, *places] - effects).std(axis=(0, 1))})
     np.testing.assert_allclose(apart.groupby("connection")["sd"].mean(), residual, rtol=0.03)
-    whole = np.sqrt((parts["residual"] + parts["attribute word"]).mean(axis=(0, 1)))
+    whole = np.sqrt(sum(parts[name] for name in parts if name != "protected word").mean(axis=(0, 1)))
     np.testing.assert_allclose(np.nanstd(cells - means, axis=(0, 1)).mean(axis=0), whole, rtol=0.05)
