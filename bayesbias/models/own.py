@@ -115,10 +115,6 @@ class Own(Independent):
             flat[..., place] = np.take_along_axis(values, rows[..., None], axis=2)[..., 0]
         return drawn
 
-    def variances(self, result: Fit) -> dict[str, FloatArray]:
-        """Refused."""
-        refuse("be split into shares of variance")
-
     def moments(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> NoReturn:
         """Refused: leaving a word out needs a refit."""
         refuse("tell the influence of single words", "fit the table without a word")

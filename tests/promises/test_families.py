@@ -27,7 +27,7 @@ OF_PACKAGE = {
 }
 ASKED = {
     *("prepared", "is_exact", "functionals", "cells", "obstacle", "moments", "log_priors", "log_likelihood"),
-    *("words_left_out", "density", "predicted", "predicted_cells", "variances"),
+    *("words_left_out", "density", "predicted", "predicted_cells"),
     *("drawn_truth", "completed_truth", "drawn_distances"),
     *("unpredicted", "lacking", "numbers_of_words", "scales", "shrinks_words", "unit_of_pooling", "method_text"),
     *("needs_relatedness", "most_numbers", "method", "counterparts", "beside_counterparts", "caution_of_changes"),
@@ -141,7 +141,7 @@ ANALYSES = {
         lambda of: bb.checks.add_prior(of.post, draws=40, seed=0)["prior_predictive"].to_dataset().to_dataframe(),
         {"without_prior", "log_priors", "drawn_truth", "drawn_distances"},
     ),
-    "check_predictions": (lambda of: bb.check_predictions(of.post, seed=0), {"predicted_cells", "variances"}),
+    "check_predictions": (lambda of: bb.check_predictions(of.post, seed=0), {"predicted_cells"}),
     "influence": (
         lambda of: bb.checks.influence(of.post, words="protected"),
         {"obstacle", "prepared", "moments", "about_given_words"},
@@ -299,13 +299,14 @@ def test_predictive_draws_of_rows_and_cells_have_the_same_spread(plain):
     rows = family.predicted(result, result.posterior, rng)
     means = result.posterior["word_mean"].to_numpy()
     cells = family.predicted_cells(result, rng)
-    parts = family.variances(result)
-    residual = np.sqrt(parts["residual"].mean(axis=(0, 1)))
+    scales = {name: result.posterior[name].to_numpy() ** 2 for name in ("sigma", "interaction_sd")}
+    residual = np.sqrt(scales["sigma"].mean(axis=(0, 1)))
     effects = result.posterior["attribute_effect"].to_numpy()[:, :, result.places["attribute_word"]]
     groups = result.posterior["interaction_effect"].to_numpy()
     effects = effects + groups[:, :, result.places["attribute_word"], result.data.group_index[result.data.word]]
     places = result.places["protected_word"], result.places["connection"]
     apart = pd.DataFrame({"connection": places[1], "sd": (rows - means[:, :, *places] - effects).std(axis=(0, 1))})
     np.testing.assert_allclose(apart.groupby("connection")["sd"].mean(), residual, rtol=0.03)
-    whole = np.sqrt(sum(parts[name] for name in parts if name != "protected word").mean(axis=(0, 1)))
+    words = scales["interaction_sd"][:, :, None] + result.by_connection("attribute_sd") ** 2
+    whole = np.sqrt((scales["sigma"] + words).mean(axis=(0, 1)))
     np.testing.assert_allclose(np.nanstd(cells - means, axis=(0, 1)).mean(axis=0), whole, rtol=0.05)
