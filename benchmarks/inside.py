@@ -8,31 +8,29 @@ from bayesbias.checks import summaries
 from bayesbias.checks.calibration import simulation
 from bayesbias.second_stage import estimates, pools
 
-pseudo_lists = simulation._pseudo_lists
+judged, simulate, table_of_shape = simulation.judged, simulation.simulate, simulation.table_of_shape
 association_rows, word_weights = models.weights.association_rows, models.weights.word_weights
-interval_of = summaries.cluster_interval_of
+interval_of, describe = summaries.cluster_interval_of, summaries.describe
 measured_relatedness = distances.vocabularies.measured_relatedness
 vocabularies = distances.vocabularies
-word_values = distances.vocabularies.word_values
 Distances, Fit, read_distances = distances.distances.Distances, models.tree.Fit, models.tree.read_distances
 TARGET_ACCEPT, TUNE = models.nuts.TARGET_ACCEPT, models.nuts.TUNE
-model_of_text = models.spec.model_of_text
+family_of, DistanceTable = models.families.family_of, distances.dataframe.DistanceTable
 related_model, prior_scale = models.related, models.related.prior_scale
 bootstrap_icc, icc = numerics.components.bootstrap_icc, numerics.components.icc
 related_core, mixtures = numerics.related, numerics.mixtures
 factor_quantiles = numerics.related._factor_quantiles
 functionals, weights_of, associations = models.functionals, models.weights, contrast.associations
 draw_alike, Wanted = numerics.random_lists.draw_alike, numerics.random_lists.Wanted
+random_parts = numerics.random_lists.draw_any
 unit_rows, s_values = numerics.arrays.unit_rows, numerics.mixtures.s_values
 near_weights = numerics.related.near_weights
 template_variation = models.template_variation
 offsets, axes = numerics.offsets, bayesbias.axes
 find_poles, poles_of = axes.poles.find_poles, bayesbias.vectors.poles.poles_of
-vocabulary_of, sample_beside = axes.poles.vocabulary_of, axes.poles.sample_beside
+vocabulary_of = axes.poles.vocabulary_of
 joint_relatedness, stacked_tables = distances.vocabularies.joint_relatedness, distances.distances.stacked_tables
 cell_fields, sides = models.functionals.cell_fields, comparison.sides
-Ranks = simulation.Ranks
-kolmogorov_smirnov, spread_test = simulation._kolmogorov_smirnov, simulation._spread_test
 latent_relation, second_stage = numerics.second_stage.latent_relation, numerics.second_stage.second_stage
 WEIGHTS, whole_lists, measured_stage = pools.WEIGHTS, estimates.whole_lists, estimates.measured_stage
 GROUP_SHARES, POOL_WIDTH, Layout = pools.GROUP_SHARES, pools.WIDTH, pools._Grouping

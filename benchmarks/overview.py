@@ -94,15 +94,25 @@ def start():
     ]
 
 
+def of_nutpie(table, model):
+    """Seconds of nutpie for as many draws, without compilation."""
+    import nutpie  # loads much, which would be in the memory of the other parts
+
+    from benchmarks.inside import TARGET_ACCEPT, TUNE
+
+    compiled = nutpie.compile_pymc_model(bb.pymc_model(table, model))
+    options = {"chains": 4, "cores": 2, "progress_bar": False, "target_accept": TARGET_ACCEPT}
+    nutpie.sample(compiled, draws=20, tune=20, seed=1, **options)
+    return timed(lambda: nutpie.sample(compiled, draws=DRAWS // 4, tune=TUNE, seed=2, **options))[0]
+
+
 def fits():
     """Seconds of 4,000 draws of the bundled list, beside NUTS with as many on the same model."""
-    from benchmarks.speed.engines import of_nutpie  # loads much, which would be in the memory of the other parts
-
     table, rows = bb.distance_table("google-news-slice", "gender"), []
     for model in ("published", "crossed"):
         bb.fit(table, model, draws=DRAWS, seed=0)
         exact = statistics.median(timed(lambda m=model: bb.fit(table, m, draws=DRAWS, seed=1))[0] for _ in range(3))
-        walked = of_nutpie(table, model)[0]
+        walked = of_nutpie(table, model)
         rows.append((f"fit(model={model!r}), {DRAWS:,} independent draws", exact, "nutpie, as many draws", walked))
     bb.fit(table, seed=0)
     related = statistics.median(timed(lambda: bb.fit(table, draws=DRAWS, seed=1))[0] for _ in range(3))

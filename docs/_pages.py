@@ -34,12 +34,12 @@ AREAS = {
     "fit-checks": ("Checks of a fit", "checks"),
     "confounds": ("Frequency and other confounds", "checks.confounds"),
     "topics": ("Random topics", "checks.calibration.topics"),
-    "calibration": ("Calibration studies", "checks.calibration"),
+    "calibration": ("False-positive rates", "checks.calibration"),
     "simulation": ("Null distributions", "checks.calibration.null_models"),
     "debiasing": ("Debiasing, before and after", "vectors.debiasing comparison.changes comparison.effects"),
     "comparison": ("Results of a comparison", "comparison.comparison"),
     "metrics": ("Classic metrics", "metrics"),
-    "ranking": ("Rankings and uncertainty of metrics", "baselines.ranking baselines.bootstrap"),
+    "ranking": ("Rankings of embeddings", "baselines.ranking"),
     "axes": ("Axes", "axes"),
     "audits": ("Audits", "axes.audits"),
     "second-stage": ("Many embeddings: pool, criterion, sweep", "second_stage _support.sweeps"),
@@ -67,7 +67,6 @@ ROOMS = {
     "checks.convergence": "Verdict",
     "checks.summaries": "ClusterInterval",
     "checks.word_lists": "WordCheck",
-    "baselines.bootstrap": "MetricUncertainty",
     "baselines.ranking": "Ranking",
     "comparison": "Comparison SideEffects",
     "distances": "Relatedness",
@@ -232,8 +231,7 @@ def command_line() -> dict[str, str]:
         f"{plain(group.help)} Every command shows its arguments with ``--help``; ``bayesbias --debug COMMAND`` shows "
         "tracebacks. The exit code is 0, 1 (the command could not do it, and says why) or 2 (wrong usage). Python has "
         "more: single figures (:doc:`/gallery/index`), :func:`bayesbias.balance`, :func:`bayesbias.relatedness`, "
-        "false-positive rates on your own table (:doc:`/explanation/calibration`) and the stability of measures over "
-        "training (:doc:`/judging`)."
+        "and the stability of measures over training (:doc:`/judging`)."
     )
     lines = [*heading("Command line", "="), text, "", *table(["command", "what it does", "page"], rows, "16 58 26")]
     return files | {"reference/command-line.rst": "\n".join([*lines, *contents(pages)])}
@@ -268,15 +266,14 @@ def model_formula(spec) -> str:
     if likelihood.sigma == "vectors":
         fitted = r"\bar y = c + F e, \quad e \sim \mathcal{N}(0, G)"
         return fitted + r" \\ G_{(jk)(j'k')} = \mathrm{Cov}(\bar d_{jk}, \bar d_{j'k'})"
-    mean = "o" if terms.intercept else r"\mu"
-    parts = ["m + " if terms.intercept else "", rf"{mean}_{{jk}}"]
+    parts = [r"\mu_{jk}"]
     parts += [r" + a_w" if terms.attribute_sd != "none" else "", r" + g_{wh}" if terms.word_x_group else ""]
     scale = r"\sigma_k^2" if likelihood.sigma == "connection" else r"\sigma^2"
     width = r"\alpha^2" if terms.attribute_sd == "shared" else r"\alpha_{c(w)}^2"
     law = r"\mathcal{N}" if terms.protected_words == "normal" else r"t_\nu"
     noise = rf"\mathcal{{N}}(0, {scale})" if likelihood.family == "normal" else rf"t_\nu(0, {scale})"
     lines = [rf"y_{{jw}} = {''.join(parts)} + \varepsilon_{{jw}}, \quad \varepsilon_{{jw}} \sim {noise}"]
-    lines += [rf"{mean}_{{jk}} \sim {law}({mean}_k, \tau_k^2)"]
+    lines += [rf"\mu_{{jk}} \sim {law}(\mu_k, \tau_k^2)"]
     lines += [rf"a_w \sim \mathcal{{N}}(0, {width})"] if terms.attribute_sd != "none" else []
     lines += [r"g_{wh} \sim \mathcal{N}(0, \gamma^2)"] if terms.word_x_group else []
     return r" \\ ".join(lines)
@@ -286,8 +283,7 @@ SYMBOLS = (
     r":math:`y_{jw}` is the distance of protected word j of group h and attribute word w under connection k. In the "
     r"models' parameters: :math:`\mu_{jk}` is ``word_mean``, :math:`\mu_k` ``connection_mean``, :math:`\tau_k` "
     r"``connection_sd``, :math:`a_w` ``attribute_effect``, :math:`\alpha_c` ``attribute_sd`` of the class c of w, "
-    r":math:`g_{wh}` ``interaction_effect``, :math:`\gamma` ``interaction_sd``, :math:`\sigma` ``sigma``. With an "
-    r"intercept m, :math:`o_{jk}` and :math:`o_k` are the offsets of words and connections."
+    r":math:`g_{wh}` ``interaction_effect``, :math:`\gamma` ``interaction_sd``, :math:`\sigma` ``sigma``."
 )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import reprlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, pairwise, permutations, product
 from math import factorial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from bayesbias._support.arguments import finite_number, one_of, whole_number
 from bayesbias._support.phrases import percent, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result, Section, filled, whole_table
-from bayesbias.baselines.bootstrap import draw_all, linked_sets, units_of, without_value
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, agreed, listed, many, mark_between
 from bayesbias.metrics import Query
@@ -36,7 +35,7 @@ from bayesbias.metrics.batch import (
 from bayesbias.metrics.catalogue import find_metric
 from bayesbias.metrics.queries import every_word
 from bayesbias.metrics.query_words import Lookup
-from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike, joint_vectors
 from bayesbias.numerics.resampling import ends
 from bayesbias.vectors import Case, Embedding, Twins, find_words
@@ -337,7 +336,8 @@ def rank(
             if usable and replicates:
                 random[label] = _on_topics(ready, usable, aggregate, replicates, seed, topics, notes)
             if lost := draws * bool(usable) - int(np.isfinite(drawn[label]).all(axis=1).sum()):
-                notes[f"{label}: {lost:,} of {many(draws, 'draw')} of words {without_value(lost)}."] = None
+                gone_out = agreed(lost, "has no value and was left out", "have no value and were left out")
+                notes[f"{label}: {lost:,} of {many(draws, 'draw')} of words {gone_out}."] = None
     notes = {**dict.fromkeys([*_of_words(gone, tables), *_left_out(left, len(chosen))]), **notes}
     if any(map(len, drawn.values())):
         notes[CALIBRATION] = None
@@ -633,3 +633,56 @@ def _chances(drawn: Mapping[str, FloatArray], names: list[str]) -> tuple[pd.Data
         pd.DataFrame(pairs, columns=["metric", "less", "more", "probability"]),
         pd.DataFrame(places, columns=["metric", "embedding", "rank", "probability"]),
     )
+
+
+Units = tuple[Hashable, ...]  # the words of a set, or its pairs of words
+
+
+class LinkedSets(NamedTuple):
+    """Sets that share words, directly or through others."""
+
+    size: int  # number of distinct units
+    places: dict[Units, IntArray]  # set to the place in it of each distinct unit; -1 where it does not hold it
+
+    def draw(self, rng: np.random.Generator) -> dict[Units, IntArray]:
+        """Places in each set of as many units as the sets hold, drawn with replacement; no set is left empty."""
+        while True:
+            drawn = rng.integers(0, self.size, self.size)
+            chosen = {units: places[drawn] for units, places in self.places.items()}
+            kept = {units: places[places >= 0] for units, places in chosen.items()}
+            if all(map(len, kept.values())):
+                return kept
+
+
+def linked_sets(sets: Iterable[Units]) -> tuple[LinkedSets, ...]:
+    """Sets by the words that they share; a set that shares none stands alone."""
+    groups: list[tuple[dict[Hashable, None], list[Units]]] = []
+    for units in dict.fromkeys(sets):
+        touching = [group for group in groups if any(unit in group[0] for unit in units)]
+        groups = [group for group in groups if group not in touching]
+        together = dict.fromkeys(unit for own, _ in touching for unit in own) | dict.fromkeys(units)
+        groups.append((together, [*(member for _, members in touching for member in members), units]))
+    linked = []
+    for pooled, members in groups:
+        place_of = {units: {unit: place for place, unit in enumerate(units)} for units in members}
+        places = {
+            units: np.array([own.get(unit, -1) for unit in pooled], dtype=np.intp) for units, own in place_of.items()
+        }
+        linked.append(LinkedSets(len(pooled), places))
+    return tuple(linked)
+
+
+def draw_all(linked: Iterable[LinkedSets], rng: np.random.Generator) -> dict[Units, IntArray]:
+    """One draw of every set."""
+    return {units: places for sets in linked for units, places in sets.draw(rng).items()}
+
+
+def units_of(ready: Prepared) -> dict[str, Units]:
+    """Set to what is drawn from it: words, by the keys of the embedding, or pairs for the target sets of pairs."""
+    keys = {name: tuple(ready.found.keys[word] for word in ready.found.words[name]) for name in ready.query.sets}
+    if ready.metric.paired:
+        pairs = list(zip(*(keys[name] for name in ready.query.targets), strict=True))
+        # a pair that is listed twice counts twice, as two pairs
+        numbered = tuple((pair, pairs[:i].count(pair)) for i, pair in enumerate(pairs))
+        return keys | dict.fromkeys(ready.query.targets, numbered)
+    return dict(keys)

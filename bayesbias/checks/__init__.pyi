@@ -1,6 +1,4 @@
-from ..baselines.bootstrap import bootstrap_metric as bootstrap_metric
 from ..contrast import adjustment as adjustment
-from ..contrast import mean_distances as mean_distances
 from ..distances import share_sample as share_sample
 from ..models import add_log_likelihood as add_log_likelihood
 from ..models import add_predictive as add_predictive
@@ -9,5 +7,4 @@ from ..reporting.verdicts import verdict_sentences as verdict_sentences
 from . import calibration as calibration
 from .convergence import check_relatedness as check_relatedness
 from .summaries import cluster_interval as cluster_interval
-from .summaries import variance_shares as variance_shares
 from .word_lists import check_words as check_words

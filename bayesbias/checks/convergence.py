@@ -197,7 +197,6 @@ THIN_LIST = 5  # protected words below which the prior always sets part of the w
 MOST_WIDTH = 0.1  # relative change of an interval's width from which on the prior is said to set part of it
 EXTREME_P = 0.01  # p-value over all connections below which a protected word is said to be too far from the others
 SCALES = frozenset(f"{name}_sd{common}" for name in ("connection", "attribute", "interaction") for common in ("", "0"))
-SCALES |= {"offset_sd"}  # what the model baseline calls the scale of its words
 
 
 @dataclass(frozen=True, repr=False)

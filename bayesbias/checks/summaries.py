@@ -1,4 +1,4 @@
-"""Intervals: of parameters, shares of variance, and contrasts with attribute words as clusters."""
+"""Intervals: of parameters, and of contrasts with attribute words as clusters."""
 
 from __future__ import annotations
 
@@ -121,42 +121,6 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     table = table.assign(**{column: table[column].astype("string") for column in dims})
     table.attrs |= {"prob": prob, "ci_kind": ci_kind, "notes": tuple(filter(None, [family_of(result.spec).caution]))}
     return table
-
-
-def variance_shares(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
-    """Shares of the variance of distances within each connection.
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit`.
-    prob
-        Posterior mass of the intervals.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``connection``, ``component`` (protected word, attribute word, word x group, residual; those that the
-        model has), ``mean``, ``sd``, ``low``, ``high``: shares, which add to 1 in each connection and draw.
-
-    Examples
-    --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, seed=0)
-    >>> bb.checks.variance_shares(post)["component"].unique().tolist()
-    ['protected word', 'attribute word', 'word x group', 'residual']
-    """
-    result = Fit.read(post)
-    prob = probability(prob, "prob")
-    parts = family_of(result.spec).variances(result)
-    total = sum(parts.values())
-    labels = [str(name) for name in result.posterior["connection"].to_numpy()]
-    pieces = [
-        pd.DataFrame({"connection": labels, "component": name, **describe(flat_draws(values / total), prob)})
-        for name, values in parts.items()
-    ]
-    # connection by connection, in their order
-    return pd.concat(pieces).sort_index(kind="stable").reset_index(drop=True)
 
 
 NO_SPREAD = 1e-12  # standard errors below this are rounding, in cosine distance: the attribute words agree

@@ -14,5 +14,4 @@ from bayesbias.contrast.contrast import cell_estimates as cell_estimates
 from bayesbias.contrast.contrast import cluster_sentence as cluster_sentence
 from bayesbias.contrast.contrast import connections_of as connections_of
 from bayesbias.contrast.contrast import contrasts as contrasts
-from bayesbias.contrast.contrast import mean_distances as mean_distances
 from bayesbias.contrast.contrast import size_sentence as size_sentence

@@ -28,7 +28,6 @@ from bayesbias.models.weights import (
     group_sums,
     group_weights,
     left_out,
-    list_columns,
     list_difference_sums,
     list_sums,
     why_no_association,
@@ -323,34 +322,6 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table.attrs = {**from_json(group.attrs["facts"]), "prob": prob}
     return table
-
-
-def mean_distances(post: xr.DataTree) -> pd.DataFrame:
-    """The observed mean distance of each protected word to each list.
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit`.
-
-    Returns
-    -------
-    DataFrame
-        One row a protected word, one column a list: the stereotypes of each group by its name, or of a table without
-        groups the connections, then the control lists. NaN where there is no distance. They are what
-        :func:`cell_estimates` are about.
-
-    Examples
-    --------
-    >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
-    >>> bb.checks.mean_distances(post).columns.tolist()
-    ['math', 'arts', 'human', 'neutral']
-    """
-    data = Fit.read(post).data
-    cells = cells_of(data)
-    places = list_columns(cells)
-    index = pd.Index(data.protected_words, name="protected_word")
-    return pd.DataFrame(cells.mean[:, places], index=index, columns=[cells.columns[place] for place in places])
 
 
 def cell_estimates(post: xr.DataTree) -> Estimates:

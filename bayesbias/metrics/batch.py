@@ -218,16 +218,6 @@ class Prepared:
         p_value = float(tails[self.options["alternative"]])
         return replace(measured, p_value=p_value, null_mean=mean, null_sd=sd, notes=(*measured.notes, note))
 
-    def mean_of_random_lists(self) -> float | None:
-        """The mean of a weighted sum of cosines over random attribute lists; None where that is not known."""
-        if self.metric.linear is None:
-            return None
-        try:
-            related, weights = self._weighted_cosines(self.metric.linear)
-        except InputError:  # the embedding has too few other words
-            return None
-        return _null_mean(self.metric.linear, related, weights)
-
     def _weighted_cosines(self, linear: Linear) -> tuple[Relatedness, FloatArray]:
         """The relatedness of the words of the sets, and the weights (J, W) of their cosines in the metric.
 

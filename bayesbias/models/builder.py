@@ -14,7 +14,7 @@ from pymc.logprob.transforms import Transform
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import DrawsWarning, warn
 from bayesbias.models import related
-from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
+from bayesbias.models.spec import ModelSpec, Pooled, common_of
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import cell_numbers
 
@@ -121,16 +121,8 @@ def _of_rows(spec: ModelSpec, data: Distances) -> pm.Model:
     with pm.Model(coords=_coords(data)) as model:
         # names that a fit's constant_data lacks: PyMC keeps 32 bits of whole numbers, and refuses those of the fit
         places = {name: pm.Data(f"{name}_of_pair", index, dims="pair") for name, index in _places(spec, data).items()}
-        if terms.intercept:
-            offset = priors["offset_mean"]
-            if not isinstance(offset, Normal):
-                raise TypeError("offset_mean has a normal prior")
-            m = priors["m"].in_pymc("m")
-            mean = pm.Normal("connection_mean", m + offset.mean, offset.sd, **population)
-            scale = priors["offset_sd"].in_pymc("connection_sd", dims="connection")
-        else:
-            mean = priors["connection_mean"].in_pymc("connection_mean", **population)
-            scale = _scales(spec, "connection_sd", "connection")
+        mean = priors["connection_mean"].in_pymc("connection_mean", **population)
+        scale = _scales(spec, "connection_sd", "connection")
         moved = {"dims": CELL, "default_transform": Standardised(*centred_cells(data))}
         if terms.protected_words == "student_t":
             word_mean = pm.StudentT("word_mean", nu=priors["word_nu"].in_pymc("word_nu"), mu=mean, sigma=scale, **moved)

@@ -34,7 +34,7 @@ def obstacle(spec: ModelSpec) -> str | None:
         return "it has effects of attribute words, which tie the connections together"
     if spec.terms.connection_sd == "pooled":
         return "its connection_sd are pooled, which ties the connections together"
-    return "it has a common intercept, which ties the connections together" if spec.terms.intercept else None
+    return None
 
 
 def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:

@@ -52,7 +52,6 @@ from bayesbias.numerics.marginal import LOG_2PI, Scales
 PairDensity = Callable[[slice], FloatArray]
 Truth = dict[str, FloatArray]
 PAIRS_AT_ONCE = 1024  # pairs whose draws are looked at together
-COMPONENTS = ("protected word", "attribute word", "word x group", "residual")  # parts of the variance of distances
 MOST_NUMBERS = 2**26
 """Draws times parameters of single words, or draws times pairs, that are held at most: half a gigabyte."""
 UNRELATED_CHANGES = (
@@ -210,37 +209,19 @@ class Independent:
         mean, sigma = posterior["word_mean"].to_numpy(), posterior["sigma"].to_numpy()
         spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]
         drawn: FloatArray = mean + spread * residuals(posterior, mean.shape, rng)
-        parts = self.variances(result)
-        if "attribute word" in parts:
-            variance = sum(parts[name] for name in ("attribute word", "word x group") if name in parts)
-            drawn += np.sqrt(variance)[:, :, None, :] * rng.standard_normal(mean.shape)
-        return drawn
-
-    def variances(self, result: Fit) -> dict[str, FloatArray]:
-        """Component to its variance, (chain, draw, connection), in the order of :data:`COMPONENTS`."""
-        posterior = result.posterior
-        spread = _with_tails(posterior["connection_sd"].to_numpy() ** 2, posterior, "word_nu")
-        parts = {"protected word": spread}
         if "attribute_sd" in posterior:
             scale = posterior["attribute_sd"].to_numpy()
-            by_list = scale[:, :, None] if scale.ndim == 2 else result.by_connection("attribute_sd")
-            parts["attribute word"] = np.broadcast_to(by_list**2, spread.shape)
-        if "interaction_sd" in posterior:
-            interaction = posterior["interaction_sd"].to_numpy()[:, :, None] ** 2
-            parts["word x group"] = np.broadcast_to(interaction, spread.shape)
-        sigma = posterior["sigma"].to_numpy()
-        residual = np.broadcast_to((sigma if sigma.ndim == 3 else sigma[:, :, None]) ** 2, spread.shape)
-        return parts | {"residual": _with_tails(residual, posterior, "nu")}
+            variance = (scale[:, :, None] if scale.ndim == 2 else result.by_connection("attribute_sd")) ** 2
+            if "interaction_sd" in posterior:
+                variance = variance + posterior["interaction_sd"].to_numpy()[:, :, None] ** 2
+            drawn += np.sqrt(variance)[:, :, None, :] * rng.standard_normal(mean.shape)
+        return drawn
 
     def drawn_truth(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Truth:
         """Parameters from the prior, scales without truncation: arrays of the posterior's shapes, without draws."""
         scales: Truth = {}
         for name, size in _scale_sizes(spec, data).items():
-            if spec.terms.intercept and name == "connection_mean":
-                scales["m"] = spec.priors["m"].draw(rng, 1)[0]
-                scales[name] = scales["m"] + spec.priors["offset_mean"].draw(rng, size)
-                continue
-            prior = spec.priors["offset_sd" if spec.terms.intercept and name == "connection_sd" else name]
+            prior = spec.priors[name]
             if isinstance(prior, Pooled):
                 common = spec.priors[common_of(name)].draw(rng, 1)
                 scales[common_of(name)] = common[0]
@@ -426,27 +407,6 @@ class Related(Independent):
             result.posterior["word_mean"].shape
         )
 
-    def variances(self, result: Fit) -> dict[str, FloatArray]:
-        """Variances that the vectors give: what a word's distances to protected words have in common, and the rest.
-
-        Common to all protected words (attribute word), to those of one group beyond that (word x group), to none.
-        """
-        spread = result.posterior["connection_sd"].to_numpy() ** 2
-        data = result.data
-        root, sizes = protected_root(data), np.bincount(data.group_index)
-        by_group = np.stack([root[data.group_index == i].sum(axis=0) for i in range(len(sizes))])
-        squares, pairs = float((root**2).sum()), float(sizes @ (sizes - 1))
-        own, every = float((by_group**2).sum()), float((root.sum(axis=0) ** 2).sum())
-        total = squares / len(root)
-        within = (own - squares) / pairs if pairs else total
-        across = float(len(root) ** 2 - sizes @ sizes)
-        shared = (every - own) / across if across else within
-        parts = {"attribute word": shared, "word x group": max(within - shared, 0.0)}
-        parts["residual"] = total - parts["attribute word"] - parts["word x group"]
-        factor = result.by_connection("sd_factor") ** 2
-        of_vectors = {name: np.broadcast_to(factor * max(part, 0.0), spread.shape) for name, part in parts.items()}
-        return {"protected word": spread, **of_vectors}
-
     def drawn_truth(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Truth:
         """Factors from their prior; the means of cells are the observed ones."""
         factors = priors_of(spec).factor.draw(rng, len(data.connection_classes))
@@ -545,15 +505,6 @@ def residuals(posterior: xr.Dataset, shape: tuple[int, ...], rng: np.random.Gene
         return rng.standard_normal(shape)
     nu = posterior["nu"].to_numpy()
     return rng.standard_t(nu.reshape(*nu.shape, *(1,) * (len(shape) - 2)), shape)
-
-
-def _with_tails(scale2: FloatArray, posterior: xr.Dataset, name: str) -> FloatArray:
-    """The variance of Student's t where there are degrees of freedom of this name, infinite for 2 and fewer."""
-    if name not in posterior:
-        return scale2
-    nu = posterior[name].to_numpy()[:, :, None]
-    value: FloatArray = scale2 * np.divide(nu, nu - 2, out=np.full_like(nu, np.inf), where=nu > 2)
-    return value
 
 
 def _observed_means(data: Distances) -> FloatArray:

@@ -35,7 +35,6 @@ DIMS: dict[str, Dims] = {
 """Dimensions of the posterior variables beyond chain and draw; a scale that is shared has none."""
 SIGNED = {
     "connection_mean",
-    "m",
     "word_mean",
     "connection_covariance",
     "attribute_effect",
@@ -123,7 +122,7 @@ def posterior_variables(spec: ModelSpec, held: Collection[Hashable], adjusted: b
         return {
             name: (*STEPS, *DIMS[name]) for name in ("word_mean", "connection_mean") if name in {"word_mean", *held}
         }
-    names = {"connection_mean", "connection_sd", "word_mean", *spec.priors} - {"offset_mean", "offset_sd"}
+    names = {"connection_mean", "connection_sd", "word_mean", *spec.priors}
     names |= {"attribute_effect"} if spec.crossed else set()
     on_groups = {"interaction_sd", "interaction_effect"}
     names = names | on_groups if on_groups & set(held) and on_groups & names else names - on_groups

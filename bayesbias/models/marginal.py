@@ -404,9 +404,7 @@ def obstacle(spec: ModelSpec) -> str | None:
         return "its residuals are not normal, so that nothing can be integrated out"
     if spec.terms.protected_words != "normal":
         return "its protected words are not normal around their connection"
-    if not spec.crossed:
-        return "it has no effects of attribute words"
-    return "it has a common intercept" if spec.terms.intercept else None
+    return None if spec.crossed else "it has no effects of attribute words"
 
 
 def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:

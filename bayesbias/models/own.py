@@ -115,10 +115,6 @@ class Own(Independent):
             flat[..., place] = np.take_along_axis(values, rows[..., None], axis=2)[..., 0]
         return drawn
 
-    def variances(self, result: Fit) -> dict[str, FloatArray]:
-        """Refused."""
-        refuse("be split into shares of variance")
-
     def cell_errors(self, result: Fit) -> CellErrors:
         """Refused: the errors of attribute words and of protected words are not told apart by draws."""
         refuse("enter a second stage, which needs the covariance of its errors")

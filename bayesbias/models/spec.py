@@ -223,10 +223,6 @@ def log_priors(values: Mapping[str, FloatArray], priors: Mapping[str, Prior]) ->
 
     ``values`` are arrays (chain, draw, ...) by parameter. Constants are left out.
     """
-    values = dict(values)
-    if "m" in values:
-        values["offset_mean"] = values["connection_mean"] - values["m"][:, :, None]
-        values["offset_sd"] = values["connection_sd"]
     terms = {}
     for name, prior in priors.items():
         value = _log_density(prior, values[name], values.get(common_of(name)))
@@ -260,7 +256,6 @@ class Terms(Document):
     the means of protected words are ``normal`` around those of their connection or ``student_t``, with heavier tails.
     """
 
-    intercept: bool = False
     connection_sd: Literal["separate", "pooled"] = "separate"
     attribute_sd: Literal["none", "shared", "pooled", "separate"] = "none"
     word_x_group: bool = False
@@ -282,11 +277,7 @@ def _priors_needed(likelihood: Likelihood, terms: Terms) -> dict[str, Any]:
     """Name to kind of prior, for each parameter that a model with these parts has."""
     if likelihood.sigma == "vectors":
         return {"sd_factor": LogNormal, "connection_covariance": InverseWishart}
-    if terms.intercept:
-        needed: dict[str, Any] = {"m": Normal, "offset_mean": Normal, "offset_sd": Scale}
-    else:
-        needed = {"connection_mean": Normal}
-        needed |= _scales_needed("connection_sd", terms.connection_sd)
+    needed: dict[str, Any] = {"connection_mean": Normal, **_scales_needed("connection_sd", terms.connection_sd)}
     needed["sigma"] = Scale
     if terms.attribute_sd != "none":
         needed |= _scales_needed("attribute_sd", terms.attribute_sd)
@@ -447,12 +438,8 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
     head = check(_Head, content, where)
     if head.terms.word_x_group and head.terms.attribute_sd == "none":
         raise InputError(f"{where}: word_x_group needs an attribute_sd: shared, pooled or separate")
-    if head.terms.intercept and head.terms.connection_sd == "pooled":
-        raise InputError(f"{where}: connection_sd = 'pooled' goes with intercept = false")
     if head.likelihood.sigma == "vectors" and (head.likelihood.family != "normal" or head.terms != Terms()):
-        raise InputError(
-            f"{where}: with sigma = 'vectors' residuals are normal, without an intercept or effects of attribute words"
-        )
+        raise InputError(f"{where}: with sigma = 'vectors' residuals are normal, without effects of attribute words")
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in _priors_needed(head.likelihood, head.terms).items()}
     priors_kind = create_model("Priors", __base__=Document, **fields)
     priors = check(create_model("Model", __base__=_Head, priors=(priors_kind, ...)), content, where).priors

@@ -316,13 +316,6 @@ def signal(axis: MeanOffset) -> Signal:
     return Signal(SIGNALS[kept], mass, SIGNALS[kept, None] ** 2 / total[kept], axis.mean, noise, axis.freedom)
 
 
-def drawn_signal(size: int, rng: np.random.Generator) -> FloatArray:
-    """A draw (size,) of the signal behind a mean offset from its prior."""
-    mass = np.exp(log_half_cauchy(SIGNALS, TYPICAL))
-    drawn: FloatArray = rng.choice(SIGNALS, p=mass / mass.sum()) * rng.standard_normal(size)
-    return drawn
-
-
 @dataclass(frozen=True)
 class _OutsideRelation:
     """Draws (D,) of the relation of latent outside values to latent places."""

@@ -18,7 +18,6 @@ from bayesbias.plots.fits import plot_predictions as plot_predictions
 from bayesbias.plots.general import forest as forest
 from bayesbias.plots.general import matrix as matrix
 from bayesbias.plots.general import strip as strip
-from bayesbias.plots.metrics import plot_null_weat as plot_null_weat
 from bayesbias.plots.metrics import plot_ranking as plot_ranking
 from bayesbias.plots.metrics import plot_silhouette as plot_silhouette
 from bayesbias.plots.metrics import plot_topic_null as plot_topic_null

@@ -17,7 +17,7 @@ from bayesbias._support.arguments import flag
 from bayesbias._support.phrases import difference, signed
 from bayesbias.baselines.ranking import Ranking
 from bayesbias.baselines.silhouettes import Silhouette, silhouette_accuracy
-from bayesbias.checks.calibration.null_models import NullWeat, as_far
+from bayesbias.checks.calibration.null_models import as_far
 from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray
@@ -239,52 +239,6 @@ def _limits(panel: Sequence[Silhouette], zoom: bool | None) -> tuple[tuple[float
 
 
 BARS, MARK = "#56B4E9", "#D55E00"
-
-
-@picture(NullWeat, "simulate_null_weat")
-def plot_null_weat(result: NullWeat, title: str | None = None) -> Figure:
-    """WEAT of samples of noise, and of one sample whose words are dealt out anew, with the sample marked.
-
-    Figures 10 and 8 of Dobrzeniecka and Urbaniak (2024): histograms of s and of the effect size, above over samples,
-    below over partitions; the grey band holds ``prob`` of them.
-
-    Parameters
-    ----------
-    result
-        A result of :func:`simulate_null_weat`.
-    title
-        Title above the panels, which keep theirs; by default none.
-
-    Examples
-    --------
-    >>> found = bb.calibration.simulate_null_weat(words=4, draws=200)
-    >>> bb.plots.plot_null_weat(found).savefig("null.png")
-    """
-    observed = (result.observed_s, result.observed_effect_size)
-    far = [f"{share:.1%} of samples\nas far from 0" for share in result.summary()["as_extreme"]]
-    rows = (
-        ("samples of noise", (result.s, result.effect_size), far),
-        ("partitions", (result.partition_s, result.partition_effect_size), [f"p = {result.test.p_value:.3g}"] * 2),
-    )
-    figure = new_figure(8.2, 5.8)
-    for (kind, values, captions), axes_row in zip(rows, figure.subplots(2, 2), strict=True):
-        titles = ("Sum statistic s", "Effect size")
-        for axes, drawn, mark, words, heading in zip(axes_row, values, observed, captions, titles, strict=True):
-            low, high = np.quantile(drawn, [(1 - result.prob) / 2, (1 + result.prob) / 2])
-            axes.axvspan(low, high, color="#EDEDED", zorder=0)
-            axes.hist(drawn, bins=60, color=BARS, zorder=2)
-            _observed(axes, mark, words, bool(mark > np.median(drawn)))
-            axes.set_yticks([])
-            most = max(np.abs(drawn).max(), abs(mark)) * 1.35
-            axes.set_xlim(-most, most)
-            style_axes(axes, "", f"{heading} of {kind}: {mark:.2f}")
-    note_below(
-        figure,
-        f"{len(result.s):,} samples of noise with sd {result.sd:g}, {result.words} + {result.words} words, "
-        f"{result.attributes} + {result.attributes} attributes; {'all' if result.test.exact else 'random'} "
-        f"{len(result.partition_s):,} partitions of one sample",
-    )
-    return figure
 
 
 def _observed(axes: Axes, mark: float, words: str, right: bool) -> None:

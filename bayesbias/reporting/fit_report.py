@@ -31,7 +31,7 @@ from bayesbias._support.results import (
 from bayesbias.checks.calibration.null_models import as_far
 from bayesbias.checks.calibration.topics import TopicNull, refuse_other
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
-from bayesbias.checks.summaries import PROB, summary, variance_shares
+from bayesbias.checks.summaries import PROB, summary
 from bayesbias.contrast import (
     adjustment,
     beside_associated,
@@ -502,8 +502,6 @@ def _models(facts: _PageFacts) -> Iterator[Block]:
 
 def _coefficients(facts: _PageFacts) -> Iterator[Block]:
     yield Picture("coefficients", WORDS.coefficients(), partial(plot_coefficients, facts.post, facts.prob))
-    if not facts.result.spec.own:
-        yield WORDS.table("variances", variance_shares(facts.post, facts.prob))
     everything = summary(facts.post, facts.prob)
     of_words = everything["protected_word"].notna()
     everything["connection"] = everything["connection"].fillna(everything.get("attribute_class")).fillna("")

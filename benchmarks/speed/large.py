@@ -27,6 +27,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.vectors import keyed_vectors
 from bayesbias.vectors.readers import Named, blocks
+from benchmarks.inside import simulate
 from benchmarks.study import Design, crossed, main
 
 WORDS, DIMENSIONS, WANTED = 684_830, 300, 800
@@ -205,7 +206,7 @@ def simulated(protected, attributes, seed=0):
     half, part = protected // 2, attributes // 4
     shape = {"groups": {"a": half, "b": half}, "stereotypes": {"a": part, "b": part}, "human": part, "neutral": part}
     scales = {"connection_sd": 0.02, "attribute_sd": 0.03, "interaction_sd": 0.0, "sigma": 0.05}
-    return bb.calibration.simulate(shape, "crossed", {"connection_mean": 0.9, **scales}, seed)
+    return simulate(shape, "crossed", {"connection_mean": 0.9, **scales}, seed)
 
 
 def vectors_and_lists(protected, attributes, groups=2, others=500, dimensions=100):

@@ -1,10 +1,7 @@
 """The fast engines against NUTS on the same models.
 
-- ``marginal_against_nuts``: means and sds of every parameter of the crossed models, in Monte Carlo errors;
-- ``tables_against_nuts``: the same, with fewer draws, for the published model and the crossed one on all 18 published
-  tables;
-- ``paired_against_nuts``: changes against NUTS on all embeddings at once, with a full covariance: differences of means
-  in posterior sds, ratios of sds, and differences of P(shrank), over the whole list and all words;
+- ``tables_against_nuts``: means and sds of every parameter, in Monte Carlo errors, of the published model and the
+  crossed one on all 18 published tables;
 - ``against_nuts``: the model of related words in the bundled vectors.
 """
 
@@ -15,12 +12,8 @@ import numpy as np
 from arviz_stats.base import array_stats
 
 import bayesbias as bb
-from benchmarks import study
-from benchmarks.builders import joint_nuts
-from benchmarks.study import Design, crossed, main, published_table
+from benchmarks.study import TABLES, Design, crossed, main, published_table
 
-TABLES = ("gender_group_google_dataset", "race_group_reddit_dataset", "religion_group_reddit_dataset", "weat_1_google")
-MODELS = ("crossed", "crossed_plain", "crossed_shared")
 DRAWS, COMPARED = 4000, ("word_mean", "sd_factor", "connection_mean", "connection_sd")
 
 
@@ -30,10 +23,10 @@ def flat(values, steps):
     return draws[..., ~np.isnan(draws[(0,) * len(steps)])]
 
 
-def marginal_against_nuts(cell, nuts_draws=16_000):
+def tables_against_nuts(cell):
     """Seeds of the fast engine are the replicates."""
     table, model, seeds, begin = published_table(cell["table"]), cell["model"], cell.replicates, time.perf_counter()
-    nuts = bb.fit(table, model, engine="nuts", draws=nuts_draws, chains=4, seed=1)
+    nuts = bb.fit(table, model, engine="nuts", draws=4000, chains=4, seed=1)
     seconds, verdict = time.perf_counter() - begin, bb.diagnose(nuts)
     fits = [bb.fit(table, model, draws=DRAWS, seed=seed) for seed in range(seeds)]
     pareto_k = max(bb.diagnose(post).pareto_k or np.nan for post in fits)
@@ -64,35 +57,6 @@ def marginal_against_nuts(cell, nuts_draws=16_000):
         }
 
 
-def paired_against_nuts(cell):
-    topic, found, seconds = cell["topic"], {}, {}
-    names = {"before": f"{topic}_group_reddit_dataset", "after": f"debiased_{topic}_reddit"}
-    pair = {side: published_table(name) for side, name in names.items()}
-    for engine, compare in (("marginal", partial(bb.compare, model="change")), ("nuts", joint_nuts.compare)):
-        start = time.perf_counter()
-        found[engine] = compare(pair, seed=7, draws=DRAWS)
-        seconds[engine] = time.perf_counter() - start
-    fast, slow = found.values()
-    shrank = [each.outcomes("associated", "human")["p_shrank"].to_numpy() for each in (fast, slow)]
-    for name in (*fast.connections, "associated - human"):
-        one, other = (each.changes(None if " - " in name else name) for each in (fast, slow))
-        apart, ratio = (one["mean"] - other["mean"]) / other["sd"], one["sd"] / other["sd"]
-        yield {
-            "quantity": name,
-            "mean": one["mean"][0],
-            "nuts_mean": other["mean"][0],
-            "sd": one["sd"][0],
-            "nuts_sd": other["sd"][0],
-            "words_apart_sds": apart[1:].abs().max(),
-            "words_sd_ratio_low": ratio[1:].min(),
-            "words_sd_ratio_high": ratio[1:].max(),
-            "p_shrank_apart": np.abs(shrank[0] - shrank[1]).max(),
-            "seconds": seconds["marginal"],
-            "nuts_seconds": seconds["nuts"],
-            "nuts_faults": "; ".join(slow.faults),
-        }
-
-
 def related_against_nuts(cell):
     """Draws of NUTS are the replicates."""
     table, draws = bb.distance_table("google-news-slice", cell["words"]), cell.replicates
@@ -114,14 +78,7 @@ def related_against_nuts(cell):
 
 
 DESIGNS = (
-    Design("marginal_against_nuts", crossed(table=TABLES, model=MODELS), marginal_against_nuts, 8),
-    Design(
-        "tables_against_nuts",
-        crossed(table=study.TABLES, model=("published", "crossed")),
-        partial(marginal_against_nuts, nuts_draws=4000),
-        4,
-    ),
-    Design("paired_against_nuts", crossed(topic=("religion", "gender", "race")), paired_against_nuts, 1),
+    Design("tables_against_nuts", crossed(table=TABLES, model=("published", "crossed")), tables_against_nuts, 4),
     Design("related/against_nuts", crossed(words=("gender", "race", "religion")), related_against_nuts, 4000),
 )
 

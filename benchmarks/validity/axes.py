@@ -25,6 +25,7 @@ import bayesbias as bb
 from benchmarks.inside import axes, find_poles, offsets, poles_of, s_values, unit_rows
 from benchmarks.study import SHARED, Design, crossed, excludes, main, root_mean_square
 from benchmarks.validity.lists import SLICE
+from benchmarks.validity.priors import drawn_signal
 
 POOL = 13_000
 """Words that random pairs are made of."""
@@ -194,7 +195,7 @@ def planted(space, replicates, rng):
             strata = real[rng.integers(len(real))]
             moved = strata.weights @ strata.vectors
         else:
-            moved = field.basis @ (np.sqrt(field.variances) * offsets.drawn_signal(len(field.variances), rng))
+            moved = field.basis @ (np.sqrt(field.variances) * drawn_signal(len(field.variances), rng))
 
         def ends(pairs, moved=moved):
             return [unit_rows(units[pairs[:, side]] + sign * moved / 2) for side, sign in ((0, -1), (1, 1))]

@@ -7,11 +7,7 @@ Nothing is biased in any of these studies. ``--files glove=FILE`` takes an embed
   a band, and all words are of that band; control lists are made of topics of eight words;
 - ``unlike_frequency``: rows of single words where the stereotypes of the first group are random words (or a topic) of
   one band of ranks and those of the others of another one: how often they exclude 0, as they are and adjusted for the
-  order of the file, and whether ``balance`` warns;
-- ``frequency_balance``: slopes of all published tables, and their contrasts before and after adjusting;
-- ``frequency_null``: pseudo-stereotypes from the frequent third of the neutral list of published tables: intervals of
-  associated - neutral that exclude 0 as measured, where ``balance`` does not warn, and adjusted
-  (``--files frequencies=...`` for others than wordfreq's).
+  order of the file, and whether ``balance`` warns.
 """
 
 from dataclasses import replace
@@ -24,14 +20,12 @@ from benchmarks.inside import (
     Distances,
     association_rows,
     measured_relatedness,
-    pseudo_lists,
     related_model,
     unit_rows,
     vocabularies,
-    word_values,
     word_weights,
 )
-from benchmarks.study import TABLES, TAIL, Design, crossed, generator, main, published_table
+from benchmarks.study import TAIL, Design, crossed, generator, main
 from benchmarks.validity.lists import SPEC, answer, nearest, vocabulary
 
 BANDS = {"300 to 100,000": (300, 100_000), "20,000 to 60,000": (20_000, 60_000), "300 to 20,000": (300, 20_000)}
@@ -43,15 +37,6 @@ UNLIKE = {
     "random, 3,000-20,000 both": ((3000, 20_000), (3000, 20_000), False),
     "topics, 3,000-10,000 against 20,000-60,000": ((3000, 10_000), (20_000, 60_000), True),
 }
-NULL = (
-    "race_group_glove_dataset",
-    "gender_group_glove_dataset",
-    "weat_7_glove",
-    "religion_group_glove_dataset",
-    "race_group_google_dataset",
-    "weat_7_google",
-    "gender_group_reddit_dataset",
-)
 
 
 def protected_of(vectors, name):
@@ -207,37 +192,10 @@ def unlike_frequency(cell):
         yield row
 
 
-def frequency_balance(cell):
-    table, frequencies = published_table(cell["table"]), cell.options.files.get("frequencies", "wordfreq")
-    found = bb.balance(table, frequencies)
-    post = bb.fit(table, "crossed", seed=0, adjust="frequency", frequencies=frequencies)
-    slope = found.slopes.iloc[0]
-    rows = bb.checks.adjustment(post).assign(slope=slope["slope"], r2=slope["r2"])
-    return rows.merge(found.contrasts, on="contrast").to_dict("records")
-
-
-def frequency_null(cell):
-    table, frequencies = published_table(cell["table"]), cell.options.files.get("frequencies", "wordfreq")
-    words = table.loc[table["connection"] == "neutral", "attribute_word"].unique().astype(str)
-    zipf = word_values(words.tolist(), "frequency", frequencies).of(words)
-    relabel = pseudo_lists(table, "neutral", words[zipf >= np.nanquantile(zipf, 2 / 3)].tolist())
-    for at in range(cell.replicates):
-        drawn = relabel(np.random.default_rng([3, at]))
-        found = bb.balance(drawn, frequencies).contrasts.set_index("contrast")
-        post = bb.fit(drawn, "crossed", draws=1000, chains=1, seed=at, adjust="frequency", frequencies=frequencies)
-        for row in bb.checks.adjustment(post).to_dict("records"):
-            raw, adjusted = (row[f"{how}_low"] > 0 or row[f"{how}_high"] < 0 for how in ("raw", "adjusted"))
-            warned = bool(found.loc[row["contrast"], "warning"])
-            calls = {"raw": raw, "warned": warned, "not warned": raw and not warned, "adjusted": adjusted}
-            yield {"contrast": row["contrast"], **calls}
-
-
 RARE = crossed(lists=("gender", "race", "religion"), ranks=BANDS)
 DESIGNS = (
     Design("related/rare_words", RARE, rare_words, by=("sample", "statement"), how={"se": "rate"}),
     Design("related/unlike_frequency", crossed(lists=("gender", "religion"), cell=UNLIKE), unlike_frequency, by=()),
-    Design("frequency_balance", crossed(table=TABLES), frequency_balance, 1),
-    Design("frequency_null", crossed(table=NULL), frequency_null, by=["contrast"]),
 )
 
 if __name__ == "__main__":

@@ -2,12 +2,6 @@
 
 Two random halves are two samples of one population, so that the difference of their statements has mean 0.
 
-- ``calibration/halves``: contrasts of the published tables, whose attribute words, protected words, or both are split;
-  each half is fitted with ``crossed``. Where attribute words alone are split, the contrast is that of the given
-  protected words, otherwise that of similar ones. A ratio above 1 is an interval that is too wide;
-- ``calibration/row_halves``: rows of single words: published tables with ``crossed``, bundled lists in two embeddings
-  (``--files 'glove 50d'=FILE``) with the default, whose rows are as observed or pooled, and how far rows of one half
-  lie from the observed associations of the other;
 - ``related/halves``: mean distances of a list to its own protected words, and these less those of the other groups
   (controls: to all), for halves at random and by topic: two clusters of its vectors. Lists are the bundled ones and
   random topics for the same protected words. Beside it the interval that takes words for independent (Welch);
@@ -20,7 +14,6 @@ Two random halves are two samples of one population, so that the difference of t
 import warnings
 from dataclasses import replace
 from itertools import islice, product
-from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -34,14 +27,12 @@ from benchmarks.builders.sentence_vectors import LISTS as SENTENCES
 from benchmarks.builders.sentence_vectors import encoded
 from benchmarks.inside import (
     Distances,
-    Fit,
     measured_relatedness,
     related_model,
     template_variation,
     unit_rows,
-    weights_of,
 )
-from benchmarks.study import PROB, TABLES, TAIL, Design, crossed, main, published_table
+from benchmarks.study import PROB, TAIL, Design, crossed, main
 from benchmarks.validity.lists import (
     SLICE,
     SPEC,
@@ -53,129 +44,16 @@ from benchmarks.validity.lists import (
     vocabulary_of,
 )
 
-WORDS = {
-    "attribute words": (("attribute_word", "attribute_class"),),
-    "protected words": (("protected_word", "group"),),
-    "both": (("attribute_word", "attribute_class"), ("protected_word", "group")),
-}
-BESIDE = ("human", "neutral", "different")
 BUNDLED = ("gender", "race", "religion", "weat1", "weat3", "weat6", "weat7", "weat8")
-PARTED = ("gender", "religion", "race", "weat1", "weat6", "weat7", "weat8")
 SOURCES = {"google news": SLICE}
 RANDOM_SPLITS, STARTS, FEWEST = 20, 10, 4
 """Random splits of each bundled list, runs of k-means, and words of the shortest list that is split."""
 LIMIT = ndtri(1 - TAIL)
 
 
-def halved(table, column, within, rng):
-    """True for the rows whose word is in the first half; the words of each list are split, odd ones at random."""
-    words = table.drop_duplicates(column)
-    lists = words[within].astype("string").fillna("")
-    first = set()
-    for name in lists.unique():
-        listed = rng.permutation(words.loc[lists == name, column].to_numpy())
-        first.update(listed[: (len(listed) + rng.integers(2)) // 2])
-    return table[column].isin(first).to_numpy()
-
-
-def halves_of(table, kind, rng):
-    """The two halves of a table."""
-    sides = [halved(table, *names, rng) for names in WORDS[kind]]
-    return table[np.all(sides, axis=0)], table[~np.any(sides, axis=0)]
-
-
 def quietly(half, model, **how):
     with warnings.catch_warnings(action="ignore"):
         return bb.fit(half, model, **how)
-
-
-def spread(apart, combined):
-    """Combined sd, true sd of the difference, their ratio, and the share of differences within the interval."""
-    width, true = (np.sqrt(np.mean(np.square(values))) for values in (combined, apart))
-    covered = np.mean(np.abs(apart) <= LIMIT * combined)
-    return {"combined_sd": width, "true_sd": true, "ratio": width / true, "covered": covered}
-
-
-def contrast_draws(result, second, population):
-    """The fit's own draws (D,) of the contrast of associated words with others."""
-    connections = result.posterior["connection"].to_numpy().tolist()
-    places = [connections.index(name) for name in ("associated", second)]
-    kept = result.data.filled[:, places].all(axis=1)
-    if population == "similar" or not kept.any():
-        means = result.draws("connection_mean")[:, places]
-    else:
-        words = result.draws("word_mean")[:, kept][:, :, places]
-        means = np.einsum("djk,j->dk", words, weights_of.whole_weights(result.data, kept)[kept])
-    return means[:, 0] - means[:, 1]
-
-
-def contrasts_of(half, population, seed):
-    """Contrast to the mean and sd of its draws."""
-    post, found = quietly(half, "crossed", draws=400, seed=seed), {}
-    held = post["posterior"]["connection"].to_numpy().tolist()
-    for name in (each for each in BESIDE if {each, "associated"} <= set(held)):
-        whole = contrast_draws(Fit(post), name, population)
-        found[name] = whole.mean(), whole.std(ddof=1)
-    return found
-
-
-def table_halves(cell):
-    kind, table = cell["halved"], published_table(cell["table"])
-    rng = np.random.default_rng([0, crc32(f"{cell['table']} {kind}".encode())])
-    population = "given" if kind == "attribute words" else "similar"
-    seen = {each: [] for each in BESIDE}
-    for number in range(cell.replicates):
-        halves = enumerate(halves_of(table, kind, rng))
-        one, two = (contrasts_of(half, population, 2 * number + at) for at, half in halves)
-        for each in one.keys() & two.keys():
-            (first, sd), (second, other) = one[each], two[each]
-            seen[each].append((first - second, np.hypot(sd, other)))
-    for each, values in seen.items():
-        if values:
-            labels = {"contrast": f"associated - {each}", "population": population, "splits": len(values)}
-            yield labels | spread(*np.array(values).T)
-
-
-def observed(half):
-    """Double-centred mean distances of the words to their own lists, from the rows of a table."""
-    stereotypes = half[half["connection"].isin(["associated", "different"])].astype(
-        {"attribute_class": "string", "group": "string"}
-    )
-    means = stereotypes.pivot_table("distance", ["protected_word", "group"], "attribute_class", observed=True)
-    group = means.index.get_level_values("group")
-    lists = stereotypes[stereotypes["connection"] == "associated"].drop_duplicates("group").set_index("group")
-    own = means.columns.get_indexer(lists["attribute_class"].reindex(group))
-    apart = means.sub(means.mean(axis=1), axis=0)
-    apart = apart - apart.groupby(group.to_numpy()).mean().mean()
-    size = means.shape[1]
-    return pd.Series(apart.to_numpy()[np.arange(len(apart)), own] * size / (size - 1), apart.droplevel("group").index)
-
-
-def row_halves(cell):
-    name, _, embedding = cell["table"].partition(", ")
-    if embedding:
-        vectors = vocabulary_of(replace(cell, levels={"embedding": embedding}), SOURCES)
-        table = bb.distance_table(vectors.kv, name, case="fallback")
-    else:
-        table = published_table(name)
-    rng = np.random.default_rng([1, crc32(cell["table"].encode())])
-    seen = {kind: [] for kind in (("association", "pooled") if embedding else ("association",))}
-    for _ in range(cell.replicates):
-        halves = halves_of(table, "attribute words", rng)
-        raw = [observed(half) for half in halves]
-        for kind, frames in seen.items():
-            posts = (quietly(half, cell["model"], draws=1000, seed=0) for half in halves)
-            both = [bb.contrasts(post, rows=kind).iloc[1:].set_index("protected_word") for post in posts]
-            words = both[0].index.intersection(both[1].index)
-            one, two = (each.loc[words] for each in both)
-            frame = {"apart": one["mean"] - two["mean"], "combined": np.hypot(one["sd"], two["sd"])}
-            frame |= {"error": one["mean"] - raw[1].loc[words], "error_raw": raw[0].loc[words] - raw[1].loc[words]}
-            frames.append(pd.DataFrame(frame))
-    for kind, frames in seen.items():
-        every = pd.concat(frames)
-        row = {"rows": kind, "words": len(frames[0]), "splits": cell.replicates}
-        errors = {f"rmse{end}": np.sqrt((every[f"error{end}"] ** 2).mean()) for end in ("", "_raw")}
-        yield row | spread(every["apart"], every["combined"]) | errors
 
 
 def split_by_topic(units, rng):
@@ -309,18 +187,12 @@ def template_halves(cell):
                 yield {"frames": label, "contrast with associated": other, "coverage": held}
 
 
-ROWS = crossed(table=TABLES, model=["crossed"])
-ROWS += crossed(
-    table=[f"{name}, {each}" for each in ("google news", "glove 50d") for name in PARTED], model=["related"]
-)
 LISTED = crossed(embedding=TWO, words=BUNDLED, lists=("bundled", "random topics"))
 SHUFFLED = crossed(
     embedding=("google news", "glove 50d"), words=("gender", "religion", "race", "weat1", "weat7", "weat8")
 )
 TEMPLATES = ("frames", "contrast with associated")
 DESIGNS = (
-    Design("calibration/halves", crossed(table=TABLES, halved=WORDS), table_halves, 40, 5),
-    Design("calibration/row_halves", ROWS, row_halves, 20, 5),
     Design("related/halves", LISTED, halves, by=("split", "list", "quantity"), how={"se": "rate"}),
     Design("related/shuffled", SHUFFLED, shuffled, 50),
     Design("sentences/halves", crossed(vectors=VECTORS), template_halves, 400, 3, TEMPLATES, {"count": "intervals"}),

@@ -1,4 +1,4 @@
-"""The published study's tables again: its contrasts, what it says about debiasing, and which model predicts best.
+"""The published study's tables again: its contrasts, and what it says about debiasing.
 
 - ``headline``: how much of associated - human is special to a word's own stereotypes: it is the sum of associated -
   different and different - human. By the crossed model for the given protected words, and by the published model as the

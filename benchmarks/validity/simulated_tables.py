@@ -1,83 +1,34 @@
 """Distance tables with a known truth: false positives, coverage, ranks, and the real null.
 
-- ``simulated``: false positives without bias, simulated tables of published shapes;
-- ``real_null``: the same for pseudo-lists from the neutral words of the published tables;
-- ``calibration_small_lists``: false positives and coverage of a planted bias in short lists, under default priors of
-  the scales and under Exponential(2); scales are typical ones, those of protected or of attribute words also a third of
-  that and three times as large;
+- ``real_null``: false positives for pseudo-lists from the neutral words of the published tables;
+- ``calibration_small_lists``: false positives in short lists; scales are typical ones, those of protected or of
+  attribute words also a third of that and three times as large;
 - ``calibration_extreme_12``, ``calibration_extreme_2`` (stereotypes of a group): one protected word of 15 whose
   associated mean is .4 below that of the population: coverage of its contrast, and how often ``diagnose`` names it;
 - ``changes``: intervals of changes, simulated tables before and after, with a known change and without one. Distances
   before follow the crossed model and changes the model of changes, with the scales that both have in the published
   tables before and after debiasing;
 - ``ranks``, ``ranks_2``, ``related_ranks``: simulation-based calibration of the fast engines;
-- ``ranks_own``: simulation-based calibration of a model of one's own in PyMC, fitted by ``bayesbias.fit``;
-- ``priors``: printed intervals for truths that were drawn from each model's own prior;
-- ``power``: what tests of ranks see of intervals that are too narrow, too wide or shifted: the truth and the draws are
-  normal, so that the rank of the truth among 199 draws is binomial given the truth.
+- ``ranks_own``: simulation-based calibration of a model of one's own in PyMC, fitted by ``bayesbias.fit``.
 """
 
-from itertools import product
+from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pymc as pm
-from scipy.special import ndtr
+from scipy.stats import kstwo
 
 import bayesbias as bb
-from benchmarks.inside import Ranks, kolmogorov_smirnov, model_of_text, read_distances, spread_test
-from benchmarks.study import TABLES, Design, crossed, holds, main, published_table
+from benchmarks.inside import DistanceTable, family_of, judged, random_parts, read_distances, simulate, table_of_shape
+from benchmarks.study import PROB, TABLES, Design, crossed, holds, main, published_table
 
-ALWAYS = ("published", "crossed", "crossed_plain")
-RELIGION = {
-    "connection_mean": 0.93,
-    "connection_sd": {"associated": 0.127, "different": 0.100, "human": 0.058, "neutral": 0.038},
-    "sigma": 0.117,
-    "attribute_sd": 0.135,
-    "interaction_sd": 0.0,
-}
-BY_CLASS = {"attribute_sd": {"stereotype": 0.193, "human": 0.129, "neutral": 0.138}, "sigma": 0.118}
-WEAT = {
-    "connection_mean": 0.93,
-    "connection_sd": {"associated": 0.019, "different": 0.020, "human": 0.015, "neutral": 0.0105},
-    "sigma": 0.053,
-    "attribute_sd": 0.053,
-    "interaction_sd": 0.0,
-}
-WITH_GROUPS = {"interaction_sd": 0.026, "sigma": float(np.sqrt(0.053**2 - 0.026**2))}
-TRUTHS = {
-    "religion/Reddit": ("religion_group_reddit_dataset", RELIGION),
-    "religion/Reddit, unequal class scales": ("religion_group_reddit_dataset", RELIGION | BY_CLASS),
-    "WEAT 1/Google": ("weat_1_google", WEAT),
-    "WEAT 1/Google, word x group": ("weat_1_google", WEAT | WITH_GROUPS),
-}
+ALWAYS, METRICS = ("published", "crossed"), ("cluster", "weat", "t_test")
 WORLDS = {"3 x 8": (3, 8, 8), "6 x 12": (6, 12, 20), "15 x 25": (15, 25, 40), "50 x 500": (50, 500, 500)}
 """Protected words of both groups, stereotype words of both, control words of a list."""
-TYPICAL_SCALES = {
-    "connection_sd": {"associated": 0.054, "different": 0.050, "human": 0.045},
-    "sigma": {"associated": 0.069, "different": 0.065, "human": 0.063},
-    "attribute_sd": {"stereotype": 0.077, "human": 0.060},
-    "interaction_sd": 0.012,
-}
-"""Medians over the published tables of the posterior means of the crossed model."""
 FACTORS = {0.33: 1 / 3, 1.0: 1.0, 3.0: 3.0}
-PLANTED, LARGE = -0.3, 50
-"""A planted bias, and the protected words from which a quarter of the tables does."""
-WIDE = """
-name = "Exponential(2)"
-[likelihood]
-family = "normal"
-sigma = "connection"
-[terms]
-attribute_sd = "pooled"
-word_x_group = true
-[priors]
-connection_mean = { distribution = "normal", mean = 1.0, sd = 0.3 }
-connection_sd = { distribution = "exponential", rate = 2.0 }
-sigma = { distribution = "exponential", rate = 2.0 }
-attribute_sd0 = { distribution = "exponential", rate = 2.0 }
-attribute_sd = { distribution = "pooled", spread = 0.3 }
-interaction_sd = { distribution = "exponential", rate = 2.0 }
-"""
+LARGE = 50
+"""Protected words from which a quarter of the tables does."""
 CONNECTIONS = ("associated", "different", "human")
 CHANGE = {"associated": 0.08, "different": 0.03, "human": 0.01, "neutral": 0.0}
 """Known changes of the connection means."""
@@ -86,39 +37,34 @@ SMALL = {
     "small": {"groups": {"g": 4, "h": 4}, "stereotypes": {"g": 5, "h": 5}, "human": 8, "neutral": 10},
     "thin": {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 2, "h": 1}, "human": 4},
 }
-QUICK = ("places", "audit", "pool", "trend", "multiverse")
-"""Analyses of which five times as many replicates are drawn from the prior."""
-FAULTS = {
-    # factor of the right standard deviation, and shift of the mean
-    "none": (1.0, 0.0),
-    "10% too narrow": (0.9, 0.0),
-    "25% too narrow": (0.75, 0.0),
-    "50% too narrow": (0.5, 0.0),
-    "10% too wide": (1.1, 0.0),
-    "25% too wide": (1.25, 0.0),
-    "shifted by .25 sd": (1.0, 0.25),
-}
 
 
-def pooled(found):
-    """Rates of methods that test several times in a table, such as by group, as one row a contrast."""
-    weights = found.assign(alarms=found["rate"] * found["replicates"], widths=found["width"] * found["replicates"])
-    table = weights.groupby(["method", "contrast"], sort=False)[["alarms", "widths", "replicates"]].sum(min_count=1)
-    rate = table["alarms"] / table["replicates"]
-    se = np.sqrt(rate * (1 - rate) / table["replicates"])
-    table = table.assign(rate=rate, se=se, width=table["widths"] / table["replicates"]).reset_index()
-    return table[["method", "contrast", "rate", "se", "width", "replicates"]].to_dict("records")
+def pseudo_lists(table: pd.DataFrame) -> Callable[[np.random.Generator], pd.DataFrame]:
+    """A function to the table with neutral words, drawn at random, in place of the stereotype lists."""
+    sizes = table[table["connection"] == "associated"].groupby("group", sort=False)["attribute_word"].nunique()
+    pool = table.loc[table["connection"] == "neutral", "attribute_word"].unique()
+    controls = table[~table["connection"].isin(["associated", "different"])].reset_index(drop=True)
+    group, word = controls["group"].to_numpy(), controls["attribute_word"].to_numpy()
+    neutral = (controls["connection"] == "neutral").to_numpy()
 
+    def relabel(rng: np.random.Generator) -> pd.DataFrame:
+        parts = random_parts(len(pool), sizes.tolist(), rng)
+        owner = {drawn: name for name, part in zip(sizes.index, parts, strict=True) for drawn in pool[part]}
+        listed = np.array([owner.get(each, "") for each in word], dtype=object)
+        pseudo = neutral & (listed != "")
+        connection = np.where(pseudo, np.where(listed == group, "associated", "different"), controls["connection"])
+        classes = np.where(pseudo, listed, controls["connection"])
+        return controls.assign(connection=connection.astype(str), attribute_class=classes.astype(str))
 
-def simulated(cell):
-    table, truth = TRUTHS[cell["shape"]]
-    models, count = ("published", "crossed", "crossed_plain", "crossed_shared"), cell.replicates
-    return pooled(bb.calibration.false_positive_rate(published_table(table), truth, models, replicates=count, seed=0))
+    return relabel
 
 
 def real_null(cell):
-    found = bb.calibration.null_false_positive_rate(published_table(cell["table"]), ALWAYS, cell.replicates, seed=1)
-    return pooled(found[found["contrast"] != "associated - human"])  # human words differ from neutral ones in truth
+    relabel = pseudo_lists(published_table(cell["table"]))
+    rngs = (np.random.default_rng([1, at]) for at in range(cell.replicates))
+    found = judged(((relabel(rng), rng) for rng in rngs), ALWAYS, METRICS, cell.replicates, PROB)
+    found = found[found["contrast"] != "associated - human"]  # human words differ from neutral ones in truth
+    return found.drop(columns="nominal").to_dict("records")
 
 
 def shape_of(protected, stereotypes, controls):
@@ -131,26 +77,21 @@ def shape_of(protected, stereotypes, controls):
 
 
 def typical(words=1.0, attributes=1.0):
-    """Typical scales, those of protected words and of attribute words times a factor."""
+    """Medians of scales of the published tables, those of protected words and of attribute words times a factor."""
     return {
-        "connection_sd": {name: words * sd for name, sd in TYPICAL_SCALES["connection_sd"].items()},
-        "sigma": TYPICAL_SCALES["sigma"],
-        "attribute_sd": {name: attributes * sd for name, sd in TYPICAL_SCALES["attribute_sd"].items()},
-        "interaction_sd": attributes * TYPICAL_SCALES["interaction_sd"],
+        "connection_sd": dict(zip(CONNECTIONS, words * np.array([0.054, 0.050, 0.045]), strict=True)),
+        "sigma": dict(zip(CONNECTIONS, (0.069, 0.065, 0.063), strict=True)),
+        "attribute_sd": {"stereotype": attributes * 0.077, "human": attributes * 0.060},
+        "interaction_sd": attributes * 0.012,
     }
 
 
 def small_lists(cell):
     sizes = WORLDS[cell["world"]]
     shape, replicates = shape_of(*sizes), cell.replicates // 4 if sizes[0] >= LARGE else cell.replicates
-    models = [bb.load_model("crossed"), model_of_text(WIDE, "Exponential(2)")]
-    scales = typical(FACTORS[cell["word_sds"]], FACTORS[cell["attribute_sds"]])
-    truth = scales | {"connection_mean": 0.9}
-    biased = scales | {"connection_mean": dict.fromkeys(CONNECTIONS, 0.9) | {"associated": 0.9 + PLANTED}}
-    found = bb.calibration.false_positive_rate(shape, truth, models, (), replicates, seed=1)
-    covered = bb.calibration.coverage_study(shape, biased, models, replicates, seed=2)
-    covered = covered.loc[covered["method"] != "cluster", ["method", "contrast", "coverage"]]
-    return found.merge(covered, on=["method", "contrast"]).drop(columns="nominal").to_dict("records")
+    truth = typical(FACTORS[cell["word_sds"]], FACTORS[cell["attribute_sds"]]) | {"connection_mean": 0.9}
+    found = bb.calibration.false_positive_rate(shape, truth, ["crossed"], (), replicates, seed=1)
+    return found.drop(columns="nominal").to_dict("records")
 
 
 def extreme(stereotypes):
@@ -163,7 +104,7 @@ def extreme(stereotypes):
         means = 0.9 + sds * rng.standard_normal((15, 3))
         means[0, 0] = 0.9 + away if away else means[0, 0]
         truth = scales | {"connection_mean": 0.9, "connection_sd": sds, "word_mean": means}
-        post = bb.fit(bb.calibration.simulate(shape, "crossed", truth, seed=seed), model, draws=2000, seed=seed)
+        post = bb.fit(simulate(shape, "crossed", truth, seed=seed), model, draws=2000, seed=seed)
         words = post["posterior"].dataset["word_mean"]
         apart = words.sel(connection="associated") - words.sel(connection="human")
         draws, true = apart.to_numpy().reshape(-1, 15), means[:, 0] - means[:, 2]
@@ -183,7 +124,7 @@ def extreme(stereotypes):
 
 
 def scales_of(post):
-    """Posterior medians of a fit's scales, as a truth of ``bb.calibration.simulate``."""
+    """Posterior medians of a fit's scales, as a truth to simulate from."""
     truth = {}
     for name in ("connection_sd", "sigma", "attribute_sd", "interaction_sd"):
         values = post["posterior"][name].median(("chain", "draw"))
@@ -204,8 +145,8 @@ def changes(cell):
     for kind, means in (("known change", CHANGE), ("no change", dict.fromkeys(CHANGE, 0.0))):
         truth = scales_of(changed) | {"connection_mean": means}
         for seed in range(cell.replicates):
-            one = bb.calibration.simulate(shape, "crossed", start, seed=seed)
-            moved = bb.calibration.simulate(shape, "change", truth, seed=10_000 + seed)
+            one = simulate(shape, "crossed", start, seed=seed)
+            moved = simulate(shape, "change", truth, seed=10_000 + seed)
             both = {"before": one, "after": one.assign(distance=one["distance"] + moved["distance"])}
             result, words = bb.compare(both, draws=1000, seed=seed), moved.truth["word_mean"]
             for asked in CHANGES:
@@ -221,21 +162,50 @@ def changes(cell):
                 yield labels | figures | {"width": found["high"][0] - found["low"][0]}
 
 
+def uniformity(ranks, draws):
+    """One row a parameter: Kolmogorov-Smirnov test of uniform ranks on 0..draws, and the share in the last 5%."""
+    for name, values in ranks.items():
+        for place, below in enumerate(np.transpose(values)):
+            # differences between the values only, where ranks have the distribution of continuous ones
+            shares = np.bincount(below, minlength=draws + 1).cumsum() / len(below)
+            distance = np.abs(shares - np.arange(1, draws + 2) / (draws + 1)).max()
+            tests = {
+                "ks_p_value": kstwo.sf(distance, len(below)),
+                "last_5_percent": (below >= 0.95 * (draws + 1)).mean(),
+            }
+            yield {"parameter": name, "place": place, **tests}
+
+
+def from_prior(shape, model, rng):
+    """A table from parameters that are drawn from the prior."""
+    spec, table = bb.load_model(model), table_of_shape(shape)
+    data, family = read_distances(table, check=False), family_of(spec)
+    truth = family.drawn_truth(spec, data, rng)
+    rows = pd.DataFrame(table).assign(distance=family.drawn_distances(spec, truth, data, rng))
+    return DistanceTable(rows, relatedness=data.relatedness, truth=truth)
+
+
+def ranks_of(model, shape, replicates, engine, seed, draws=199):
+    """Rows for ranks of true values among draws of the posterior of tables from the prior."""
+    rng, ranks = np.random.default_rng(seed), {}
+    for _ in range(replicates):
+        simulated = from_prior(shape, model, rng)
+        post = bb.fit(simulated, model, engine=engine, draws=draws, chains=1, seed=int(rng.integers(2**31)))
+        for name, true in simulated.truth.items():
+            drawn, true = post["posterior"][name].to_numpy().reshape(draws, -1), np.ravel(true)
+            known = ~np.isnan(true)
+            ranks.setdefault(name, []).append((drawn[:, known] < true[known]).sum(axis=0))
+    return uniformity(ranks, draws)
+
+
 def ranks(seed):
     """Ranks of the marginal engine from one seed."""
-
-    def rows(cell):
-        how = {"engine": "marginal", "seed": seed, "draws": 199}
-        found = bb.calibration.sbc(cell["model"], SMALL[cell["shape"]], cell.replicates, **how)
-        return found.uniformity.assign(pareto_k=found.pareto_k).to_dict("records")
-
-    return rows
+    return lambda cell: ranks_of("crossed", SMALL[cell["shape"]], cell.replicates, "marginal", seed)
 
 
 def related_ranks(cell):
     table = bb.distance_table("google-news-slice", cell["words"])
-    found = bb.calibration.sbc("related", table, replicates=cell.replicates, seed=1)
-    return found.uniformity.assign(replicates=cell.replicates).to_dict("records")
+    return [row | {"replicates": cell.replicates} for row in ranks_of("related", table, cell.replicates, "auto", 1)]
 
 
 def student(data):
@@ -258,7 +228,7 @@ def student(data):
 
 def own_ranks(cell):
     """Every fifth of 500 draws, so that they are nearly independent."""
-    table, ranks = bb.calibration.simulate(SMALL["small"], "published", seed=0), {}
+    table, ranks = table_of_shape(SMALL["small"]), {}
     with student(read_distances(table)):
         drawn = pm.sample_prior_predictive(cell.replicates, random_seed=1)
     for i in range(cell.replicates):
@@ -268,46 +238,23 @@ def own_ranks(cell):
         for name in ("connection_mean", "slope_of_words", "connection_sd", "word_mean", "nu", "sigma"):
             values, true = posterior[name].to_numpy()[0, 1::5], drawn[f"prior/{name}"].to_numpy()[0, i]
             ranks.setdefault(name, []).append((values < true).sum(axis=0).ravel())
-    found = Ranks("student", "nuts", 100, {name: np.array(values) for name, values in ranks.items()}, None)
-    return found.uniformity.assign(replicates=cell.replicates).to_dict("records")
+    return [row | {"replicates": cell.replicates} for row in uniformity(ranks, 100)]
 
 
-def priors(cell):
-    replicates = cell.replicates * (5 if cell["analysis"] in QUICK else 1)
-    found = bb.calibration.prior_check(cell["analysis"], replicates, seed=1)
-    return found.table().drop(columns="analysis").to_dict("records")
-
-
-def power(cell):
-    """Shares of calibrations in which the p-value of one parameter is at most 5%."""
-    rng, draws = np.random.default_rng(0), 199
-    for (fault, (width, shift)), tables in product(FAULTS.items(), (20, 60, 200, 1000)):
-        below = (
-            rng.binomial(draws, ndtr((rng.standard_normal(tables) - shift) / width)) for _ in range(cell.replicates)
-        )
-        p_values = [(spread_test(each, draws)[1], kolmogorov_smirnov(each, draws)) for each in below]
-        called = (np.array(p_values) <= 0.05).mean(axis=0)
-        yield {"intervals": fault, "tables": tables, "spread": called[0], "kolmogorov_smirnov": called[1]}
-
-
-MODELS = ("crossed_plain", "crossed_shared", "crossed")
 EXTREME = ({"model": "crossed", "away": -0.4}, {"model": "crossed_t", "away": -0.4}, {"model": "crossed", "away": 0.0})
 SCALES = [{"word_sds": word, "attribute_sds": other} for word, other in ((0.33, 1.0), (1.0, 1.0), (3.0, 1.0))]
 SCALES += [{"word_sds": 1.0, "attribute_sds": other} for other in (0.33, 3.0)]
 TOPICS = crossed(topic=("religion", "gender", "race"))
 DESIGNS = (
-    Design("calibration/simulated", crossed(shape=TRUTHS), simulated, 500, 5),
     Design("calibration/real_null", crossed(table=TABLES), real_null, 300, 5),
     Design("calibration_small_lists", [{"world": name} | each for name in WORLDS for each in SCALES], small_lists, 400),
     Design("calibration_extreme_12", EXTREME, extreme(12), 100, by=()),
     Design("calibration_extreme_2", EXTREME, extreme(2), 100, by=()),
     Design("calibration/changes", TOPICS, changes, 250, by=("kind", "quantity"), how={"se": "coverage"}),
-    Design("calibration/ranks", crossed(model=MODELS, shape=SMALL), ranks(41), 1000, 5),
-    Design("calibration/ranks_2", [{"model": "crossed", "shape": "small"}], ranks(42), 2000, 5),
+    Design("calibration/ranks", crossed(shape=SMALL), ranks(41), 1000, 5),
+    Design("calibration/ranks_2", crossed(shape=("small",)), ranks(42), 2000, 5),
     Design("calibration/ranks_own", [{}], own_ranks, 200, 5),
     Design("related/ranks", crossed(words=("gender", "race", "religion")), related_ranks, 1000),
-    Design("calibration/priors", crossed(analysis=bb.calibration.prior_analyses()), priors, 200),
-    Design("calibration/power", [{}], power, 4000, 3),
 )
 
 if __name__ == "__main__":

@@ -151,7 +151,6 @@ KINDS = {
     "published by NUTS": ("published", NUTS, SCALES),
     "crossed": ("crossed", {}, NO_ENERGY | SCALES),
     "crossed by NUTS": ("crossed", NUTS, SCALES),
-    "baseline by NUTS": ("baseline", NUTS, {}),
     "related": ("related", {}, NO_ENERGY | NO_PRIOR | VECTORS),
     "related by NUTS": ("related", NUTS, NO_PRIOR | VECTORS),
     "own": (own, NUTS, NO_PRIOR | NO_REFITS),

@@ -12,6 +12,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias import comparison, models
 from bayesbias._support import phrases
+from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.comparison import Comparison
 from bayesbias.distances import Coverage
 from bayesbias.distances.distances import Distances
@@ -40,9 +41,9 @@ def drawn(found):
 
 
 def simulated(seed, moved=MOVED, shape=SHAPE):
-    before = bb.calibration.simulate(shape, "crossed", START, seed=seed)
+    before = simulate(shape, "crossed", START, seed)
     before = pd.DataFrame(before)
-    change = bb.calibration.simulate(shape, "change", moved, seed=1000 + seed)
+    change = simulate(shape, "change", moved, 1000 + seed)
     return before, before.assign(distance=before["distance"] + change["distance"]), change.truth
 
 
@@ -497,7 +498,7 @@ def test_a_large_number_of_draws_is_made_smaller_with_a_note(compared, monkeypat
 
 def test_slope_takes_the_change_out_of_the_distances_before():
     rng = np.random.default_rng(5)
-    table = bb.calibration.simulate(SHAPE, "crossed", START, seed=3)
+    table = simulate(SHAPE, "crossed", START, 3)
     data = Distances.read(table)
     change = -0.4 * (table["distance"].to_numpy() - 0.9) + rng.normal(0, 0.01, len(table))
     rows = data.connection == 0
@@ -604,7 +605,7 @@ def test_draws_of_associations_by_hand(sizes, observed_associations):
     """With d the difference of a word, g the mean of its group and m that of all: d - (g - m) / (groups - 1)."""
     names = "abc"[: len(sizes)]
     shape = {"groups": dict(zip(names, sizes, strict=True)), "stereotypes": dict.fromkeys(names, 6), "human": 10}
-    before = bb.calibration.simulate(shape, "crossed", {**START, "connection_mean": [0.75, 0.85, 0.9]}, seed=2)
+    before = simulate(shape, "crossed", {**START, "connection_mean": [0.75, 0.85, 0.9]}, 2)
     before.attrs = {}
     after = before.assign(distance=before["distance"] + np.random.default_rng(1).normal(0, 0.01, len(before)))
     result = bb.compare(before=before, after=after, seed=0, draws=400)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.contrast import size_sentence
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.verdicts import beside_given, of_further_words
@@ -24,7 +25,7 @@ def one_group(seed=0):
     shape = {"groups": {"g": 4}, "stereotypes": {"g": 8}, "human": 8}
     scales = {"connection_sd": 0.0, "sigma": 0.05, "attribute_sd": 0.0, "interaction_sd": 0.0}
     means = {"connection_mean": {"associated": 0.7, "human": 0.9}}
-    return pd.DataFrame(bb.calibration.simulate(shape, "crossed", scales | means, seed=seed))
+    return pd.DataFrame(simulate(shape, "crossed", scales | means, seed))
 
 
 @pytest.fixture(scope="module")

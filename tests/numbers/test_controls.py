@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import bayesbias as bb
 from bayesbias import plots, words
+from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.cli.app import app
 
 WORDS = bb.load_words("weat7")
@@ -140,8 +141,6 @@ def test_a_name_that_is_not_there_is_refused_with_those_that_are(fitted, two):
         bb.contrasts(fitted, second="human")
     with pytest.raises(bb.InputError, match="second is 'human': valid are furniture, animals"):
         bb.decomposition(fitted, "human")
-    with pytest.raises(bb.InputError, match="source is 'neutral': valid are furniture, animals"):
-        bb.calibration.null_false_positive_rate(two)
 
 
 def test_nulls_and_balance_take_other_names(bundled, animals):
@@ -162,12 +161,12 @@ def test_nulls_and_balance_take_other_names(bundled, animals):
 def test_simulate_takes_control_lists_by_name():
     shape = {"groups": {"a": 3, "b": 3}, "stereotypes": {"a": 4, "b": 4}}
     truth = {"connection_mean": 1.0, "connection_sd": 0.1, "sigma": 0.1, "attribute_sd": 0.1, "interaction_sd": 0.1}
-    first = bb.calibration.simulate({**shape, "neutral": 5}, truth=truth, seed=1)
-    second = bb.calibration.simulate({**shape, "controls": {"animals": 5}}, truth=truth, seed=1)
+    first = simulate({**shape, "neutral": 5}, "crossed", truth, 1)
+    second = simulate({**shape, "controls": {"animals": 5}}, "crossed", truth, 1)
     np.testing.assert_array_equal(first["distance"], second["distance"])
     assert second["connection"].unique().tolist() == ["associated", "different", "animals"]
     with pytest.raises(bb.InputError, match="cannot be named 'different'"):
-        bb.calibration.simulate({**shape, "controls": {"different": 5}})
+        simulate({**shape, "controls": {"different": 5}}, "crossed", truth, 1)
 
 
 @pytest.mark.usefixtures("without_pictures")

@@ -256,22 +256,6 @@ def test_distances_that_are_no_numbers_or_code_missing_ones_are_refused(religion
         bb.fit(coded.without_relatedness(), seed=0)
 
 
-@pytest.mark.full
-def test_the_model_baseline_has_a_diagnosis_of_its_priors():
-    """Of the model baseline the scale of words has another name; its prior, Exponential(5), is worked out by hand."""
-    post = bb.fit(planted({"associated": 0.8, "different": 0.9}), "baseline", seed=0)
-    scales = post["posterior"]["connection_sd"].to_numpy()
-    means = post["posterior"]["connection_mean"].to_numpy()
-    contrast, log_prior = (means[..., 0] - means[..., 1]).ravel(), -5 * scales.sum(axis=-1).ravel()
-    sds = []
-    for power in (-0.2, 0.25):
-        weights = np.exp(power * (log_prior - log_prior.max()))
-        sds.append(np.sqrt(np.cov(contrast, aweights=weights, ddof=0).item()))
-    expected = (sds[1] / sds[0]) ** (1 / np.log2(1.25 / 0.8)) - 1
-    assert _prior_width(models.tree.Fit(post)) == pytest.approx(expected, rel=1e-6)
-    assert bb.diagnose(post).headline()
-
-
 def test_diagnose_says_when_priors_set_the_width():
     narrow = bb.load_model("crossed")
     tight = replace(narrow, priors={**narrow.priors, "connection_sd": narrow.priors["connection_sd"].widened(0.5)})

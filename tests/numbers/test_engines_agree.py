@@ -1,4 +1,4 @@
-"""The exact engine and the baseline model would differ from long runs of independent methods."""
+"""The exact engine would differ from long runs of NUTS."""
 
 import numpy as np
 import pytest
@@ -39,46 +39,3 @@ def test_exact_agrees_with_nuts(shared, model, sized):
     for name, values in in_mean.items():
         assert values.max() < 4, f"mean of {name}"
         assert in_sd[name].max() < 1, f"sd of {name}"
-
-
-@pytest.mark.nuts
-@pytest.mark.study
-@pytest.mark.full
-def test_baseline_equals_importance_sampling(shared, sized):
-    """The baseline model on a small table, against self-normalised importance sampling from the dense marginal."""
-    from scipy import stats
-
-    rows = bb.read_distance_table(shared / "paper_tables" / "weat_7_glove.csv")
-    rows = rows[rows["connection"].isin(["associated", "neutral"])]
-    rows = rows.groupby(["protected_word", "connection"]).head(3).groupby("connection").head(12)
-    post = bb.fit(rows, "baseline", draws=sized(16_000, 6000), seed=3)
-    rng = np.random.default_rng(0)
-    size = 60_000
-    sigma = np.exp(rng.normal(np.log(0.12), 0.5, size))
-    scale = np.exp(rng.normal(np.log(0.08), 1.2, (size, 2)))
-    y = rows["distance"].to_numpy()
-    connection = (rows["connection"] == "neutral").to_numpy().astype(int)
-    same_connection = np.equal.outer(connection, connection)
-    word = rows["protected_word"].to_numpy()
-    same_cell = same_connection & np.equal.outer(word, word)
-    s2 = scale[:, connection] ** 2
-    cov = sigma[:, None, None] ** 2 * np.eye(len(y)) + s2[:, :, None] * same_cell + 0.2**2 * same_connection + 0.5**2
-    chol = np.linalg.cholesky(cov)
-    white = np.linalg.solve(chol, np.broadcast_to((y - 1)[:, None], (size, len(y), 1)))[..., 0]
-    log_weight = -0.5 * (white**2).sum(1) - np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(1)
-    log_weight += stats.expon(scale=0.2).logpdf(sigma) + stats.expon(scale=0.2).logpdf(scale).sum(1)
-    log_weight -= stats.lognorm(0.5, scale=0.12).logpdf(sigma) + stats.lognorm(1.2, scale=0.08).logpdf(scale).sum(1)
-    weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
-    ess = 1 / (weight**2).sum()
-    assert ess > 2000
-    # means given the scales are linear in the data: E[mu_k] and E[m] = 1 + cov(., y) cov(y)^-1 (y - 1)
-    explained = np.linalg.solve(np.swapaxes(chol, 1, 2), white[..., None])[..., 0]
-    members = np.equal.outer(np.arange(2), connection).astype(float)
-    mean_of = 1 + (0.5**2 + 0.2**2 * members) @ explained.T
-    m_of = 1 + 0.5**2 * explained.sum(axis=1)
-    for name, draws in (("sigma", sigma), ("connection_sd", scale), ("connection_mean", mean_of.T), ("m", m_of)):
-        mean = weight @ draws
-        found = post["posterior"][name]
-        error = np.sqrt(weight @ (draws - mean) ** 2 / ess + found.var(("chain", "draw")).to_numpy() / 2000)
-        assert np.all(np.abs(found.mean(("chain", "draw")).to_numpy() - mean) < 4 * error), name

@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse, stats
 
 import bayesbias as bb
+from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.contrast.associations import rows_of
 from bayesbias.estimates import Estimates
 from bayesbias.models.tree import Fit
@@ -166,9 +167,10 @@ def test_cells_make_the_contrasts_of_the_package(gender, cells):
     pd.testing.assert_frame_equal(centred.summary()[NUMBERS], expected, rtol=1e-9)
 
 
-def test_cells_are_the_observed_mean_distances(gender, cells):
+def test_cells_are_the_observed_mean_distances(slice_vectors, cells):
     wide = cells.index.assign(mean=cells.mean).pivot_table("mean", "protected_word", "list", sort=False)
-    expected = bb.checks.mean_distances(gender)
+    table = bb.distance_table(slice_vectors, "gender")
+    expected = table.pivot_table("distance", "protected_word", "attribute_class", sort=False)
     assert wide.index.tolist() == expected.index.tolist()
     np.testing.assert_allclose(wide[expected.columns], expected, rtol=1e-12)
 
@@ -208,7 +210,9 @@ def test_changes_of_cells_are_the_changes_of_the_comparison(change):
 
 
 def test_drawn_changes_of_two_embeddings_have_estimates(crossed):
-    before = bb.calibration.simulate({"groups": {"a": 3, "b": 3}, "stereotypes": {"a": 6, "b": 6}, "human": 8}, seed=1)
+    shape = {"groups": {"a": 3, "b": 3}, "stereotypes": {"a": 6, "b": 6}, "human": 8}
+    scales = {"connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.1, "interaction_sd": 0.03}
+    before = simulate(shape, "crossed", scales | {"connection_mean": 0.9}, 1)
     before.attrs = {}
     rng = np.random.default_rng(0)
     moved = [before.assign(distance=before["distance"] + rng.normal(0.01, 0.01, len(before))) for _ in range(2)]

@@ -381,7 +381,7 @@ def at_one_point(found, place):
     return replace(found, law=given)
 
 
-@pytest.mark.parametrize("model", ["published", "pooled", "crossed", "crossed_plain"])
+@pytest.mark.parametrize("model", ["published", "pooled", "crossed"])
 def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors, model):
     table = bb.distance_table(slice_vectors, lists_of("unequal"), relatedness=False)
     neutral = table["connection"] == "neutral"

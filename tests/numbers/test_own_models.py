@@ -132,7 +132,6 @@ def test_answers_that_draws_give(of_user, tmp_path):
 @pytest.mark.parametrize(
     "ask",
     [
-        bb.checks.variance_shares,
         lambda post: bb.contrasts(post, population="similar"),
     ],
 )

@@ -10,7 +10,7 @@ from gensim.models import KeyedVectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.baselines.bootstrap import draw_all, linked_sets
+from bayesbias.baselines.ranking import draw_all, linked_sets
 from bayesbias.checks import variance_components
 
 
@@ -35,51 +35,6 @@ QUERY = bb.Query(
     {key: [f"{key}{at}" for at in range(30)] for key in "ab"},
     name="planted",
 )
-
-
-def test_the_bootstrap_sd_of_a_mean_is_its_standard_error():
-    """SemAxis of one target set is a mean of cosines with a fixed axis if only targets are drawn."""
-    query = QUERY.subqueries(1, 2)[0]
-    kv = planted(0.5)
-    found = bb.checks.bootstrap_metric("semaxis", kv, query, draws=4000, over="targets", posterior=False)
-    values = bb.metric("semaxis", kv, query).per_word["value"]
-    assert found.sd == pytest.approx(values.std(ddof=0) / np.sqrt(30), rel=0.05)
-    low, high = stats.norm.interval(0.89, found.value, found.sd)
-    assert found.interval == pytest.approx((low, high), abs=0.1 * found.sd)
-
-
-def test_the_posterior_stands_beside_the_metric_with_the_same_sign():
-    with pytest.warns(bb.errors.RelatednessWarning, match="holds 0 words outside of the lists"):
-        strong = bb.checks.bootstrap_metric("weat", planted(1.0), QUERY, draws=50)
-    assert "Different words are treated as unrelated" in " ".join(strong.notes)
-    row = strong.posterior.iloc[0]
-    assert row["contrast"] == "associated - different"
-    assert strong.value > 0 > row["high"]
-    # WEAT's mean difference is twice the contrast of balanced means, with the sign turned
-    assert row["mean"] == pytest.approx(-strong.value / 30 / 2, abs=0.01)
-    assert row["model"] == "crossed"  # the embedding has no vocabulary beside these words to learn relatedness from
-    assert "associated - different by the model crossed: " in str(strong)
-
-
-def test_a_query_that_the_model_cannot_take_says_so():
-    found = bb.checks.bootstrap_metric("mac", planted(0.5), QUERY.subqueries(1, 2)[0], draws=10)
-    assert found.posterior.empty
-    assert "no counterpart" in " ".join(found.notes)
-
-
-def test_the_bootstrap_is_seeded():
-    query, kv = QUERY.subqueries(2, 1)[0], planted(0.5)
-    one, again, other = (
-        bb.checks.bootstrap_metric("rnd", kv, query, 20, posterior=False, seed=seed).draws for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(one, again)
-    assert not np.array_equal(one, other)
-
-
-def test_a_metric_without_value_has_no_bootstrap():
-    query = bb.Query({"x": ["gone"], "y": ["m0"]}, {"p": ["a0"], "q": ["b0"]})
-    with pytest.raises(bb.InputError, match=r"there is no weat of .*1 of 1 words of the set 'x' are missing"):
-        bb.checks.bootstrap_metric("weat", planted(0.5), query)
 
 
 @pytest.fixture(scope="module")
@@ -199,21 +154,6 @@ def test_words_in_several_sets_are_drawn_together():
     (pool,) = linked_sets([("d", "e", "g")])
     alone = np.bincount(np.concatenate([pool.draw(rng)["d", "e", "g"] for _ in range(3000)]))
     np.testing.assert_allclose(alone / 9000, 1 / 3, atol=0.02)
-
-
-def test_a_word_in_both_groups_adds_nothing_to_the_spread():
-    """With five of six words in both target sets the sum of WEAT depends on the two that differ."""
-    kv = planted(0.5)
-    shared = [f"m{at}" for at in range(5)]
-    query = bb.Query({"x": [*shared, "m8"], "y": [*shared, "f8"]}, {"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]})
-    found = bb.checks.bootstrap_metric("weat", kv, query, draws=2000, over="targets", posterior=False)
-    s = bb.metric("weat", kv, query).per_word.set_index("word")["value"]
-    # the shared words cancel; m8 and f8 are drawn Binomial(7, 1/7) times
-    expected = np.sqrt(6 / 7 * (s["m8"] ** 2 + s["f8"] ** 2) + 2 / 7 * s["m8"] * s["f8"])
-    assert found.sd == pytest.approx(expected, rel=0.1)
-    assert any("x and y share m0, m1, m2, m3, m4" in note for note in found.notes)
-    row = found.leave_one_out.set_index("word").loc["m0"]
-    assert (row["set"], row["change"]) == ("x and y", pytest.approx(0, abs=1e-12))
 
 
 def test_words_that_one_embedding_lacks_count_as_missing_in_all():

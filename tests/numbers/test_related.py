@@ -12,6 +12,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import distances, models, numerics
+from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.distances.covariances import LEAST
 from bayesbias.distances.distances import Distances
 from bayesbias.vectors import keyed_vectors
@@ -439,21 +440,12 @@ class TestModel:
         np.testing.assert_allclose(np.diag(sums.covariance)[own], alone[sums.word[own]], rtol=1e-6)
         assert bb.contrasts(bb.fit(table, seed=0))["sd"][0] > 0.05
 
-    @pytest.mark.study
-    def test_ranks_of_the_truth_are_uniform(self, small, sized):
-        table = small[2][~small[2]["attribute_word"].isin(["h4", "h5", "a3"])]
-        ranks = bb.calibration.sbc("related", table, replicates=sized(150, 75), seed=5)
-        assert ranks.engine == "exact"
-        uniform = ranks.uniformity
-        assert uniform["p_value"].min() > 0.05 / len(uniform) / 10
-        assert len(ranks.ranks["word_mean"][0]) == 12
-
     @pytest.mark.full
     def test_simulated_contrasts_are_covered(self, small):
         covered = 0
         for seed in range(60):
             truth = {"sd_factor": 1.0, "connection_mean": {"associated": 0.8, "different": 0.9, "human": 1.0}}
-            simulated = bb.calibration.simulate(small[2], "related", truth=truth, seed=seed)
+            simulated = simulate(small[2], "related", truth, seed)
             row = bb.contrasts(bb.fit(simulated, "related", seed=seed)).iloc[0]
             covered += row["low"] <= -0.2 <= row["high"]
         assert stats.binom(60, 0.89).cdf(covered) > 0.001

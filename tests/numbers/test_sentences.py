@@ -736,8 +736,6 @@ class TestClassicMetrics:
     def test_metrics_of_words_in_sentences_are_for_these(self, vectors, query, slice_vectors):
         with pytest.raises(InputError, match="metric of words in sentences"):
             bb.metric("seat", slice_vectors, "weat6")
-        with pytest.raises(InputError, match="metric of words in sentences"):
-            bb.checks.bootstrap_metric("seat", vectors.keyed_vectors(), query)
         with pytest.raises(InputError, match="samples"):
             bb.metric("ceat", vectors, query, samples=1)
         # other metrics take mean cosines

@@ -245,7 +245,7 @@ WRONG = {
     "options of the study's": (query(), ("ect", {"a": 1}), {}, "ect takes no options here, given are a"),
     "no metric": (query(), 3, {}, "3 is no metric: give the name of one, a Metric, or a function"),
     "options of the model": (query(), ("crossed", {"a": 1}), {}, "crossed has no option 'a': it takes model, first"),
-    "NUTS": (query(), ("crossed", {"model": "robust"}), {}, "the model 'robust' is fitted by the No-U-Turn"),
+    "NUTS": (query(), ("crossed", {"model": "crossed_t"}), {}, "the model 'crossed_t' is fitted by the No-U-Turn"),
     "a connection": (query(), ("crossed", {"second": "human"}), {}, "the connection is 'human': valid are associated"),
     "runs": (query(), "weat", {"runs": 0}, "runs is 0"),
     "step": (query(), "weat", {"step": 60}, "a list has 12 words, fewer than the 30 of a step"),

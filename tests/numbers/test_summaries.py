@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias.checks.calibration.simulation import simulate
 
 SHAPE = {"groups": {"g": 3, "h": 4}, "stereotypes": {"g": 5, "h": 6}, "human": 8}
 TRUTH = {"connection_mean": 0.9, "connection_sd": 0.02, "sigma": 0.05, "attribute_sd": 0.06, "interaction_sd": 0.02}
@@ -13,7 +14,7 @@ TRUTH = {"connection_mean": 0.9, "connection_sd": 0.02, "sigma": 0.05, "attribut
 
 @pytest.fixture(scope="module")
 def table():
-    return bb.calibration.simulate(SHAPE, "crossed", TRUTH, seed=1)
+    return simulate(SHAPE, "crossed", TRUTH, 1)
 
 
 def balanced(table, first, second):
@@ -99,19 +100,6 @@ def test_contrasts_carry_it_and_warn(table, program, tmp_path):
         assert code == 0
         assert f"is {found.attrs['width_ratio']:.2f} times as wide." in " ".join(out.split())
         assert ("narrower than the choice of attribute words" in " ".join(out.split())) == narrow
-
-
-def test_variance_shares_add_up_and_find_what_was_planted():
-    shape = {"groups": {"g": 20, "h": 20}, "stereotypes": {"g": 40, "h": 40}, "human": 80, "neutral": 80}
-    planted = bb.calibration.simulate(shape, "crossed", TRUTH, seed=4)
-    shares, plain = (bb.checks.variance_shares(bb.fit(planted, model, seed=0)) for model in ("crossed", "published"))
-    assert shares.groupby("connection")["mean"].sum().to_numpy() == pytest.approx(1)
-    expected = {"protected word": 0.02, "attribute word": 0.06, "word x group": 0.02, "residual": 0.05}
-    total = sum(scale**2 for scale in expected.values())
-    mean = shares.groupby("component")["mean"].mean()
-    for name, scale in expected.items():
-        assert mean[name] == pytest.approx(scale**2 / total, abs=0.06)
-    assert set(plain["component"]) == {"protected word", "residual"}
 
 
 @pytest.fixture(scope="module")

@@ -89,12 +89,8 @@ MADE = {
         None, made.table, "associated - neutral", draws=5
     ),
     "shape": lambda made: {"groups": {"g": 3, "h": 3}, "stereotypes": {"g": 3, "h": 3}, "human": 6},
-    "ranks": lambda made: bb.calibration.sbc("published", made.shape, replicates=3, draws=19),
     # metrics
     "metric_result": lambda made: bb.metric("weat", made.kv, made.query),
-    "metric_uncertainty": lambda made: bb.checks.bootstrap_metric(
-        "weat", made.kv, made.query, draws=10, posterior=False
-    ),
     "ranking": lambda made: bb.rank(made.pair, made.query, "weat", draws=5),
     "silhouette": lambda made: bb.silhouettes.silhouette(made.kv, made.query, "weat_effect_size", runs=12),
     "silhouette_of_other": lambda made: bb.silhouettes.silhouette(made.other, made.query, "weat_effect_size", runs=12),

@@ -31,7 +31,7 @@ REFUSALS = {
     "fit absent.csv -o f.nc": "there is no file",
     "fit bad.csv -o f.nc": "row 1, column 'distance' holds 2.5",
     "fit good.csv -o f.nc --model crosed": "published",
-    "fit good.csv -o f.nc --engine exact --model baseline": "cannot fit",
+    "fit good.csv -o f.nc --engine exact --model crossed": "cannot fit",
     "fit good.csv -o f.nc --draws 4001": "do not split evenly",
     f"fit good.csv -o f.nc --seed {2**63}": f"seed is {2**63}: give a whole number of at most",
     "fit good.csv -o absent/f.nc": "there is no folder absent",

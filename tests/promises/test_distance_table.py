@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import bayesbias as bb
+from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.distances.covariances import relatedness_content
 from bayesbias.errors import RelatednessWarning
 from bayesbias.models.tree import Fit
@@ -121,7 +122,7 @@ def test_what_it_carries_shows_itself(table):
 
 
 def test_a_simulated_table_carries_its_truth(table, tmp_path):
-    drawn = bb.calibration.simulate(table, "related", seed=1)
+    drawn = simulate(table, "related", {"sd_factor": 1.0}, 1)
     assert drawn.head().truth["word_mean"].shape == (16, 4)
     bb.write_distance_table(drawn, tmp_path / "t.parquet")
     again = bb.read_distance_table(tmp_path / "t.parquet")
@@ -134,7 +135,7 @@ def test_a_simulated_table_carries_its_truth(table, tmp_path):
 
 def test_a_criterion_places_words_of_simulated_distances_by_their_vectors():
     """Only distances that were adjusted move the places."""
-    drawn = bb.calibration.simulate(bb.distance_table("google-news-slice", "gender"), "related", seed=0)
+    drawn = simulate(bb.distance_table("google-news-slice", "gender"), "related", {"sd_factor": 1.0}, 0)
     post = bb.fit(drawn, seed=0)
     words = post["posterior"]["protected_word"].to_numpy().tolist()
     values = dict(zip(words, np.random.default_rng(0).normal(size=len(words)), strict=True))
@@ -180,8 +181,9 @@ class TestAdjusted:
         assert post["unadjusted/observed_data/distance"].size == 1128
 
     def test_simulated_distances_can_be_adjusted(self, table):
-        for model in ("crossed", "related"):
-            post = bb.fit(bb.adjust(bb.calibration.simulate(table, model, seed=0), by="length"), seed=0, draws=400)
+        scales = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.1, "interaction_sd": 0}
+        for model, truth in {"crossed": scales, "related": {"sd_factor": 1.0}}.items():
+            post = bb.fit(bb.adjust(simulate(table, model, truth, 0), by="length"), seed=0, draws=400)
             assert post.attrs["moved"] == "simulated, adjusted for length"
             assert len(bb.checks.adjustment(post)) == 3
 

@@ -28,7 +28,6 @@ MODULES = (
     *("plots", "datasets"),
 )
 TRUTH = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05, "interaction_sd": 0.0}
-PLANTED = TRUTH | {"connection_mean": {"associated": 0.8, "different": 0.9, "human": 0.9}}
 UNFIT = {
     "bytes": b"x",
     "an object": object(),
@@ -128,18 +127,13 @@ CALLS = {
     "checks.add_predictive": lambda made: {"seed": 1, "draws": 8},
     "checks.add_prior": lambda made: {"post": made.published, "draws": 8, "seed": 1},
     "checks.adjustment": lambda made: {"post": made.adjusted},
-    "checks.bootstrap_metric": lambda made: {"name": "weat", "draws": 10, "posterior": False},
     "checks.check_relatedness": lambda made: {"data": made.related_table},
     "checks.check_words": lambda made: {"words": made.lists, "frequencies": made.lengths},
     "checks.cluster_interval": lambda made: {"data": made.table},
-    "calibration.coverage_study": lambda made: {"truth": PLANTED, "models": ["published"], "replicates": 2},
     "calibration.false_positive_rate": lambda made: {"truth": TRUTH, "models": ["published"], "replicates": 2},
     "calibration.null_distribution": lambda made: {
         "kv": None, "words": made.table, "statistic": "associated - neutral", "draws": 5
     },
-    "calibration.null_false_positive_rate": lambda made: {"models": ["published"], "replicates": 2},
-    "calibration.sbc": lambda made: {"model": "published", "replicates": 3, "draws": 19},
-    "calibration.simulate": lambda made: {"table_or_shape": made.shape, "truth": TRUTH, "seed": 1},
     "calibration.simulate_null_weat": lambda made: {"draws": 20},
     "silhouettes.silhouette": lambda made: {"metric": "weat_effect_size", "runs": 2},
     "silhouettes.silhouette_accuracy": lambda made: {"biased": made.silhouette, "unbiased": made.silhouette_of_other},
@@ -180,7 +174,6 @@ CALLS = {
     "plots.plot_components": lambda made: {"result": made.variance_components},
     "plots.plot_components of settings": lambda made: {"result": made.setting_components},
     "plots.plot_covariates": lambda made: {"result": made.covariate_contrast},
-    "plots.plot_null_weat": lambda made: {"result": made.null_weat},
     "plots.plot_predictions": lambda made: {"seed": 1},
     "plots.plot_relatedness": lambda made: {"holder": made.relatedness},
     "plots.plot_relation": lambda made: {"result": made.pool},
@@ -488,7 +481,7 @@ NAMES_OF_NOTHING = (None, object(), float("nan"), pd.NA, b"x", ("a", "b"), True,
 NUMBERS_OF_NOTHING = (None, [], "3", True, 1j, object(), b"1", float("nan"), float("inf"), 10**400, pd.NA, np.arange(2))
 UNREAD = {
     *("cite", "coverage", "to_latex", "plots.strip"),
-    *("calibration.simulate", "calibration.false_positive_rate", "calibration.coverage_study"),
+    "calibration.false_positive_rate",
 }
 """Functions of tables that look at some columns only, or at none, and of a truth, whose numbers may be any."""
 

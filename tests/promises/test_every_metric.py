@@ -154,23 +154,6 @@ def test_rows_of_many_queries_are_those_of_single_ones(name, metric, kv, query, 
 
 
 @everyone
-def test_the_bootstrap_surrounds_the_value_and_leaves_words_out(name, metric, kv, query, options, value):
-    result = bb.checks.bootstrap_metric(name, kv, query, draws=300, posterior=False, **options)
-    assert result.value == value
-    assert result.draws.shape == (300,)
-    low, high = result.interval
-    assert low < result.value < high
-    targets, attributes = metric.template
-    units = 6 if metric.paired else 6 * targets
-    assert len(result.leave_one_out) == units + 6 * attributes
-    row = result.leave_one_out.iloc[0]
-    if " and " not in row["word"]:
-        sets = ({key: [w for w in words if w != row["word"]] for key, words in part.items()}
-                for part in (query.targets, query.attributes))  # fmt: skip
-        assert bb.metric(name, kv, bb.Query(*sets), **options).value == pytest.approx(row["value"], abs=1e-12)
-
-
-@everyone
 def test_random_words_in_place_of_the_attributes_make_a_null(name, kv, query, options, value):
     null = bb.calibration.null_distribution(kv, query, (name, options), draws=50, match_frequency=False)
     assert null.observed == value

@@ -175,7 +175,6 @@ def test_a_picture_of_a_fit(fits, plot, kind, through_the_mould):
     [
         "related",
         "covariate_contrast",
-        "null_weat",
         "ranking",
         "side_effects",
         "pool",
@@ -192,7 +191,6 @@ TAKES = {
     "plot_change": "compare returns",
     "plot_covariates": "the contrast or axis of covariates returns",
     "plot_components": "variance_components or setting_components returns",
-    "plot_null_weat": "simulate_null_weat returns",
     "plot_ranking": "rank returns",
     "plot_side_effects": "side_effects returns",
     "plot_topic_null": "topic_null returns",
@@ -415,14 +413,6 @@ def test_raw_distances_show_every_pair():
     table = table_of(4)
     assert sum(len(each.get_offsets()) for each in plots.plot_distances(table).axes[0].collections) >= len(table)
     assert {"associated0", "different3", "human, n = 4"} <= texts(plots.plot_distances(table, "word2"))
-
-
-def test_noise_is_drawn_with_the_sample_marked():
-    null = bb.calibration.simulate_null_weat(words=4, attributes=5, draws=300)
-    axes = plots.plot_null_weat(null).axes
-    for (left, right), values in ((axes[:2], null.s), (axes[2:], null.partition_s)):
-        assert (lines(left)[0], lines(right)[0]) == (null.observed_s, null.observed_effect_size)
-        assert sum(bar.get_height() for bar in left.patches[1:]) == len(values)
 
 
 @pytest.mark.parametrize("replicates", [1, 60, 300])

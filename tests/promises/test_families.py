@@ -10,6 +10,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias import models
+from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.errors import InputError
 from bayesbias.models.tree import Fit
 
@@ -26,7 +27,7 @@ OF_PACKAGE = {
 }
 ASKED = {
     *("prepared", "is_exact", "functionals", "cells", "obstacle", "log_priors", "log_likelihood"),
-    *("density", "predicted", "predicted_cells", "variances"),
+    *("density", "predicted", "predicted_cells"),
     *("drawn_truth", "completed_truth", "drawn_distances"),
     *("lacking", "numbers_of_words", "shrinks_words", "unit_of_pooling", "method_text"),
     *("needs_relatedness", "most_numbers", "method", "counterparts", "beside_counterparts", "caution_of_changes"),
@@ -37,7 +38,7 @@ ASKED = {
 class Toy(families.Crossed):
     """A family whose models are told by their names, with words of its own, that records what it is asked."""
 
-    attribute_words, counterparts, asked = "played with", ("crossed_plain",), set()
+    attribute_words, counterparts, asked = "played with", ("crossed",), set()
     caution, reservation, caution_of_changes = SAID["caution"], SAID["reservation"], SAID["caution_of_changes"]
     method, beside_counterparts = SAID["method"], SAID["beside_counterparts"]
 
@@ -85,15 +86,15 @@ def table():
 @pytest.fixture(scope="module")
 def toy(table, folder):
     """A model of the family, its table and its fit."""
-    model = written(folder, "toy", "crossed_plain")
+    model = written(folder, "toy", "crossed")
     return SimpleNamespace(table=table, model=model, post=bb.fit(table, model, draws=400, seed=0), folder=folder)
 
 
 @pytest.fixture(scope="module")
 def plain(table, folder):
     """The same model under its own name."""
-    post = bb.fit(table, "crossed_plain", draws=400, seed=0)
-    return SimpleNamespace(table=table, model="crossed_plain", post=post, folder=folder)
+    post = bb.fit(table, "crossed", draws=400, seed=0)
+    return SimpleNamespace(table=table, model="crossed", post=post, folder=folder)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,8 @@ def of_package(text):
     return [each for each in OF_PACKAGE if each and each in text]
 
 
-TRUTH = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.05}
+SCALES = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1}
+TRUTH = SCALES | {"attribute_sd": 0.05, "interaction_sd": 0.02}
 ANALYSES = {
     "fit": (
         lambda of: bb.fit(of.table, of.model, draws=40, seed=0)["posterior"].to_dataset().to_dataframe(),
@@ -138,19 +140,10 @@ ANALYSES = {
         lambda of: bb.checks.add_prior(of.post, draws=40, seed=0)["prior_predictive"].to_dataset().to_dataframe(),
         {"without_prior", "log_priors", "drawn_truth", "drawn_distances"},
     ),
-    "check_predictions": (lambda of: bb.check_predictions(of.post, seed=0), {"predicted_cells", "variances"}),
-    "variance_shares": (lambda of: bb.checks.variance_shares(of.post), {"variances"}),
-    "simulate": (
-        lambda of: bb.calibration.simulate(of.table, of.model, seed=0),
-        {"drawn_truth", "needs_relatedness"},
-    ),
-    "simulate from a truth": (
-        lambda of: bb.calibration.simulate(of.table, of.model, TRUTH, seed=0),
-        {"completed_truth", "drawn_distances"},
-    ),
-    "sbc": (
-        lambda of: bb.calibration.sbc(of.model, of.table, replicates=2, draws=20, seed=0).table(),
-        {"drawn_truth", "drawn_distances"},
+    "check_predictions": (lambda of: bb.check_predictions(of.post, seed=0), {"predicted_cells"}),
+    "false_positive_rate": (
+        lambda of: bb.calibration.false_positive_rate(of.table, TRUTH, [], replicates=2, simulated_by=of.model),
+        {"completed_truth", "drawn_distances", "needs_relatedness"},
     ),
     "criterion": (
         lambda of: bb.criterion(
@@ -204,7 +197,7 @@ def test_the_report_has_the_texts_of_the_family_and_none_of_another(toy, asked, 
         assert SAID[name] in page
     assert not of_package(page)
     assert "0 independent draws" in page  # the engine's own words
-    assert "under crossed_plain" in page
+    assert "under crossed" in page
 
 
 def test_every_question_is_asked_by_some_analysis():
@@ -230,7 +223,7 @@ def test_a_comparison_says_what_the_family_says_of_changes(table, folder):
 
 
 def test_a_model_file_has_words_of_its_own(table, folder):
-    path = written(folder, "toysaid", "crossed_plain", method="Distances were thrown about")
+    path = written(folder, "toysaid", "crossed", method="Distances were thrown about")
     post = bb.fit(table, path, draws=400, seed=0, priors={"sigma": {"rate": 3}})
     page = texts(bb.report(post, folder / "said.md", sensitivity=False).read_text())
     assert "(model toysaid). Distances were thrown about. Priors: " in page
@@ -253,8 +246,8 @@ def test_a_family_without_words_of_its_own_is_refused():
 
 def test_a_simulated_table_keeps_what_its_family_reads():
     carrying = bb.distance_table("google-news-slice", "weat7")
-    for model in ("related", "published"):
-        simulated = bb.calibration.simulate(carrying, model, seed=0)
+    for model, truth in {"related": {"sd_factor": 1.0}, "published": SCALES}.items():
+        simulated = simulate(carrying, model, truth, 0)
         needed = families.family_of(bb.load_model(model)).needs_relatedness
         assert (simulated.relatedness is carrying.relatedness) == needed == (model == "related")
         assert simulated.truth["word_mean"].shape == (16, 4)
@@ -274,11 +267,14 @@ def test_predictive_draws_of_rows_and_cells_have_the_same_spread(plain):
     rows = family.predicted(result, result.posterior, rng)
     means = result.posterior["word_mean"].to_numpy()
     cells = family.predicted_cells(result, rng)
-    parts = family.variances(result)
-    residual = np.sqrt(parts["residual"].mean(axis=(0, 1)))
+    scales = {name: result.posterior[name].to_numpy() ** 2 for name in ("sigma", "interaction_sd")}
+    residual = np.sqrt(scales["sigma"].mean(axis=(0, 1)))
     effects = result.posterior["attribute_effect"].to_numpy()[:, :, result.places["attribute_word"]]
+    groups = result.posterior["interaction_effect"].to_numpy()
+    effects = effects + groups[:, :, result.places["attribute_word"], result.data.group_index[result.data.word]]
     places = result.places["protected_word"], result.places["connection"]
     apart = pd.DataFrame({"connection": places[1], "sd": (rows - means[:, :, *places] - effects).std(axis=(0, 1))})
     np.testing.assert_allclose(apart.groupby("connection")["sd"].mean(), residual, rtol=0.03)
-    whole = np.sqrt((parts["residual"] + parts["attribute word"]).mean(axis=(0, 1)))
+    words = scales["interaction_sd"][:, :, None] + result.by_connection("attribute_sd") ** 2
+    whole = np.sqrt((scales["sigma"] + words).mean(axis=(0, 1)))
     np.testing.assert_allclose(np.nanstd(cells - means, axis=(0, 1)).mean(axis=0), whole, rtol=0.05)

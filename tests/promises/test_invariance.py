@@ -143,7 +143,6 @@ ANALYSES = {
     "scores": of_scores,
     "ranking": lambda of: told(bb.rank(of.kvs, of.query, of.metrics, draws=20, replicates=5, case="fallback")),
     "metrics": lambda of: [bb.run_metrics(of.kvs, of.query, list(of.metrics), case="fallback")],
-    "bootstrap": lambda of: told(bb.checks.bootstrap_metric("weat", of.first, of.query, draws=100, case="fallback")),
     "silhouettes": lambda of: told(bb.silhouettes.silhouette(of.first, of.query, "weat", runs=20, case="fallback")),
     "axis": of_axis,
     "audit": of_audit,
@@ -152,7 +151,7 @@ ANALYSES = {
 }
 DRAWN = {"fit": 0.05, "pool": 0.05, "standardised_pool": 0.05, "criterion": 0.05}
 """Analyses whose draws are others where lists stand in another order, and how far numbers differ."""
-SEEDED = {"topics", "side_effects", "ranking", "bootstrap", "silhouettes"}
+SEEDED = {"topics", "side_effects", "ranking", "silhouettes"}
 """Analyses that draw words list by list: with other lists first they are as with another seed."""
 
 

@@ -11,7 +11,7 @@ from bayesbias.comparison import Comparison
 
 mutations = pytest.importorskip("benchmarks.mutations", reason="the benchmarks are not here")
 
-FUNCTIONS = ["contrasts", "cell_estimates", "decomposition", "diagnose", "association", "mean_distances", "save_fit"]
+FUNCTIONS = ["contrasts", "cell_estimates", "decomposition", "diagnose", "association", "save_fit"]
 """Functions of fits that take a moment."""
 
 

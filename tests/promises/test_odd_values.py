@@ -96,8 +96,6 @@ def test_numbers_beyond_all_sense_are_refused(made, value):
         r"rope is \(-?0.*at most 2": lambda: bb.contrasts(made.post, rope=(0, value)),
         "rope is .* at most 2": lambda: bb.plots.plot_contrasts(made.post, rope=value),
         "rope is .*give a (number from -2 to 2|finite number)": lambda: bb.audit(made.kv, made.pairs, rope=value),
-        "sd is .*give a (number above 0 to 1|positive number)": lambda: bb.calibration.simulate_null_weat(sd=value),
-        "effect_size is": lambda: bb.calibration.simulate_null_weat(effect_size=value),
     }.items():
         with pytest.raises(bb.InputError, match=said):
             call()

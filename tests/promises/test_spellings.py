@@ -154,7 +154,6 @@ CALLS = {
     ),
     "topic_null": lambda of: bb.topic_null(ONE, of.lists, replicates=5, **of.case),
     "topic_null of a metric": lambda of: bb.topic_null(ONE, of.query, "weat", replicates=5, **of.case),
-    "checks.bootstrap_metric": lambda of: bb.checks.bootstrap_metric("weat", ONE, of.query, draws=10, **of.case),
     "checks.check_words": lambda of: bb.checks.check_words(of.lists, ONE),
     "checks.share_sample": lambda of: [
         bb.relatedness(table) for table in bb.checks.share_sample(of.tables, {"one": ONE, "two": TWO}).values()
@@ -186,7 +185,6 @@ CALLS = {
 """Functions that look words up in an embedding, and others that look them up in tables of the user's."""
 WITHOUT_WORDS = {
     "save_embedding",
-    "calibration.null_false_positive_rate",  # as fit
     "plots.plot_axis",  # as Axis.with_words
     "instances",  # its words are those of the texts
     "vector_sample",  # its words are those of the table
@@ -372,7 +370,6 @@ COMPOSING = {
     "ranking": lambda of: bb.rank(
         {"a": of.kv, "b": of.kv}, of.query, "mac", draws=0, replicates=0
     ).scores.loc["a"].tolist(),
-    "bootstrap": lambda of: bb.checks.bootstrap_metric("mac", of.kv, of.query, draws=5).value,
     "axis": lambda of: bb.axis(of.kv, of.pairs, centre=None, words=of.places).places,
     "further words": lambda of: bb.axis(
         of.kv, of.pairs[2:], centre=None, words=of.places[:2]

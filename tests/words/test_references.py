@@ -75,7 +75,7 @@ def test_the_default_model_is_our_own_and_the_published_one_is_that_of_the_artic
     assert default.loc["model related", ["source", "doi"]].tolist() == ["bayesbias", ""]
     assert published.loc["model published", "doi"] == APPROACH
     own = bb.list_models().set_index("name")["doi"].dropna()
-    assert set(own.index) == {"baseline", "published", "pooled"}
+    assert set(own.index) == {"published", "pooled"}
 
 
 def test_metrics_and_an_audit(slice_vectors):

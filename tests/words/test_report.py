@@ -145,8 +145,6 @@ def test_the_report_holds_what_was_asked_found_and_concluded(pages, religion, re
     published = bb.contrasts(bb.fit(religion, "published", seed=1)).iloc[0]
     ends = [f"{row[end]:.3f}" for row in (published, row) for end in ("low", "high")]
     assert f"{ends[0]} to {ends[1]} under published, {ends[2]} to {ends[3]} under related" in text
-    share = bb.checks.variance_shares(religion_fit).iloc[1]
-    assert f"associated attribute word {100 * share['mean']:.0f}%" in text
     assert "What would decide it for further words?" in text
     assert "neutral control 226 61" in text
     assert "Methods text for a paper" in text

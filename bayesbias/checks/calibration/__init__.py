@@ -1,4 +1,4 @@
-"""False-positive rates, coverage and ranks by simulation, truths from priors; null distributions of metrics."""
+"""Null distributions of metrics, and false-positive rates by simulation."""
 
 from bayesbias._support.namespaces import attached
 

@@ -2,10 +2,5 @@ from .null_models import NullDistribution as NullDistribution
 from .null_models import NullWeat as NullWeat
 from .null_models import null_distribution as null_distribution
 from .null_models import simulate_null_weat as simulate_null_weat
-from .simulation import Ranks as Ranks
-from .simulation import coverage_study as coverage_study
 from .simulation import false_positive_rate as false_positive_rate
-from .simulation import null_false_positive_rate as null_false_positive_rate
-from .simulation import sbc as sbc
-from .simulation import simulate as simulate
 from .topics import TopicNull as TopicNull

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bayesbias._support.arguments import finite_number, flag, one_of, probability, whole_number
+from bayesbias._support.arguments import flag, one_of, whole_number
 from bayesbias._support.phrases import percent
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Result
@@ -28,6 +28,7 @@ from bayesbias.numerics.random_lists import draw_in_ranges
 from bayesbias.numerics.resampling import (
     PermutationTest,
     effect_size,
+    ends,
     known_mean,
     partition_sums,
     permutation_test,
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
 BLOCK = 2**21  # distances that are looked at together
 NEIGHBOURS = 200  # words nearest in frequency rank among which the stand-in of a stereotype word is drawn
 PART = 20_000  # vectors whose distances are taken together
-SPLITS = 5_000  # random partitions among which that of the example is chosen
+WORDS, PUBLISHED = 8, 1.27  # of each set of the simulated WEAT, and the effect size that its sample is near
+SPLITS = 5_000  # random partitions among which that of the sample is chosen
 Metric = Callable[[pd.DataFrame], float]
 # mean distances (J, B) of B draws by connection, and by stereotype list under the key ``list`` (lists, J, B)
 Cells = dict[str, FloatArray]
@@ -486,74 +488,38 @@ class NullWeat(Result):
 
     Attributes
     ----------
-    words, attributes
-        Words of each of the two target sets X and Y, and of each of the two attribute sets A and B.
-    sd, prob
-        Of the cosines; probability of the intervals.
     s, effect_size
         (draws,): WEAT's sum statistic and effect size of samples of noise.
-    sample
-        (2 words, 2 attributes): the sample that is looked at, with X above Y and A left of B.
     observed_s, observed_effect_size, partition_s, partition_effect_size
-        Both of the sample, and (partitions,) when its words are dealt out anew to X and Y.
+        Both of one sample, and (partitions,) when its words are dealt out anew to the target sets.
     test
         The two-sided permutation test of the sample: ``p_value``, ``partitions`` and whether these are all (``exact``).
     """
 
-    picture: ClassVar[str] = "plot_null_weat"
     notes: ClassVar[tuple[str, ...]] = ()
 
-    words: int
-    attributes: int
-    sd: float
     s: FloatArray
     effect_size: FloatArray
-    sample: FloatArray
     observed_s: float
     observed_effect_size: float
     partition_s: FloatArray
     partition_effect_size: FloatArray
     test: PermutationTest
-    prob: float
-
-    @property
-    def raw(self) -> pd.DataFrame:
-        """The sample's raw cosines, X against Y.
-
-        Columns ``compared``, ``difference`` (of means, X - Y), ``low``, ``high``, ``t``, ``df``, ``p_value`` (Welch's t
-        test). The rows ``A`` and ``B`` compare all cosines with an attribute set, as if they were independent, which
-        they are here and are not in a real embedding; ``s of words`` compares the words' own values, one each, which is
-        what WEAT is about.
-        """
-        s = _s(self.sample, self.attributes)
-        sides = {"A": self.sample[:, : self.attributes], "B": self.sample[:, self.attributes :], "s of words": s}
-        rows = []
-        for name, values in sides.items():
-            first, second = values[: self.words].ravel(), values[self.words :].ravel()
-            from scipy.stats import ttest_ind  # loads slowly
-
-            test = ttest_ind(first, second, equal_var=False)
-            low, high = test.confidence_interval(self.prob)
-            rows.append((name, first.mean() - second.mean(), low, high, test.statistic, test.df, test.pvalue))
-        return pd.DataFrame(rows, columns=["compared", "difference", "low", "high", "t", "df", "p_value"])
 
     def summary(self) -> pd.DataFrame:
         """One row each for ``s`` and ``effect_size``.
 
-        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (equal-tailed interval of samples of noise),
-        ``as_extreme`` (share of them at least as far from 0 as the observed value), ``partition_low``,
+        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (equal-tailed 95% interval of samples of
+        noise), ``as_extreme`` (share of them at least as far from 0 as the observed value), ``partition_low``,
         ``partition_high`` and ``p_value`` (the same of the sample's partitions).
         """
-        tails = [(1 - self.prob) / 2, (1 + self.prob) / 2]
         rows = []
         for name, observed, noise, dealt in (
             ("s", self.observed_s, self.s, self.partition_s),
             ("effect_size", self.observed_effect_size, self.effect_size, self.partition_effect_size),
         ):
             as_extreme = float((np.abs(noise) >= abs(observed)).mean())
-            rows.append(
-                (name, observed, *np.quantile(noise, tails), as_extreme, *np.quantile(dealt, tails), self.test.p_value)
-            )
+            rows.append((name, observed, *ends(noise, 0.95), as_extreme, *ends(dealt, 0.95), self.test.p_value))
         columns = ["statistic", "observed", "null_low", "null_high", "as_extreme"]
         return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
 
@@ -561,8 +527,7 @@ class NullWeat(Result):
         """The result in sentences, without its notes."""
         s, effect = self.summary().itertuples(index=False)
         return [
-            f"WEAT of noise (sd {self.sd:g}, {self.words} + {self.words} words, {self.attributes} + {self.attributes} "
-            f"attributes; {len(self.s):,} samples): {percent(self.prob)} of effect sizes lie between "
+            f"WEAT of noise ({len(self.s):,} samples): 95% of effect sizes lie between "
             f"{effect.null_low:.2f} and {effect.null_high:.2f}, of s between {s.null_low:.2f} and {s.null_high:.2f}. "
             f"The sample has s {self.observed_s:.2f} and effect size {self.observed_effect_size:.2f}; "
             f"{effect.as_extreme:.1%} of samples are as extreme, and its permutation test gives "
@@ -574,36 +539,18 @@ class NullWeat(Result):
         return self.summary()
 
 
-def simulate_null_weat(
-    words: int = 8,
-    attributes: int = 8,
-    sd: float = 0.08,
-    draws: int = 10_000,
-    seed: int = 0,
-    sample: ArrayLike | None = None,
-    effect_size: float = 1.27,
-    prob: float = 0.95,
-) -> NullWeat:
-    """WEAT when every cosine is drawn from N(0, sd^2), and one sample of such noise looked at closely.
+def simulate_null_weat(draws: int = 10_000, seed: int = 0) -> NullWeat:
+    """WEAT when every cosine is drawn from N(0, .08^2), and one sample of such noise looked at closely.
 
-    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), with their sizes and sd. By
-    WEAT's definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%:
-    that many are above 1.27 if the groups' sums stand in the numerator in place of means.
+    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), of eight words a set. By WEAT's
+    definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%: that many
+    are above 1.27 if the groups' sums stand in the numerator in place of means. The words of the sample are dealt out
+    so that its effect size comes near 1.27: a pattern that chance made and that somebody picked.
 
     Parameters
     ----------
-    words, attributes
-        Words of each of the two target sets, and of each of the two attribute sets.
-    sd
-        Of the cosines, at most 1.
     draws, seed
         Number and seed of the samples of noise.
-    sample, effect_size
-        Cosines (2 words, 2 attributes) to look at: the first target set above the second, the first attribute set left
-        of the second. By default one sample of noise, its words dealt out so that the effect size comes near a given
-        one, as in the article: a pattern that chance made and that somebody picked.
-    prob
-        Probability of all intervals.
 
     References
     ----------
@@ -616,54 +563,29 @@ def simulate_null_weat(
     >>> type(found).__name__
     'NullWeat'
     """
-    words, attributes = whole_number(words, "words", least=2), whole_number(attributes, "attributes")
-    sd, near = finite_number(sd, "sd", positive=True, most=1), finite_number(effect_size, "effect_size", most=2)
-    draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
+    draws = whole_number(draws, "draws")
     seeds = np.random.SeedSequence(whole_number(seed, "seed", least=0, most=None)).spawn(3)
     of_noise, of_sample, of_partitions, of_test = (np.random.default_rng(seeds[i]) for i in (0, 1, 2, 2))
-    shape = (2 * words, 2 * attributes)
-    blocks = np.array_split(np.arange(draws), -(-draws * shape[0] * shape[1] // BLOCK))
-    s = np.concatenate([_s(of_noise.normal(0, sd, (len(block), *shape)), attributes) for block in blocks])
-    total, effect = _weat(s, words)
-    chosen = _split_near(of_sample, shape, sd, near) if sample is None else _checked_sample(sample, shape)
-    own = _s(chosen, attributes)
-    (observed_s,), (observed_effect,) = _weat(own[None], words)
-    dealt = 2 * np.concatenate(list(partition_sums(own, words, draws, of_partitions))) - own.sum()
-    test = permutation_test(own[:words], own[words:], "two-sided", draws, of_test)
-    observed, partitions = (float(observed_s), float(observed_effect)), (dealt, dealt / words / own.std())
-    return NullWeat(words, attributes, sd, total, effect, chosen, *observed, *partitions, test, prob)
+    blocks = np.array_split(np.arange(draws), -(-draws * 4 * WORDS**2 // BLOCK))
+    s = np.concatenate([_noise(of_noise, len(block)) for block in blocks])
+    total, effect = _weat(s)
+    sample = _noise(of_sample, 1)[0]
+    orders = of_sample.permuted(np.tile(np.arange(2 * WORDS), (SPLITS, 1)), axis=1)
+    own = sample[orders[np.abs(_weat(sample[orders])[1] - PUBLISHED).argmin()]]
+    (observed_s,), (observed_effect,) = _weat(own[None])
+    dealt = 2 * np.concatenate(list(partition_sums(own, WORDS, draws, of_partitions))) - own.sum()
+    test = permutation_test(own[:WORDS], own[WORDS:], "two-sided", draws, of_test)
+    of_dealt = dealt / WORDS / own.std()
+    return NullWeat(total, effect, float(observed_s), float(observed_effect), dealt, of_dealt, test)
 
 
-def _s(cosines: FloatArray, attributes: int) -> FloatArray:
-    """s(w): mean cosine with the first attribute set less that with the second, over the last axis."""
-    return cosines[..., :attributes].mean(axis=-1) - cosines[..., attributes:].mean(axis=-1)
+def _noise(rng: np.random.Generator, size: int) -> FloatArray:
+    """S (size, words of both sets) of samples: mean cosine with the first attribute set less that with the second."""
+    cosines = rng.normal(0, 0.08, (size, 2 * WORDS, 2 * WORDS))
+    return cosines[..., :WORDS].mean(axis=-1) - cosines[..., WORDS:].mean(axis=-1)
 
 
-def _weat(s: FloatArray, words: int) -> tuple[FloatArray, FloatArray]:
-    """Sum statistic and effect size (draws,) from s (draws, 2 words)."""
-    first, second = s[:, :words], s[:, words:]
+def _weat(s: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sum statistic and effect size (draws,) from s (draws, words of both sets)."""
+    first, second = s[:, :WORDS], s[:, WORDS:]
     return sum_statistic(first, second), effect_size(first, second)
-
-
-def _split_near(rng: np.random.Generator, shape: tuple[int, int], sd: float, effect_size: float) -> FloatArray:
-    """A sample of noise whose words are dealt out so that its effect size comes near a given one."""
-    sample = rng.normal(0, sd, shape)
-    orders = rng.permuted(np.tile(np.arange(shape[0]), (SPLITS, 1)), axis=1)
-    _, effects = _weat(_s(sample, shape[1] // 2)[orders], shape[0] // 2)
-    nearest: FloatArray = sample[orders[np.abs(effects - effect_size).argmin()]]
-    return nearest
-
-
-def _checked_sample(sample: ArrayLike, shape: tuple[int, int]) -> FloatArray:
-    try:
-        array = np.array(sample, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the sample does not hold numbers: {error}") from error
-    if array.shape != shape or not np.isfinite(array).all():
-        raise InputError(
-            f"the sample has shape {array.shape}: give finite cosines of shape {shape}, two target sets' words by two "
-            "attribute sets' words, or set words and attributes to its halves"
-        )
-    if not _s(array, shape[1] // 2).std() > 0:
-        raise InputError("s is the same for all words of the sample, so that it has no effect size: give another")
-    return array
