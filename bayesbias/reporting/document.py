@@ -41,7 +41,8 @@ from bayesbias.errors import InputError
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.plots import style
 from bayesbias.reporting.fit_report import FitReport
-from bayesbias.reporting.methods import MetricTable, is_metric_table, methods_section
+from bayesbias.reporting.methods import methods_section
+from bayesbias.reporting.metric_table import MetricTable, is_metric_table
 from bayesbias.reporting.papers import cite
 
 HERE = Path(__file__).parent

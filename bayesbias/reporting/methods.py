@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
-from typing import Any, TypeGuard
+from typing import Any
 
 import pandas as pd
 import xarray as xr
@@ -15,7 +15,7 @@ from bayesbias._support.arguments import one_of, probability
 from bayesbias._support.files import from_json
 from bayesbias._support.phrases import percent
 from bayesbias._support.prose import Prose
-from bayesbias._support.results import Page, Result, Section, filled, title_of, whole_table
+from bayesbias._support.results import Result, Section, title_of
 from bayesbias.axes import Axis
 from bayesbias.axes.audits import Audit
 from bayesbias.axes.poles import vocabulary_said
@@ -30,7 +30,6 @@ from bayesbias.distances.list_coverage import COSINE, Coverage, known_coverage
 from bayesbias.documents.findings import sides_of
 from bayesbias.documents.regression import CovariateContrast
 from bayesbias.errors import InputError, many, mark_between
-from bayesbias.metrics import list_metrics, load_query
 from bayesbias.metrics.batch import MetricResult
 from bayesbias.metrics.query_words import CAPITALS
 from bayesbias.models.families import family_of
@@ -42,6 +41,7 @@ from bayesbias.models.weights import POOLED, RAW
 from bayesbias.numerics.clusters import SPREAD
 from bayesbias.numerics.offsets import RARE
 from bayesbias.reporting.fit_report import FitReport
+from bayesbias.reporting.metric_table import MetricTable, is_metric_table
 from bayesbias.reporting.papers import cite, references
 from bayesbias.second_stage import criteria, pools
 from bayesbias.second_stage.criteria import Criterion
@@ -437,114 +437,6 @@ def _ranking(result: Ranking, prob: float) -> Iterator[str]:
     facts = {"embeddings": list(result.scores.index), "metrics": list(result.scores.columns), "queries": queries}
     yield WORDS.ranking(made=result.made, mark=mark_between(facts["embeddings"]), **facts)
     yield from (note.replace(CAPITALS, "") for note in result.notes)  # what to try is not for a paper
-
-
-OF_METRICS = Prose("metrics")
-# columns that every table of metrics has, and those that a report shows
-COLUMNS = ("embedding", "query", "metric", "value", "optimum", "found", "missing", "reason")
-# above 0: the first target set is nearer to the first attribute set
-DIRECTED = ("weat", "weat_effect_size", "seat", "ceat")
-MOST_SAID = 4  # values whose direction is said one by one
-SHOWN = ("embedding", "query", "subquery", "metric", "value", "p_value", *COLUMNS[4:])
-
-
-def is_metric_table(given: object) -> TypeGuard[pd.DataFrame]:
-    """True for a table that :func:`run_metrics` returned."""
-    return isinstance(given, pd.DataFrame) and set(COLUMNS) <= set(given.columns)
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class MetricTable(Result):
-    """A table that :func:`run_metrics` returned, as a result."""
-
-    values: pd.DataFrame
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes of the table."""
-        return tuple(map(str, self.values.attrs.get("notes", ())))
-
-    @property
-    def used(self) -> pd.DataFrame:
-        """The metrics of the table, with their definitions."""
-        known = list_metrics().set_index("name")
-        return known.loc[[name for name in known.index if name in set(self.values["metric"])]].reset_index()
-
-    def table(self) -> pd.DataFrame:
-        """The values."""
-        return self.values
-
-    def findings(self) -> list[str]:
-        """Which target set is nearer to which attribute set, where metrics tell that; then the number of values."""
-        counts = {f"{column}s": self.values[column].nunique() for column in ("metric", "embedding")}
-        values = int(self.values["value"].notna().sum())
-        return [
-            *self._directions(),
-            OF_METRICS.findings(values=values, queries=self.values["query"].nunique(), **counts),
-        ]
-
-    def _directions(self) -> list[str]:
-        """The direction of each value of the metrics that have one, or how many values have which."""
-        rows = self.values[self.values["metric"].isin(DIRECTED) & self.values["value"].notna()]
-        rows = rows[rows["value"] != rows["optimum"]]
-        found = [(row, self._sets(row["query"])) for row in rows.to_dict("records")]
-        known = [(row, sets) for row, sets in found if sets is not None]
-        if known and len(known) == len(found) <= MOST_SAID:
-            return [OF_METRICS.direction(row=row, **sets) for row, sets in known]
-        above = int((rows["value"] > rows["optimum"]).sum())
-        return (
-            [OF_METRICS.directions(metrics=rows["metric"].unique().tolist(), above=above, rows=len(rows))]
-            if len(rows)
-            else []
-        )
-
-    @staticmethod
-    def _sets(name: str) -> dict[str, list[str]] | None:
-        """The names of the target and attribute sets of a query that is known by its name."""
-        try:
-            query = load_query(name)
-        except InputError:
-            return None
-        return {"targets": list(query.targets), "attributes": list(query.attributes)}
-
-    def front(self) -> Page:
-        """The first screen of a report."""
-        measured = self.values[self.values["value"].notna()]
-        tested = measured["p_value"].dropna() if "p_value" in measured else pd.Series(dtype=float)
-        answer, *others = self.findings()
-        missing, rows = len(self.values) - len(measured), len(self.values)
-        return Page(
-            title=OF_METRICS.title(),
-            lead=OF_METRICS.lead(embeddings=self.values["embedding"].unique().tolist()),
-            answer=answer,
-            lines=({"In detail": " ".join(others)} if others else {})
-            | {
-                OF_METRICS.certainty_question(): OF_METRICS.certainty(
-                    tested=len(tested), below=int((tested < 0.05).sum())
-                ),
-                OF_METRICS.missing_question(): OF_METRICS.missing(missing=missing, values=rows),
-                OF_METRICS.optimum_question(): OF_METRICS.optimum(),
-            },
-            picture=None,
-        )
-
-    def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: values and definitions."""
-        values = self.values.reindex(columns=list(SHOWN)).dropna(axis=1, how="all")
-        definitions = self.used.filter(items=("name", "title", "description", "source", "doi"))
-        tables, sources = (
-            whole_table(OF_METRICS.values(), values),
-            whole_table(OF_METRICS.definitions(), definitions),
-        )
-        parts = (
-            Section(OF_METRICS.values_title(), [tables, *self.notes]),
-            Section(OF_METRICS.definitions_title(), [sources]),
-        )
-        return filled(parts)
-
-    def sources(self) -> tuple[Any, ...]:
-        """The table, which names metrics, queries and embeddings."""
-        return (self.values,)
 
 
 KINDS: Mapping[type[Result], Callable[[Any, float], Iterator[str]]] = {

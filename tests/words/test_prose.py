@@ -15,13 +15,14 @@ from bayesbias._support.prose import FOLDER, Prose
 from bayesbias._support.results import FORMATS
 from bayesbias.models.tree import Fit
 from bayesbias.reporting.fit_report import FitReport
-from bayesbias.reporting.methods import MetricTable, methods_section
+from bayesbias.reporting.methods import methods_section
+from bayesbias.reporting.metric_table import MetricTable
 
 PAGES = ("fit", "change", "metrics", "methods", "axis")
 READERS = {
     "fit": ("reporting/fit_report.py", "reporting/verdicts.py"),
     "change": ("comparison/change_report.py",),
-    "metrics": ("reporting/methods.py",),
+    "metrics": ("reporting/metric_table.py",),
     "methods": ("reporting/methods.py",),
     "axis": ("axes/places.py",),
 }
