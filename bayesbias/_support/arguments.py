@@ -33,9 +33,9 @@ def whole_number(value: object, name: str, least: int = 1, most: int | None = MO
     return number
 
 
-def whole_numbers(value: Any, name: str, least: int = 1, most: int | None = MOST) -> list[int]:
+def whole_numbers(value: Any, name: str) -> list[int]:
     """One whole number, or several, each as :func:`whole_number` takes it."""
-    numbers = [whole_number(item, name, least, most) for item in several(value)]
+    numbers = [whole_number(item, name) for item in several(value)]
     if not numbers:
         raise InputError(f"{name} is {shown(value)}: give a whole number, or several")
     return numbers

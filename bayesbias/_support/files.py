@@ -111,9 +111,9 @@ def write_text(path: str | Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="")
 
 
-def to_json(value: object, indent: int | None = None) -> str:
+def to_json(value: object) -> str:
     """A value as JSON, letters as they are."""
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def from_json(text: str | bytes) -> Any:

@@ -8,9 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -22,18 +19,17 @@ from typer.core import TyperGroup
 
 import bayesbias as bb
 from bayesbias._support.paths import shipped
-from bayesbias.cli import many, measures, options
+from bayesbias.cli import measures, options
 from bayesbias.cli.options import among, bundled, to_write
 from bayesbias.cli.screen import as_commands, say, show, working
-from bayesbias.errors import InputError, install
+from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
 
 WELCOME = """\
-bayesbias measures bias in word embeddings. Five things to do:
+bayesbias measures bias in word embeddings. Four things to do:
 
   See it work on bundled vectors
     bayesbias demo
@@ -44,23 +40,10 @@ bayesbias measures bias in word embeddings. Five things to do:
     bayesbias check-words NAME.toml EMBEDDING
   Compare two embeddings, such as before and after debiasing
     bayesbias compare BEFORE AFTER --words WORDS --report change.html
-  Find the words of a whole vocabulary that lean to one of two poles
-    bayesbias audit EMBEDDING --groups gender
 
 EMBEDDING is a file of vectors, or one that is bundled: google-news-slice or
 glove-50d-slice.
-'bayesbias lists' shows word lists, 'bayesbias doctor' what is installed,
-'bayesbias --help' all commands."""
-LIBRARIES = (
-    *("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz", "gensim", "matplotlib", "scikit-learn"),
-    *("pymc", "pytensor", "nutpie", "numba", "pooch"),
-)
-EXTRAS = {
-    "contextual": ("sentence_transformers", "torch", "transformers"),
-    "distributed": ("distributed",),
-    "frequencies": ("wordfreq",),
-}
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+'bayesbias lists' shows word lists, 'bayesbias --help' all commands."""
 Kinds = Literal["words", "axes", "queries", "models"]
 
 
@@ -143,60 +126,10 @@ def check_words(
         say(as_commands(sentence))
 
 
-def doctor() -> None:
-    """Versions, engines, caches, threads and extras: whether all is installed."""
-    say(f"Python {sys.version.split()[0]}, {sys.platform}, {os.cpu_count()} processors")
-    say("Versions: " + ", ".join(f"{name} {_version(name)}" for name in LIBRARIES))
-    for name, state in engines().items():
-        say(f"Engine {name}: {state}")
-    for name, folder in _caches().items():
-        files = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
-        size = f"{len(files):,} files, {_size(sum(path.stat().st_size for path in files))}" if files else "empty"
-        say(f"Cache of {name}: {folder} ({size})")
-    say(
-        "numba and PyTensor keep the code that they compile for NUTS: the first such fit after an installation takes "
-        "longer than those after it."
-    )
-    for name in THREADS:
-        say(f"Threads, {name}: {os.environ.get(name, 'not set')}")
-    say("  Commands set OPENBLAS_NUM_THREADS to 1 where it is not set, since their matrices are small.")
-    say("  Audits use one thread whatever it says, so that their bits do not depend on it.")
-    for name, parts in EXTRAS.items():
-        absent = any(find_spec(part) is None for part in parts)
-        say(f"Extra {name}: " + (f"not installed: {install(name)}" if absent else "installed"))
-
-
-def engines() -> dict[str, str]:
-    """Engine to whether it is ready; nothing is imported to find out."""
-    lacking = [name for name in ("pymc", "nutpie") if find_spec(name) is None]
-    needs = f"needs {' and '.join(lacking)}: pip install {' '.join(lacking)}"
-    return {"exact": "ready", "marginal": "ready", "nuts": needs if lacking else "ready"}
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "missing"
-
-
-def _caches() -> dict[str, Path]:
-    import pooch  # type: ignore[import-untyped]
-
-    caches = {
-        "data sets": Path(pooch.os_cache("bayesbias")),
-        "gensim's downloader": Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")),
-        "PyTensor": Path.home() / ".pytensor",
-    }
-    if folder := os.environ.get("NUMBA_CACHE_DIR"):
-        caches["numba"] = Path(folder)
-    return caches
-
-
 def lists(
     kind: Annotated[
         Kinds,
-        Argument(parser=str, callback=among("kind", Kinds), help="What to show; embeddings are shown by datasets."),
+        Argument(parser=str, callback=among("kind", Kinds), help="What to show."),
     ] = "words",
     language: Annotated[
         str | None,
@@ -210,7 +143,7 @@ def lists(
         _show_word_lists(language)
     elif kind == "axes":
         axes = bb.list_axes()[["name", "negative", "positive", "pairs"]]
-        show(axes, "Axes, of pairs: bayesbias axis, audit, criterion")
+        show(axes, "Axes, of pairs")
     elif kind == "queries":
         queries = bb.list_queries()
         for column in ("targets", "attributes"):
@@ -237,60 +170,12 @@ def _show_word_lists(language: str | None) -> None:
     say("Other bundled things: bayesbias lists axes, bayesbias lists queries, bayesbias lists models.")
 
 
-def datasets(
-    name: Annotated[
-        str | None, Argument(help="Fetch this one, and show where its file is.", autocompletion=bundled("datasets"))
-    ] = None,
-) -> None:
-    """Data sets that are known by name, with their licences, or the file of one of them."""
-    from bayesbias.distances.datasets import FOLDER, dataset_path, list_datasets
-
-    if name is not None:
-        with working(f"fetching {name}"):
-            path = dataset_path(name)
-        typer.echo(path)
-        return
-    table = list_datasets()
-    table["size"] = table["bytes"].map(_size)
-    table["here"] = table["here"].map({True: "yes", False: ""})
-    lists = table["kind"] == "word lists"
-    for kind, part in table[~lists].groupby("kind", sort=False):
-        title = str(kind).capitalize().removesuffix("s") + "s"
-        show(part[["name", "size", "licence", "here"]], title, whole="name")
-        _say_origins(part)
-    several = table[lists]
-    languages = dict.fromkeys(name.split("_")[1] for name in several["name"])
-    say(
-        f"Word lists: {len(several)}, weathub_LANGUAGE_TEST, such as weathub_de_weat7; languages {', '.join(languages)}"
-    )
-    _say_origins(several)
-    if unknown := table.loc[(table["url"] == "") & (table["kind"] != "documents"), "name"].tolist():
-        say(f"No address is known of: {', '.join(unknown)}.")
-    known = table.loc[table["url"] != "", "name"].iloc[0]
-    say(f'In Python: bb.datasets.load_dataset("{known}"). Files are fetched once and their hash is checked;')
-    say(f"those in the folder that {FOLDER} names are taken first.")
-
-
-def _say_origins(part: pd.DataFrame) -> None:
-    for (source, doi), rows in part.groupby(["source", "doi"], sort=False):
-        licences = dict.fromkeys(rows["licence"])
-        terms = f"; licence {next(iter(licences))}" if len(licences) == 1 else ""
-        say(f"  {source}{f', doi {doi}' if doi else ''}{terms}")
-
-
-def _size(number: int) -> str:
-    return f"{number / 1e6:,.0f} MB" if number >= 1e6 else f"{number / 1e3:,.0f} kB"
-
-
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Start": (demo, run, new_words, check_words, doctor),
-    "Step by step": (measures.distances, measures.fit, measures.diagnose, measures.contrasts, measures.report),
-    "Chance": (measures.topics,),
-    "Classic metrics": (measures.metrics, measures.rank, measures.silhouette, measures.reliability),
-    "Words on axes": (many.axis, many.audit, many.criterion),
-    "Words in documents": (many.documents,),
-    "Debiasing, and many embeddings": (*(many.debias, many.compare, many.pool),),
-    "What is bundled or known": (lists, datasets),
+    "Start": (demo, run, new_words, check_words),
+    "Step by step": (measures.distances, measures.fit, measures.diagnose, measures.report),
+    "Classic metrics": (measures.metrics,),
+    "Before and after": (measures.compare,),
+    "What is bundled": (lists,),
 }
 """Heading of the help to commands."""
 MORE = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -318,7 +203,7 @@ class Headed(TyperGroup):
 app = typer.Typer(cls=Headed, invoke_without_command=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 for heading, commands in COMMANDS.items():
     for one in commands:
-        more = MORE if one in (measures.metrics, many.debias) else None
+        more = MORE if one is measures.metrics else None
         app.command(rich_help_panel=heading, context_settings=more)(one)
 _state = {"debug": False}
 

@@ -24,7 +24,6 @@ METRICS = (
     *("weat", "weat_effect_size", "rnd", "rnsb", "mac", "ect", "ripa", "direct_bias", "db_wa", "nbm", "same"),
     *("wefat", "seat", "ceat", "semaxis"),
 )
-METHODS = ("project", "hard", "hard_multiclass", "soft", "half_sibling", "null_space", "leace")
 
 
 def _stems(folder: str, pattern: str) -> list[str]:
@@ -36,20 +35,13 @@ def _content(file: str) -> dict[str, Any]:
     return tomllib.loads((shipped("data") / file).read_text(encoding="utf-8"))
 
 
-def _plugins(group: str) -> list[str]:
-    return [entry.name for entry in entry_points(group=group)]
-
-
 # kind of thing to its names, read from files and their names, since what loads the things loads slowly
 BUNDLED: dict[str, Callable[[], Iterable[str]]] = {
     "word lists": lambda: _stems("words", "**/*.toml"),
-    "axes": lambda: [*_content("axes.toml")["axes"], "gender_pairs"],  # the bundled list of pairs that is an axis
     "queries": lambda: _stems("queries", "*.toml"),
     "models": lambda: ["auto", *(path.stem for path in shipped("models").glob("*.toml"))],
     "embeddings": lambda: _content("manifest.toml"),
-    "datasets": lambda: [name for family in _content("datasets.toml").values() for name in family["files"]],
-    "metrics": lambda: [*METRICS, *_plugins("bayesbias.metrics")],
-    "methods": lambda: [*METHODS, *_plugins("bayesbias.debiasing")],
+    "metrics": lambda: [*METRICS, *(entry.name for entry in entry_points(group="bayesbias.metrics"))],
 }
 
 
@@ -161,14 +153,8 @@ Model = Annotated[
     str,
     Option(help="A model that 'bayesbias lists models' shows, a TOML file, or auto.", autocompletion=bundled("models")),
 ]
-First = Annotated[str, Option(help="associated, different or a control list.")]
-Second = Annotated[str | None, Option(help="By default different, else the first control list.")]
-Contrast = Annotated[str | None, Option(help="Two connections, such as associated,different.")]
 Frequencies = Annotated[
     str | None, Option(help="A file of words and counts, or wordfreq; by default the order of the embedding.")
-]
-SourcesOfFrequencies = Annotated[
-    list[str] | None, Option(help="A file of words and counts, or NAME=FILE for each embedding.")
 ]
 
 # how it is done
@@ -177,14 +163,6 @@ Twins = Annotated[
     Repetitions, choice("twins", Repetitions, help="Words of a list with one vector: count them once, or keep all.")
 ]
 AdjustBefore = Annotated[str | None, Option(help="frequency or length of words: adjust distances for it first.")]
-Weights = Annotated[str, Option(help="equal or precision.")]
-Standardise = Annotated[
-    bool,
-    Option(
-        help="Contrasts in standard deviations of the embedding's distances, for embeddings whose distances have other "
-        "scales, such as those of several languages."
-    ),
-]
 TrustPickle = Annotated[bool, Option(help="Open a pickle; that runs the code in it.")]
 MaxMissing = Annotated[float, Option(help="Share of a set's words that may be missing.")]
 Normalise = Annotated[bool, Option(help="Scale vectors to length 1 first.")]
@@ -195,7 +173,6 @@ Seed = Annotated[int, Option(callback=seeding, min=0, help="Seed of the random d
 # what is written
 Folder = Annotated[Path, Option("--out", "-o", parser=path, help="Folder for figures, table, fit and report.")]
 Out = Annotated[Path | None, to_write("a table", ".csv", help="A table to write, .csv.")]
-OutPicture = Annotated[Path | None, to_write("a figure", ".png", help="A figure to write, .png.")]
 Picture = Annotated[Path | None, to_write("a figure", ".png", names=("--picture",), help="A figure to write, .png.")]
 ReportPath = Annotated[
     Path | None,

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import bayesbias as bb
 from bayesbias.cli.options import TABLES, Cases
 from bayesbias.cli.screen import working
-from bayesbias.errors import InputError, many
+from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from bayesbias.numerics.arrays import FloatArray
     from bayesbias.words import WordLists
 
 
@@ -28,43 +27,6 @@ def lists_after(embedding: str, words: str) -> WordLists:
     if Path(embedding).suffix == ".toml":
         raise InputError(f"{embedding} is a word list and comes after the embedding: give EMBEDDING {embedding}")
     return bb.load_words(words)
-
-
-SE = "se"
-"""Name of a column of standard errors, or its end after the name of the values."""
-
-
-def connections(text: str | None) -> tuple[str, str] | None:
-    """Two connections, first and second."""
-    if text is None:
-        return None
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 2 or not all(parts):
-        raise InputError(f"--contrast {text}: give two connections with a comma between, such as associated,different")
-    return parts[0], parts[1]
-
-
-def named_values(option: str, given: list[str] | None) -> dict[str, Any] | None:
-    """The NAME=VALUE arguments of an option as a mapping; None where there is none."""
-    values: dict[str, Any] = {}
-    for argument in given or []:
-        name, _, value = argument.rpartition("=")
-        if not name or not value:
-            raise InputError(f"{option} {argument}: give NAME=VALUE, such as {option} 1990.vec=1990")
-        if name in values:
-            raise InputError(f"{option} {argument}: {name} is given twice")
-        values[name] = value
-    return values or None
-
-
-def frequencies_of(given: list[str] | None) -> str | dict[str, str] | None:
-    """Source of frequencies: one for all, or one for each embedding."""
-    return given[0] if given and len(given) == 1 and "=" not in given[0] else named_values("--frequencies", given)
-
-
-def words_or_list(text: str | None) -> list[str] | str | None:
-    """Words with commas between, or the name of a list as it is."""
-    return [word.strip() for word in text.split(",") if word.strip()] if text and "," in text else text
 
 
 def extra_options(arguments: list[str], valid: Collection[str], owner: str) -> tuple[list[str], dict[str, Any]]:
@@ -96,71 +58,6 @@ def _literal(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
-
-
-def transform_of(path: Path) -> FloatArray:
-    """The transform of à la carte vectors that the command documents wrote."""
-    from bayesbias._support.files import file_at, read_arrays
-
-    with file_at(path).open("rb") as content:
-        arrays = read_arrays(content, str(path))
-    if "transform" not in arrays:
-        raise InputError(f"{path} holds no array 'transform': give the transform.npz that documents --out wrote")
-    return arrays["transform"]
-
-
-def values_by_word(path: Path) -> tuple[pd.Series, pd.Series | None]:
-    """Outside values by word, and their standard errors where a file has them."""
-    import numpy as np
-    import pandas as pd
-    from pandas.api.types import is_numeric_dtype
-
-    from bayesbias._support.files import csv_table
-
-    table = csv_table(path)
-    if len(table.columns) not in (2, 3):
-        hint = "; are they separated by semicolons? Write commas" if ";" in str(table.columns[0]) else ""
-        raise InputError(
-            f"{path} has {many(len(table.columns), 'column')}: give word, value and, where known, se{hint}"
-        )
-    if table.empty:
-        raise InputError(f"{path} has no row below its header: give a word and its value in each")
-    words = table.iloc[:, 0].map(str)
-    if is_numeric_dtype(table.iloc[:, 0]) and pd.to_numeric(table.iloc[:, 1], errors="coerce").isna().all():
-        raise InputError(
-            f"{path}: the first column, {str(table.columns[0])!r}, holds numbers, and the second none: give word, "
-            "value and, where known, se, in this order"
-        )
-    if words.duplicated().any():
-        raise InputError(f"the word {words[words.duplicated()].iloc[0]!r} has two values: give each word once")
-    for name in table.columns[1:]:
-        wrong = np.flatnonzero(pd.to_numeric(table[name], errors="coerce").isna() & table[name].notna())
-        if len(wrong):
-            row = int(wrong[0])
-            raise InputError(
-                f"{path}, line {row + 2}, column {name!r}: {words[row]!r} has {table[name][row]!r}, which is no "
-                "number; leave the cell empty where a value is not known"
-            )
-    value, *se = (table[name].set_axis(words) for name in table.columns[1:])
-    if se and str(se[0].name).lower() not in (SE, f"{value.name}_{SE}".lower()):
-        raise InputError(
-            f"{path}, column {str(se[0].name)!r}: a third column has the standard errors of {str(value.name)!r}; name "
-            f"it {SE!r} or {f'{value.name}_{SE}'!r} if it does, or leave it out"
-        )
-    return value, se[0] if se else None
-
-
-def benchmarks(path: Path) -> dict[str, dict[str, float]]:
-    """Benchmark to the scores of embeddings."""
-    from bayesbias._support.files import csv_table
-
-    table = csv_table(path)
-    if "embedding" not in table or len(table.columns) < 2:
-        raise InputError(
-            f"{path} has the columns {', '.join(table.columns)}: give embedding and a column for each benchmark"
-        )
-    names = table.pop("embedding").astype(str)
-    return {str(name): dict(zip(names, scores, strict=True)) for name, scores in table.items()}
 
 
 def vectors(embedding: str, trust_pickle: bool) -> KeyedVectors:

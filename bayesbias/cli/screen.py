@@ -168,25 +168,6 @@ def show_checks(post: xr.DataTree) -> Verdict:
     return verdict
 
 
-def show_contrasts(found: pd.DataFrame) -> None:
-    """A table of contrasts."""
-    from bayesbias._support.phrases import share
-    from bayesbias.contrast import POPULATIONS, cluster_sentence
-    from bayesbias.words import labelled
-
-    first, second = (labelled(found.attrs[name], found.attrs.get("labels", {})) for name in ("first", "second"))
-    by = str(found.columns[0])
-    rows = found.assign(p_closer=found["p_closer"].map(share))
-    mass = f"{100 * found.attrs['prob']:g}%"
-    show(rows, f"{first} \N{MINUS SIGN} {second}, {mass} equal-tailed intervals (negative: {first} is closer)")
-    what = "Contrasts of groups speak" if by == "group" else "The whole list speaks"
-    say_notes([f"{what} about {POPULATIONS[found.attrs['population']]}.", found.attrs["meaning"]])
-    say_notes(found.attrs["notes"])
-    if found.attrs["left_out"]:
-        say(f"  without the distances that a row needs: {', '.join(found.attrs['left_out'])}")
-    say(f"  {cluster_sentence(found)}")
-
-
 def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float) -> None:
     """A table of the headline, then sentences by part."""
     from bayesbias._support.phrases import share

@@ -116,7 +116,7 @@ def _distances(name: str, table: pd.DataFrame) -> Distances:
     """The distances of a table that a comparison can take."""
     with within(name):
         distances = Distances.read(table, check=False)
-        distances.refuse_slope("a comparison")
+        distances.refuse_slope()
     return distances
 
 

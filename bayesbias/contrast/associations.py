@@ -218,8 +218,8 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     DataFrame
         One row for each word, or group, and list: ``protected_word``, ``group``, ``list``, ``own`` (whether the list is
         that of the word's group), ``mean``, ``sd``, ``low``, ``high`` (cosine distance; negative: closer),
-        ``p_closer``. ``table.pivot(index="protected_word", columns="list", values="mean")`` is the matrix;
-        :func:`plots.plot_association <bayesbias.plots.plot_association>` draws it.
+        ``p_closer``. ``table.pivot(index="protected_word", columns="list", values="mean")`` is the matrix,
+        which ``plots.matrix`` draws.
 
     Examples
     --------

@@ -136,12 +136,12 @@ class Distances:
         """The language of the word lists, as a BCP 47 tag; None where it is not known."""
         return None if self.coverage is None else self.coverage.language
 
-    def refuse_slope(self, what: str) -> None:
-        """Refuse distances less an estimated slope where its error does not reach the answer."""
+    def refuse_slope(self) -> None:
+        """Refuse distances less an estimated slope, whose error does not reach a comparison."""
         if self.slope_error:
             raise InputError(
-                f"the table is {self.moved} by a slope that was estimated from control words, whose error {what} does "
-                "not carry: adjust tables with relatedness, or fit one table, which carries it"
+                f"the table is {self.moved} by a slope that was estimated from control words, whose error a comparison "
+                "does not carry: adjust tables with relatedness, or fit one table, which carries it"
             )
 
     def part(self, kept: NDArray[np.bool_]) -> Distances:

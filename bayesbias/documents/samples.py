@@ -19,7 +19,6 @@ from bayesbias.vectors.tables import VECTORS, arrow_of, rows_of
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from bayesbias.vectors.contextual import ContextVectors
 
 LEAST = 8  # clusters from which intervals were found to hold
 
@@ -172,30 +171,6 @@ class VectorSample:
         units = pd.DataFrame(index=pd.RangeIndex(1))
         about = {"vectors": "errors known from elsewhere"}
         return cls(tuple(sums), units, np.zeros(1, dtype=np.intp), "embedding", sums, embedding, about)
-
-    @classmethod
-    def from_contexts(cls, contexts: ContextVectors, targets: Iterable[str]) -> VectorSample:
-        """Words in sentences (:func:`encode`, :func:`contexts_from`): templates, or sentences, as units.
-
-        Parameters
-        ----------
-        contexts
-            Vectors of words in templates or in sentences of their own. Attribute words are their means.
-        targets
-            Words of it.
-        """
-        words = tuple(names_given(targets, "targets"))
-        if lost := [word for word in words if word not in contexts.words]:
-            raise InputError(f"{listed(lost)}: not among the words that were encoded")
-        size = int(contexts.template.max()) + 1
-        sums = {}
-        for word in words:
-            own = contexts.word == contexts.words.index(word)
-            sums[word] = summed(contexts.vectors[own], contexts.template[own], size)
-        units = pd.DataFrame({"template": list(contexts.templates) or [str(i) for i in range(size)]}, dtype="string")
-        about = {"vectors": f"words in sentences ({contexts.encoder})"}
-        unit = "sentence" if contexts.nested else "template"
-        return cls(words, units, np.arange(size), unit, sums, contexts.mean_vectors(), about, contexts.notes)
 
     def mean_vectors(self) -> KeyedVectors:
         """The embedding with the targets' mean vectors, for whatever takes an embedding; their errors are left out."""

@@ -152,10 +152,7 @@ def _of_rows(spec: ModelSpec, data: Distances) -> pm.Model:
             "observed": pm.Data("observed_distance", data.y, dims="pair"),
             "dims": "pair",
         }
-        if spec.likelihood.family == "student_t":
-            pm.StudentT("distance", nu=priors["nu"].in_pymc("nu"), **residual)
-        else:
-            pm.Normal("distance", **residual)
+        pm.Normal("distance", **residual)
     return model
 
 

@@ -26,8 +26,6 @@ from bayesbias.numerics.quadrature import (
 
 def obstacle(spec: ModelSpec) -> str | None:
     """Reason why this engine cannot fit a model, or None."""
-    if spec.likelihood.family != "normal":
-        return "its residuals are not normal"
     if spec.terms.protected_words != "normal":
         return "its protected words are not normal around their connection"
     if spec.crossed:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 import xarray as xr
 from scipy import sparse
-from scipy.special import gammaln
 
 from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.errors import InputError, agreed
@@ -174,19 +173,15 @@ class Independent:
         drawn = {
             name: values.to_numpy().reshape(-1, *values.shape[2:])
             for name, values in result.posterior.data_vars.items()
-            if name in (*MEANS, "sigma", "nu")
+            if name in (*MEANS, "sigma")
         }
 
         def density(part: slice) -> FloatArray:
             rows = {dim: place[part] for dim, place in places.items()}
             sigma = at_rows("sigma", drawn["sigma"], rows, leading=1)
             squares = ((y[part] - row_means(drawn, rows, leading=1)) / sigma) ** 2
-            if "nu" not in drawn:
-                return -0.5 * (squares + LOG_2PI) - np.log(sigma)
-            nu = drawn["nu"][:, None]
-            constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
-            student: FloatArray = constant - 0.5 * (nu + 1) * np.log1p(squares / nu) - np.log(sigma)
-            return student
+            value: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
+            return value
 
         return density
 
@@ -197,7 +192,7 @@ class Independent:
         for part in parts_of(value.shape[2]):
             rows = {dim: place[part] for dim, place in places.items()}
             mean = row_means(drawn, rows)
-            value[:, :, part] = mean + at_rows("sigma", drawn["sigma"], rows) * residuals(posterior, mean.shape, rng)
+            value[:, :, part] = mean + at_rows("sigma", drawn["sigma"], rows) * rng.standard_normal(mean.shape)
         return value
 
     def predicted_cells(self, result: Fit, rng: np.random.Generator) -> FloatArray:
@@ -208,7 +203,7 @@ class Independent:
         posterior = result.posterior
         mean, sigma = posterior["word_mean"].to_numpy(), posterior["sigma"].to_numpy()
         spread = sigma[:, :, None, :] if sigma.ndim == 3 else sigma[:, :, None, None]
-        drawn: FloatArray = mean + spread * residuals(posterior, mean.shape, rng)
+        drawn: FloatArray = mean + spread * rng.standard_normal(mean.shape)
         if "attribute_sd" in posterior:
             scale = posterior["attribute_sd"].to_numpy()
             variance = (scale[:, :, None] if scale.ndim == 2 else result.by_connection("attribute_sd")) ** 2
@@ -257,9 +252,8 @@ class Independent:
         """A distance for each row given the parameters; not confined to [0, 2]."""
         mean = row_means(truth, data.places, leading=0)
         sigma = at_rows("sigma", truth["sigma"], data.places, leading=0)
-        student = "nu" in truth
-        noise = rng.standard_t(float(truth["nu"]), len(data.y)) if student else rng.standard_normal(len(data.y))
-        return mean + sigma * noise
+        value: FloatArray = mean + sigma * rng.standard_normal(len(data.y))
+        return value
 
 
 class Crossed(Independent):
@@ -499,14 +493,6 @@ def parts_of(pairs: int) -> Iterator[slice]:
     return (slice(begin, min(begin + PAIRS_AT_ONCE, pairs)) for begin in range(0, pairs, PAIRS_AT_ONCE))
 
 
-def residuals(posterior: xr.Dataset, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-    """Standardised residuals (chain, draw, ...) of a fit's model: normal, or Student's t with the fit's nu."""
-    if "nu" not in posterior:
-        return rng.standard_normal(shape)
-    nu = posterior["nu"].to_numpy()
-    return rng.standard_t(nu.reshape(*nu.shape, *(1,) * (len(shape) - 2)), shape)
-
-
 def _observed_means(data: Distances) -> FloatArray:
     """Mean distance of each cell, NaN where there is none."""
     return np.where(data.filled, data.cells.mean, np.nan)
@@ -520,8 +506,6 @@ def _scale_sizes(spec: ModelSpec, data: Distances) -> dict[str, int]:
         sizes["attribute_sd"] = 0 if spec.terms.attribute_sd == "shared" else len(data.attribute_classes)
     if spec.terms.word_x_group:
         sizes["interaction_sd"] = 0
-    if spec.likelihood.family == "student_t":
-        sizes["nu"] = 0
     if spec.terms.protected_words == "student_t":
         sizes["word_nu"] = 0
     return sizes

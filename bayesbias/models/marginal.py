@@ -400,8 +400,6 @@ LEAST_ESS_SHARE = 0.05  # effective points, as a share of those asked for, below
 
 def obstacle(spec: ModelSpec) -> str | None:
     """Reason why this engine cannot fit a model, or None."""
-    if spec.likelihood.family != "normal":
-        return "its residuals are not normal, so that nothing can be integrated out"
     if spec.terms.protected_words != "normal":
         return "its protected words are not normal around their connection"
     return None if spec.crossed else "it has no effects of attribute words"

@@ -242,7 +242,7 @@ def _log_density(prior: Prior, x: FloatArray, common: FloatArray | None) -> Floa
 class Likelihood(Document):
     """Residuals, with one scale (``shared``), one for each connection, or a covariance estimated from the vectors."""
 
-    family: Literal["normal", "student_t"]
+    family: Literal["normal"]
     sigma: Literal["connection", "shared", "vectors"]
 
 
@@ -283,8 +283,6 @@ def _priors_needed(likelihood: Likelihood, terms: Terms) -> dict[str, Any]:
         needed |= _scales_needed("attribute_sd", terms.attribute_sd)
     if terms.word_x_group:
         needed["interaction_sd"] = Scale
-    if likelihood.family == "student_t":
-        needed["nu"] = Gamma
     if terms.protected_words == "student_t":
         needed["word_nu"] = Gamma
     return needed
@@ -438,8 +436,8 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
     head = check(_Head, content, where)
     if head.terms.word_x_group and head.terms.attribute_sd == "none":
         raise InputError(f"{where}: word_x_group needs an attribute_sd: shared, pooled or separate")
-    if head.likelihood.sigma == "vectors" and (head.likelihood.family != "normal" or head.terms != Terms()):
-        raise InputError(f"{where}: with sigma = 'vectors' residuals are normal, without effects of attribute words")
+    if head.likelihood.sigma == "vectors" and head.terms != Terms():
+        raise InputError(f"{where}: sigma = 'vectors' has no effects of attribute words")
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in _priors_needed(head.likelihood, head.terms).items()}
     priors_kind = create_model("Priors", __base__=Document, **fields)
     priors = check(create_model("Model", __base__=_Head, priors=(priors_kind, ...)), content, where).priors

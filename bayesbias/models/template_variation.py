@@ -65,7 +65,7 @@ class _TemplateData:
     def variations(self) -> tuple[list[tuple[Variation, Variation]], ...]:
         """For each side the variation of every contrast with the first connection: whole list, and words."""
         others = range(1, len(self.data.connections))
-        return tuple([variation(self, axis, 0, other) for other in others] for axis in range(len(self.axes)))
+        return tuple([variation(self, axis, other) for other in others] for axis in range(len(self.axes)))
 
     @property
     def control_sd(self) -> float:
@@ -93,15 +93,15 @@ def template_data(table: pd.DataFrame, data: Distances) -> _TemplateData | None:
     return _TemplateData(data, tuple(axes), record is not None and record.contexts.get("pairing") == "sentences")
 
 
-def variation(source: _TemplateData, axis: int, first: int, second: int) -> tuple[Variation, Variation]:
-    """Variation of a contrast of two connections (by number) over the templates of one side: whole list, and words.
+def variation(source: _TemplateData, axis: int, second: int) -> tuple[Variation, Variation]:
+    """Variation of the first connection less another one (by number) over templates of one side: whole list, and words.
 
     Of the words it is the deviation from the whole list, all words together.
     """
     data, (names, distances) = source.data, source.axes[axis]
     templates = len(names)
     whole = ~np.isnan(distances).any(axis=1)
-    rows = np.flatnonzero(whole & np.isin(data.connection, [first, second]))
+    rows = np.flatnonzero(whole & np.isin(data.connection, [0, second]))
     count = np.zeros((len(data.protected_words), 2))
     side = (data.connection[rows] == second).astype(int)
     np.add.at(count, (data.word[rows], side), 1)

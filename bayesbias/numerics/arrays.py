@@ -94,7 +94,7 @@ def nearest_rows(unit: NDArray[np.floating], rows: IntArray, count: int) -> IntA
     return nearest
 
 
-def first_alike(vectors: FloatArray, same: float = SAME) -> IntArray:
+def first_alike(vectors: FloatArray) -> IntArray:
     """For each row the first row with its direction, itself where there is none before it, (rows,).
 
     Rows are projected on a few orthogonal axes, which brings them no further apart: only rows that are near there are
@@ -115,10 +115,10 @@ def first_alike(vectors: FloatArray, same: float = SAME) -> IntArray:
     cells = (steps * factors).sum(axis=1, dtype=np.uint64)
     _, begin, inverse = np.unique(cells, return_index=True, return_inverse=True)
     own = begin[inverse]
-    together = _apart(vectors, own, np.arange(size)) <= same
+    together = _apart(vectors, own, np.arange(size)) <= SAME
     alone = np.flatnonzero((own == np.arange(size)) | ~together)
-    near = alone[cKDTree(projected[alone]).query_pairs(np.sqrt(2 * same) * (1 + 1e-9), output_type="ndarray")]
-    near = near[_apart(vectors, near[:, 0], near[:, 1]) <= same]
+    near = alone[cKDTree(projected[alone]).query_pairs(np.sqrt(2 * SAME) * (1 + 1e-9), output_type="ndarray")]
+    near = near[_apart(vectors, near[:, 0], near[:, 1]) <= SAME]
     edges = np.vstack([near, np.column_stack([np.flatnonzero(together), own[together]])])
     graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(size, size))
     _, label = connected_components(graph, directed=False)

@@ -116,14 +116,12 @@ def components_of(
     near: FloatArray,
     everywhere: FloatArray,
     vectors: FloatArray | None = None,
-    width: float = WIDTH,
 ) -> Components:
     """Components and variograms of the distances of J protected words to N sampled words.
 
     The scatter (J, N) holds the distances. With vectors (J, d) distances are ``vectors @ scatter`` of a scatter (d, N),
     and have no more than d components. ``near`` and ``everywhere`` are weights (N,) of the sampled words with mean 1,
-    under which these lie where the words of stereotype lists do, and where those of the vocabulary do. ``width`` is
-    that of the smoothing kernel, in similarity.
+    under which these lie where the words of stereotype lists do, and where those of the vocabulary do.
 
     The first component is the mean distance to the protected words. Its variance and variogram are those of the whole
     vocabulary, since random lists may lie anywhere in it. What it leaves of the distances is described where the
@@ -153,7 +151,7 @@ def components_of(
     return Components(
         np.r_[variance * length**2, variances],
         np.column_stack([slope / length, loadings]),
-        np.vstack([variograms(first, pairs, everywhere, width), variograms(fields, pairs, near, width)]),
+        np.vstack([variograms(first, pairs, everywhere), variograms(fields, pairs, near)]),
     )
 
 
@@ -172,9 +170,7 @@ def _leading(covariance: FloatArray, scale: float) -> tuple[FloatArray, FloatArr
     return values[leading], vectors[:, leading]
 
 
-def variograms(
-    fields: FloatArray, pairs: PairSample, weights: FloatArray | None = None, width: float = WIDTH
-) -> FloatArray:
+def variograms(fields: FloatArray, pairs: PairSample, weights: FloatArray | None = None) -> FloatArray:
     """Correlations (Q, BINS) of standardised fields (Q, N) by similarity, smoothed.
 
     Bins beyond the largest similarity that was met lead in a straight line to 1, a word with itself; bins below the
@@ -197,7 +193,7 @@ def variograms(
         rows = np.arange(len(products))
         in_bins = sparse.csr_array((every[part], (pairs.bins[part], rows)), shape=(BINS, len(products)))
         total += (in_bins @ products).T
-    smooth = _window(STEP, width)
+    smooth = _window(STEP, WIDTH)
     pooled, mass = smooth @ counts, smooth @ np.bincount(pairs.bins, every, BINS)
     met = np.flatnonzero((pooled >= min(FEWEST, pooled.max())) & (mass > 0))
     # a kernel estimate of the mean product at a similarity (Nadaraya-Watson): smoothed sums over smoothed weights

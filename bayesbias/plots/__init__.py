@@ -1,14 +1,9 @@
 """Figures: the result first, a matplotlib Figure back, or the Axes that one panel was drawn on (``ax``)."""
 
-from collections.abc import Callable
-
-from matplotlib.figure import Figure
-
 from bayesbias.plots.embeddings import plot_change as plot_change
 from bayesbias.plots.embeddings import plot_pool as plot_pool
 from bayesbias.plots.embeddings import plot_relation as plot_relation
 from bayesbias.plots.embeddings import plot_side_effects as plot_side_effects
-from bayesbias.plots.fits import plot_association as plot_association
 from bayesbias.plots.fits import plot_coefficients as plot_coefficients
 from bayesbias.plots.fits import plot_contrasts as plot_contrasts
 from bayesbias.plots.fits import plot_decomposition as plot_decomposition
@@ -27,22 +22,5 @@ from bayesbias.plots.words import plot_audit as plot_audit
 from bayesbias.plots.words import plot_axis as plot_axis
 from bayesbias.plots.words import plot_covariates as plot_covariates
 from bayesbias.plots.words import plot_relatedness as plot_relatedness
-from bayesbias.plots.words import plot_variogram as plot_variogram
-
-OF_A_FIT: dict[str, Callable[..., Figure]] = {
-    "overview": plot_overview,
-    "contrasts": plot_contrasts,
-    "association": plot_association,
-    "decomposition": plot_decomposition,
-    "coefficients": plot_coefficients,
-    "predictions": plot_predictions,
-    "relatedness": plot_relatedness,
-    "variogram": plot_variogram,
-}
-OF_A_TABLE: dict[str, Callable[..., Figure]] = {  # figures by what they are called on the command line
-    "distances": plot_distances,
-    "relatedness": plot_relatedness,
-    "variogram": plot_variogram,
-}
 
 __all__ = ["forest", "matrix", "strip", *(name for name in globals() if name.startswith("plot_"))]

@@ -17,7 +17,7 @@ from bayesbias._support.phrases import MINUS, difference, percent, share
 from bayesbias.checks.calibration.topics import TopicNull, refuse_other
 from bayesbias.checks.convergence import check_predictions, predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
-from bayesbias.contrast import GIVEN, POPULATIONS, association, beside_associated, connections_of, contrasts
+from bayesbias.contrast import GIVEN, POPULATIONS, beside_associated, connections_of
 from bayesbias.contrast.associations import decomposition_parts, rows_of
 from bayesbias.distances.dataframe import labels_of
 from bayesbias.distances.distances import Distances
@@ -27,7 +27,7 @@ from bayesbias.models.tree import Fit
 from bayesbias.models.weights import DIFFERENCE, POOLED, RAW
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.mixtures import Empirical
-from bayesbias.plots.general import MANY, draw_forest, draw_strip, matrix, set_apart
+from bayesbias.plots.general import MANY, draw_forest, draw_strip, set_apart
 from bayesbias.plots.style import (
     FAINT,
     INK,
@@ -293,54 +293,6 @@ def plot_contrasts(
         figure, "Blue: the sign of the word is clear, and its interval excludes 0; grey: others.", without, ax=ax
     )
     return figure
-
-
-@picture()
-def plot_association(
-    post: xr.DataTree, prob: float = PROB, by: str = "protected_word", title: str | None = None, ax: Axes | None = None
-) -> Figure | Axes:
-    """The association of each protected word, or group, with each stereotype list, as a matrix.
-
-    Colours run from closer (purple) over 0 (white) to farther (orange); each cell holds its posterior mean, not
-    pooled. A frame marks the own list of words whose sign is clear, as :func:`contrasts` tells it (``attrs["signs"]``),
-    or cells of groups whose ``prob`` equal-tailed interval excludes 0. Words stand within their group, the one closest
-    to its own list first.
-
-    Parameters
-    ----------
-    post, prob, by
-        As in :func:`association`.
-    title
-        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
-
-    Examples
-    --------
-    >>> post = bb.fit(bb.distance_table("google-news-slice", "religion"), seed=0)
-    >>> bb.plots.plot_association(post).savefig("association.png")
-    """
-    table = association(post, prob, by)
-    lists = table["list"].drop_duplicates().tolist()
-    rows = table.iloc[:: len(lists)]  # the lists of a word follow one another
-    index = pd.Index(rows["group"])
-    order = np.arange(len(rows))
-    if by == "protected_word":
-        index = pd.MultiIndex.from_frame(rows[["group", "protected_word"]])
-        order = np.lexsort((table.loc[table["own"], "mean"], rows["group"].factorize()[0]))
-        clear = {word for side in contrasts(post, prob=prob).attrs["signs"].values() for word in side}
-        framed, rule = table["own"] & table["protected_word"].isin(clear), "the sign of the word is clear"
-    else:
-        framed, rule = (table["low"] > 0) | (table["high"] < 0), f"the {percent(prob)} interval excludes 0"
-    means, frames = (
-        pd.DataFrame(column.to_numpy().reshape(-1, len(lists))[order], index[order], lists)
-        for column in (table["mean"], framed)
-    )
-    unit = f"{COSINE} (below 0: closer)"
-    drawn: Figure | Axes = matrix(means, unit, "Association with each stereotype list", framed=frames, ax=ax)
-    if isinstance(drawn, Figure):
-        note_below(drawn, f"Framed: {rule}.")
-    return drawn
 
 
 @picture()

@@ -301,14 +301,13 @@ def draw_row(
     values: Any,
     ends: tuple[Any, Any],
     look: Look,
-    width: float = 1.1,
     size: float = 26,
     inner: tuple[Any, Any] | None = None,
 ) -> None:
     """Points with their intervals, one at each of ``heights``; those of ``inner`` are thick."""
     if inner is not None:
         axes.hlines(heights, *inner, color=look.colour, linewidth=3.0, zorder=2)
-    axes.hlines(heights, *ends, color=look.colour, linewidth=width, zorder=2)
+    axes.hlines(heights, *ends, color=look.colour, linewidth=1.1, zorder=2)
     axes.scatter(values, heights, s=size, marker=look.marker, color=look.colour, edgecolor="white", lw=0.6, zorder=3)
 
 
@@ -327,10 +326,10 @@ def label_rows(
     axes.set_ylim(-len(labels) + 0.4, 0.6)
 
 
-def part_rows(axes: Axes, rows: int, colour: str = "#EEEEEE", width: float = 0.6, zorder: float = 0) -> None:
+def part_rows(axes: Axes, rows: int) -> None:
     """Faint lines between rows of several bars."""
     for line in range(1, rows):
-        axes.axhline(0.5 - line, color=colour, linewidth=width, zorder=zorder)
+        axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
 
 
 def word_labels(words: Iterable[str], groups: Iterable[str] = ()) -> NDArray[np.object_]:

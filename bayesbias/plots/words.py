@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.ticker import NullLocator, PercentFormatter
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
@@ -25,7 +24,6 @@ from bayesbias.distances import Relatedness, relatedness
 from bayesbias.documents.regression import CovariateContrast
 from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.related import MIDDLES, STEP, similarity_bins
 from bayesbias.plots.general import draw_forest
 from bayesbias.plots.style import (
     BAND,
@@ -102,7 +100,7 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree, title: st
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.plot_relatedness(table).savefig("relatedness.png")
     """
-    relatedness = _held_relatedness(holder, "plot_relatedness")
+    relatedness = _held_relatedness(holder)
     panels = [_panel(relatedness, protected) for protected in (False, True)]
     return _drawn(panels, f"{relatedness.sentence} Similarity 0 is that of two random words.", 1.2 * HEAD * bool(title))
 
@@ -230,128 +228,16 @@ def spread(middles: FloatArray, height: float, side: float) -> FloatArray:
     return np.clip(fitted, height / 2, max(height / 2, side - height / 2 - steps[-1])) + steps
 
 
-BROAD = 5  # bins of similarity that make one bar of a histogram
-DASHES = ("-", (0, (6, 2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))  # of components
-BARS = "#BDBDBD"
-KINDS = {"stereotype": "#D55E00", "control": "#009E73"}  # kinds of attribute lists, and the colours of their pairs
-
-
-@picture()
-def plot_variogram(holder: Relatedness | pd.DataFrame | xr.DataTree, title: str | None = None) -> Figure:
-    """The correlation of two words' distances by the similarity of the words, as estimated from the vectors.
-
-    One line for each of the largest components of the protected words (at most five), thin where no pair of sampled
-    words is that similar and the curve is extended to 1. Below are the number of sampled pairs in each bin of
-    similarity, and the similarities of two words of one attribute list beside those of random pairs of the vocabulary.
-
-    Parameters
-    ----------
-    holder
-        As in :func:`plot_relatedness`.
-    title
-        Title above the panels, which keep theirs; by default none.
-
-    Examples
-    --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> bb.plots.plot_variogram(table).savefig("variogram.png")
-    """
-    relatedness = _held_relatedness(holder, "plot_variogram")
-    within = {kind: values for kind in KINDS if len(values := _similarities_within(relatedness, kind))}
-    counts, parts = relatedness.pairs.counts, relatedness.components
-    met: FloatArray = MIDDLES[counts > 0].astype(float)
-    figure = new_figure(7.0, 6.4)
-    curves, sampled, lists = figure.subplots(3, 1, sharex=True, height_ratios=(3.4, 1, 1.1))
-    _curves(curves, relatedness, met)
-    sampled.bar(MIDDLES, counts, STEP, color=BARS, linewidth=0)
-    sampled.set_yscale("log")
-    sampled.set_ylim(0.7, 3 * max(int(counts.max()), 10))
-    sampled.yaxis.set_minor_locator(NullLocator())
-    style_axes(sampled)
-    sampled.set_ylabel("sampled\npairs")
-    _spread(lists, counts, within)
-    lists.set_xlim(max(-1.0, min([met[0], *(values.min() for values in within.values())]) - 0.03), 1.01)
-    lists.set_xlabel("similarity of two words (cosine of their vectors less the vocabulary's mean)")
-    typical = parts.variances @ parts.correlations / parts.variances.sum()
-    sentences = [
-        f"Within a {kind} list two words have a similarity of {values.mean():.2f} on average, and the correlation "
-        f"of their distances is {typical[similarity_bins(values)].mean():.2f} on average (all components)."
-        for kind, values in within.items()
-    ]
-    beyond = "Grey: no two sampled words are that similar, and the curves are extended."
-    note_below(figure, relatedness.sentence, beyond, *map(negatives, sentences))
-    return figure
-
-
-def _held_relatedness(holder: object, plot: str) -> Relatedness:
+def _held_relatedness(holder: object) -> Relatedness:
     """Relatedness as given, or of a table or a fit."""
     if isinstance(holder, Relatedness):
         return holder
     if isinstance(holder, pd.DataFrame | xr.DataTree):
         return relatedness(holder)
     raise InputError(
-        f"given is {type(holder).__name__}: {plot} takes what relatedness returns, or a distance table or a fit that "
-        "carries it"
+        f"given is {type(holder).__name__}: plot_relatedness takes what relatedness returns, or a distance "
+        "table or a fit that carries it"
     )
-
-
-def _similarities_within(relatedness: Relatedness, kind: str) -> FloatArray:
-    """Similarities of all pairs of different words of one list, one list of a kind after the other."""
-    every = [relatedness.units_of(words) for _, listed, words in relatedness.lists if listed == kind]
-    parts = [(units @ units.T)[np.triu_indices(len(units), 1)].astype(float) for units in every]
-    return np.concatenate([np.empty(0), *parts])
-
-
-def _curves(axes: Axes, relatedness: Relatedness, met: FloatArray) -> None:
-    """A line for each of up to five components that hold more than a small share of the variance."""
-    table = relatedness.variogram()
-    table = table[(table["component"] < len(DASHES)) & ((table["share"] >= 0.005) | (table["component"] == 0))]
-    for i, (_, rows) in enumerate(table.groupby("component")):
-        x, y = rows["similarity"].to_numpy(), rows["correlation"].to_numpy()
-        colour, width = COLOURS[i], 1.9 if i == 0 else 1.3
-        label = f"component {i + 1}: {rows['share'].iloc[0]:.0%} of the variance"
-        known = (x >= met[0]) & (x <= met[-1])
-        axes.plot(x[known], y[known], color=colour, linewidth=width, linestyle=DASHES[i], label=label, zorder=4)
-        # beyond the sampled similarities the curve is extended, and ends at correlation 1 for similarity 1
-        for beyond in (x <= met[0], np.append(x >= met[-1], True)):
-            ends = np.append(x, 1.0)[: len(beyond)][beyond], np.append(y, 1.0)[: len(beyond)][beyond]
-            axes.plot(*ends, color=colour, linewidth=0.7, zorder=3)
-    axes.plot([-1, 1], [-1, 1], color=FAINT, linewidth=0.9, linestyle=":", label="correlation = similarity", zorder=2)
-    for begin, end in ((-1.0, met[0] - STEP / 2), (met[-1] + STEP / 2, 1.0)):
-        axes.axvspan(begin, end, color="#F0F0F0", linewidth=0, zorder=0)
-    axes.axhline(0, color="#BBBBBB", linewidth=0.8, zorder=1)
-    style_axes(axes, "", "Correlation of two words' distances, by the similarity of the words")
-    axes.grid(axis="y", color="#E3E3E3", linewidth=0.6)
-    axes.set_ylabel("correlation of distances\nto the protected words")
-    axes.set_ylim(max(-1.04, min(float(table["correlation"].min()), -0.4) - 0.1), 1.04)
-    axes.legend(loc="lower right", framealpha=0.9, edgecolor="none", fontsize=8)
-
-
-def _spread(axes: Axes, counts: IntArray, within: Mapping[str, FloatArray]) -> None:
-    """Shares of pairs by similarity, in broad bins; few pairs as ticks."""
-    edges = np.linspace(-1, 1, len(counts) // BROAD + 1)
-    random = counts.reshape(-1, BROAD).sum(axis=1) / counts.sum()
-    highest = float(random.max())
-    axes.stairs(random, edges, fill=True, color=BARS, label="random pairs")
-    for i, (kind, values) in enumerate(within.items()):
-        label = f"within {kind} lists ({len(values):,} pair{'s' if len(values) > 1 else ''})"
-        look: dict[str, Any] = {"color": KINDS[kind], "linewidth": 1.4, "label": label}
-        if len(values) >= 20:
-            shares = np.histogram(values, edges)[0] / len(values)
-            highest = max(highest, float(shares.max()))
-            axes.stairs(shares, edges, linestyle=DASHES[i], **look)
-        else:
-            axes.plot([], [], **look)
-        if len(values) <= 150:
-            heights = np.full(len(values), 0.9 - 0.13 * i)
-            ends = axes.get_xaxis_transform()
-            axes.vlines(values, heights, heights + 0.1, color=KINDS[kind], linewidth=0.9, transform=ends)
-    style_axes(axes, "")
-    axes.set_ylabel("share of\nthe pairs")
-    axes.set_ylim(0, 1.3 * highest)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.01, 1.0), "borderpad": 0, "columnspacing": 1.5}
-    axes.legend(ncols=3, frameon=False, fontsize=8, **place)
 
 
 CALLED = "#0072B2"

@@ -52,7 +52,6 @@ from bayesbias.models.spec import load_model
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.models.weights import DIFFERENCE
 from bayesbias.plots.fits import (
-    plot_association,
     plot_coefficients,
     plot_contrasts,
     plot_decomposition,
@@ -381,9 +380,6 @@ def _words(facts: _PageFacts) -> Iterator[Block]:
         yield WORDS.table("nearest", nearest, adjusted=facts.result.adjusted_for)
     if facts.other is None:
         return
-    if facts.headline.attrs["rows"] != DIFFERENCE:
-        yield Picture("association", WORDS.association(), partial(plot_association, facts.post, facts.prob))
-        yield WORDS.association_meaning()
     words = facts.headline.iloc[1:].set_index("protected_word")["mean"]
     groups = facts.table.drop_duplicates("protected_word").set_index("protected_word")["group"]
     chosen = words.groupby(groups.reindex(words.index).to_numpy(), sort=False).idxmin()

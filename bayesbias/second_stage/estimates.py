@@ -136,15 +136,13 @@ type Tables = Mapping[str, pd.DataFrame | Axis]
 """Name of each embedding to its distance table, or to an axis in it."""
 
 
-def checked_tables(tables: Tables, least: int, what: str) -> dict[str, pd.DataFrame | Axis]:
-    """Named distance tables, or named axes, at least so many."""
+def checked_tables(tables: Tables) -> dict[str, pd.DataFrame | Axis]:
+    """Named distance tables, or named axes, two at least."""
     known: dict[str, pd.DataFrame | Axis] = mapping(tables, "tables", "distance tables, or axes", pd.DataFrame | Axis)
     if len({isinstance(each, Axis) for each in known.values()}) > 1:
         raise InputError("tables holds both: give names to distance tables, such as {'de': table}, or to axes")
-    if len(known) < least:
-        raise InputError(
-            f"{what} needs at least {least} embeddings, given {'is' if len(known) == 1 else 'are'} {len(known)}"
-        )
+    if len(known) < 2:
+        raise InputError(f"pool needs at least 2 embeddings, given is {len(known)}")
     return known
 
 

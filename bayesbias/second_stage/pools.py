@@ -364,7 +364,7 @@ def pool(
     0  google    -0.014
     1   glove    -0.029
     """
-    embeddings, connections = checked_tables(tables, 2, "pool"), checked_contrast(contrast)
+    embeddings, connections = checked_tables(tables), checked_contrast(contrast)
     group_of, setting_of = (
         _labels(groups, list(embeddings), "groups"),
         _labels(replicates, list(embeddings), "replicates"),

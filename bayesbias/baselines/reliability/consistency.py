@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -24,7 +22,6 @@ from bayesbias._support.arguments import (
     whole_number,
 )
 from bayesbias._support.progress import progress
-from bayesbias._support.results import Result
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, listed, many
 from bayesbias.metrics.batch import is_embedding
@@ -42,10 +39,7 @@ if TYPE_CHECKING:
 
 MEASURES = ("db_wa", "ripa", "nbm")
 NEIGHBOURS = 100
-POOR = 0.5  # reliability below which it is poor
 FISHER = 4  # words, or pairs, from which on a correlation has an interval
-PLURALS = (("s", ""), ("es", ""), ("ies", "y"), ("men", "man"))  # endings of plurals, and those of their singulars
-RETEST_OF_PAIRS, RATERS_OF_PAIRS = "test-retest of pairs", "inter-rater of pairs"
 BLOCK = 1_000
 """Target words whose neighbours are looked at together."""
 
@@ -415,29 +409,6 @@ def measure_correlations(scores: xr.DataArray, prob: float = PROB) -> pd.DataFra
     return pd.DataFrame(rows, columns=["first", "second", "words", "correlation", "low", "high"])
 
 
-def _pair_reliability(retest: pd.DataFrame, raters: pd.DataFrame) -> pd.DataFrame:
-    """Base pairs with their test-retest reliability (median over measures) and inter-rater consistency side by side.
-
-    ``number`` is plural for a pair whose words are the plurals of another pair's.
-    """
-    table = pd.DataFrame(
-        {
-            "test_retest": retest.groupby("label", sort=False)["value"].median(),
-            "inter_rater": raters.groupby("label", sort=False)["value"].median(),
-        }
-    )
-    known = [tuple(str(label).split("/")) for label in table.index]
-    return table.assign(number=["plural" if _is_plural(pair, known) else "singular" for pair in known])
-
-
-def _is_plural(pair: tuple[str, ...], known: Sequence[tuple[str, ...]]) -> bool:
-    """True if another pair has a singular of each word, in the same places."""
-    singulars = [
-        {word.removesuffix(ending) + other for ending, other in PLURALS if word.endswith(ending)} for word in pair
-    ]
-    return any(all(map(set.__contains__, singulars, other)) for other in known)
-
-
 def internal_consistency(
     scores: xr.DataArray,
     of: Literal["query", "base_pair"] = "query",
@@ -575,104 +546,3 @@ def _table(
     table["reason"] = [reason or None for reason in why.tolist()]
     table.attrs["notes"] = (NOTES[interval],)
     return table
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Coefficients(Result):
-    """Every kind of reliability that scores allow: what :func:`coefficients_of` returns.
-
-    Attributes
-    ----------
-    tables
-        Kind of reliability to what its function returns.
-    correlations
-        What :func:`measure_correlations` returns; None where the scores allow none.
-    """
-
-    picture: ClassVar[str] = "plot_reliability"
-
-    tables: Mapping[str, pd.DataFrame]
-    notes: tuple[str, ...] = ()
-    correlations: pd.DataFrame | None = None
-
-    def table(self) -> pd.DataFrame:
-        """One row a coefficient: ``kind``, ``measure``, ``label``, ``value``, ``low``, ``high`` and ``reason``."""
-        rows = [table.assign(kind=kind) for kind, table in self.tables.items()]
-        columns = ["kind", "measure", "label", "value", "low", "high", "reason"]
-        return pd.concat(rows, ignore_index=True).reindex(columns=columns)
-
-    def brief(self) -> pd.DataFrame:
-        """Number, median, smallest and largest value, share below .5, and how many lack a value: by kind and measure.
-
-        Below .5 reliability is poor (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012).
-        """
-        rows = self.table()
-        values = rows.fillna({"measure": EVERY}).groupby(["kind", "measure"], sort=False)["value"]
-        table = values.agg(number="size", valued="count", median="median", smallest="min", largest="max").reset_index()
-        below = values.agg(lambda each: (each < POOR).sum() / each.count() if each.count() else np.nan)
-        table["below 0.5"] = below.to_numpy(dtype=float)
-        table.insert(3, "without value", table["number"] - table.pop("valued"))
-        return table
-
-    def findings(self) -> list[str]:
-        """The medians in a sentence; how the measures correlate; and whether reliable base pairs are so in each way."""
-        medians = self.table().groupby("kind", sort=False)["value"].median()
-        sentences = [f"Median reliability: {', '.join(f'{kind} {value:.2f}' for kind, value in medians.items())}."]
-        if self.correlations is not None:
-            named = [
-                f"{row['first']} and {row['second']} {row['correlation']:.2f}"
-                for row in self.correlations.to_dict("records")
-            ]
-            sentences.append(f"Correlations of the measures over words: {', '.join(named)}.")
-        if {RETEST_OF_PAIRS, RATERS_OF_PAIRS} <= set(self.tables):
-            sentences += _of_pairs(_pair_reliability(self.tables[RETEST_OF_PAIRS], self.tables[RATERS_OF_PAIRS]))
-        return sentences
-
-    def drawn_from(self) -> tuple[Any, dict[str, Any]]:
-        """The tables, a panel for each kind."""
-        return self.tables, {}
-
-
-def coefficients_of(scores: xr.DataArray, queries: Mapping[str, Iterable[str]] | None = None) -> Coefficients:
-    """Every kind of reliability that scores allow, of queries too where these are named."""
-    kinds: dict[str, Callable[[], pd.DataFrame]] = {
-        "test-retest of words": partial(retest_reliability, scores, of="target"),
-        RETEST_OF_PAIRS: partial(retest_reliability, scores, of="base_pair"),
-        "inter-rater of words": partial(inter_rater_consistency, scores, of="target"),
-        "inter-rater of words, standardised": partial(inter_rater_consistency, scores, of="target", standardise=True),
-        RATERS_OF_PAIRS: partial(inter_rater_consistency, scores, of="base_pair"),
-        "internal, queries": partial(internal_consistency, scores, of="query", queries=queries or None),
-        "internal, pairs": partial(internal_consistency, scores, of="base_pair"),
-    }
-    tables, notes = {}, []
-    for kind, coefficient in kinds.items():
-        try:
-            tables[kind] = coefficient()
-        except InputError as error:
-            notes.append(f"no {kind}: {error}")
-    if not tables:
-        raise InputError(f"the scores allow no coefficient of reliability: {'; '.join(notes)}")
-    several_of_both = scores.sizes["measure"] > 1 and scores.sizes["target"] >= FISHER
-    return Coefficients(tables, (*notes, NOTES["f"]), measure_correlations(scores) if several_of_both else None)
-
-
-def _of_pairs(table: pd.DataFrame) -> list[str]:
-    """Sentences on base pairs: singular and plural ones, and whether those reliable over seeds are so over measures."""
-    from scipy.stats import mannwhitneyu, spearmanr
-
-    sentences, known = [], table.dropna()
-    parts = [known[known["number"] == number] for number in ("singular", "plural")]
-    if all(map(len, parts)):
-        told = []
-        for name, called_ in (("test_retest", "test-retest"), ("inter_rater", "inter-rater")):
-            medians = [part[name].median() for part in parts]
-            p = float(mannwhitneyu(parts[0][name].to_numpy(), parts[1][name].to_numpy()).pvalue)
-            told.append(f"{called_} {medians[0]:.2f} and {medians[1]:.2f} (rank-sum test, p = {p:.2g})")
-        sentences.append(f"Medians of {len(parts[0])} singular and {len(parts[1])} plural pairs: {', '.join(told)}.")
-    if len(known) >= FISHER and known[["test_retest", "inter_rater"]].nunique().min() > 1:
-        r = spearmanr(known["test_retest"], known["inter_rater"]).statistic
-        sentences.append(
-            f"Over {len(known)} base pairs the rank correlation of test-retest reliability and inter-rater consistency "
-            f"is {r:.2f}."
-        )
-    return sentences

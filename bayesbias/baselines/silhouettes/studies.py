@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, product, zip_longest
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -479,88 +479,44 @@ def silhouette_study(
     >>> type(found).__name__
     'DataFrame'
     """
-    parts, notes = follow_study(kvs, queries, metrics, runs, None, sizes, seed, compat, twins=twins)
-    table = scores_of(parts, compat)
-    table.attrs["notes"] = notes
-    return table
-
-
-@dataclass(frozen=True)
-class StudyPart:
-    """Silhouettes (model to silhouette) of a query and metric with one kind of list growing."""
-
-    query: str
-    vary: str
-    metric: str
-    silhouettes: dict[str, Silhouette]
-
-
-def follow_study(
-    kvs: Mapping[str, Embedding],
-    queries: Mapping[str, AnyQuery],
-    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric],
-    runs: int,
-    step: int | None,
-    sizes: Sizes,
-    seed: int,
-    compat: Literal["published"] | None,
-    varied: Sequence[Varied] = VARIED,
-    twins: Twins = "once",
-) -> tuple[list[StudyPart], list[str]]:
-    """The silhouettes of a study, query by query and metric by metric, and sentences on what was left out."""
     by_name_or_none(compat, ["published"], "compat")
     once = one_of(twins, TWINS, "twins") == "once" and compat is None
     asked_for = {label: as_query(query) for label, query in mapping(queries, "queries", "queries").items()}
     models = opened_by_name(mapping(kvs, "kvs", "embeddings"), every_word(asked_for.values()))
     chosen = named_metrics(metrics)
-    parts: list[StudyPart] = []
+    rows: list[tuple[Any, ...]] = []
     notes: list[str] = []
-    with progress("following metrics", len(queries) * len(chosen) * len(varied) * len(models)) as done:
-        for label, sets in asked_for.items():
+    with progress("following metrics", len(queries) * len(chosen) * len(VARIED)) as done:
+        for number, (label, sets) in enumerate(asked_for.items()):
             shared, left = _in_all(sets, models, once)
             notes += [f"{label}: {note}" for note in left]
-            for metric, one, options in chosen:
+            for place, ((metric, one, options), vary) in enumerate(product(chosen, VARIED)):
                 takes_one = one != NAME and find_metric(one).attributes[1] == 1
                 fitting = _joined(shared) if takes_one else shared
-                for vary in varied:
-                    silhouettes: dict[str, Silhouette] = {}
-                    for model, kv in models.items():
-                        pair = (one, options)
-                        result = silhouette(kv, fitting, pair, vary, runs, step, sizes, seed, compat, twins=twins)
-                        silhouettes[model] = result
-                        notes += [f"{label}, {metric} in {model}: {note}" for note in result.notes]
-                        done(len(parts) * len(models) + len(silhouettes))
-                    parts.append(StudyPart(label, vary, metric, silhouettes))
-    return parts, notes
+                found = {
+                    model: silhouette(kv, fitting, (one, options), vary, runs, None, sizes, seed, compat, twins=twins)
+                    for model, kv in models.items()
+                }
+                notes += [f"{label}, {metric} in {name}: {note}" for name, each in found.items() for note in each.notes]
+                rows += [(label, vary, metric, *scores) for scores in _scores(found, compat)]
+                done(number * len(chosen) * len(VARIED) + place + 1)
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    table.attrs["notes"] = notes
+    return table
 
 
-def scores_of(parts: Sequence[StudyPart], compat: Literal["published"] | None = None) -> pd.DataFrame:
-    """The scores of a study's silhouettes, a row for each and model."""
-    rows = []
-    for part in parts:
-        pair = list(part.silhouettes.values())
-        both = len(pair) == 2
-        accuracy = silhouette_accuracy(pair[0], pair[1], compat) if both else np.nan
-        turned = both and pair[0].optimum != 0
-        oriented = silhouette_accuracy(pair[0].oriented(), pair[1].oriented()) if turned else np.nan
-        separation = silhouette_separation(pair[0], pair[1]) if both else np.nan
-        for model, curves in part.silhouettes.items():
-            # the last size holds its own value
-            covered = float(np.mean(curves.coverage[:-1])) if len(curves.sizes) > 1 else np.nan
-            figures = (int(curves.sizes[-1]), curves.robustness, accuracy, oriented, separation, covered)
-            rows.append((part.query, part.vary, part.metric, model, *figures))
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def values_of(parts: Sequence[StudyPart]) -> pd.DataFrame:
-    """One row a value: query, metric, kind of list, embedding, run, words, value and its interval."""
-    tables = []
-    for part in parts:
-        for name, result in part.silhouettes.items():
-            rows = result.table()
-            labels = {"query": part.query, "metric": part.metric, "vary": part.vary, "embedding": name}
-            tables.append(rows.assign(**labels)[[*labels, *rows]])
-    return pd.concat(tables, ignore_index=True)
+def _scores(found: Mapping[str, Silhouette], compat: Literal["published"] | None) -> Iterator[tuple[Any, ...]]:
+    """The scores of the silhouettes of each model."""
+    pair = list(found.values())
+    both = len(pair) == 2
+    accuracy = silhouette_accuracy(pair[0], pair[1], compat) if both else np.nan
+    turned = both and pair[0].optimum != 0
+    oriented = silhouette_accuracy(pair[0].oriented(), pair[1].oriented()) if turned else np.nan
+    separation = silhouette_separation(pair[0], pair[1]) if both else np.nan
+    for model, curves in found.items():
+        # the last size holds its own value
+        covered = float(np.mean(curves.coverage[:-1])) if len(curves.sizes) > 1 else np.nan
+        yield model, int(curves.sizes[-1]), curves.robustness, accuracy, oriented, separation, covered
 
 
 def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tuple[Query, list[str]]:

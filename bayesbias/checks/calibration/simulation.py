@@ -15,7 +15,7 @@ from bayesbias.checks.summaries import PROB, cluster_interval_of, flat_draws
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, shown
-from bayesbias.models.families import Truth, family_of
+from bayesbias.models.families import family_of
 from bayesbias.models.fits import fit
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.models.tree import read_distances
@@ -36,7 +36,9 @@ def simulate(shape: Shape, model: Model, truth: Mapping[str, Any], seed: Any) ->
     """
     spec, table, rng = load_model(model), table_of_shape(shape), np.random.default_rng(seed)
     data, family = read_distances(table, check=False), family_of(spec)
-    drawn = complete_truth(spec, data, truth, rng)
+    if not isinstance(truth, Mapping):
+        raise InputError(f"truth is {shown(truth)}: give a mapping of parameters to numbers")
+    drawn = family.completed_truth(spec, data, truth, rng)
     rows = pd.DataFrame(table).assign(distance=family.drawn_distances(spec, drawn, data, rng))
     return DistanceTable(rows, relatedness=data.relatedness if family.needs_relatedness else None, truth=drawn)
 
@@ -66,13 +68,6 @@ def table_of_shape(shape: Shape) -> pd.DataFrame:
     ]
     columns = ["protected_word", "group", "attribute_word", "attribute_class", "connection"]
     return pd.DataFrame(rows, columns=columns).assign(distance=1.0)
-
-
-def complete_truth(spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator) -> Truth:
-    """Given parameters as arrays, with what is not given of the effects drawn."""
-    if not isinstance(truth, Mapping):
-        raise InputError(f"truth is {shown(truth)}: give a mapping of parameters to numbers")
-    return family_of(spec).completed_truth(spec, data, truth, rng)
 
 
 def false_positive_rate(
@@ -203,7 +198,7 @@ def _metric_calls(metric: str, data: Distances, others: list[str], rng: np.rando
     return calls
 
 
-def _permutation_p(data: Distances, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> float:
+def _permutation_p(data: Distances, rng: np.random.Generator) -> float:
     """Two-sided p-value of WEAT's permutation test: the groups of protected words are dealt out anew.
 
     The statistic is the sum over protected words of the mean distance to the stereotypes of their own group minus
@@ -224,6 +219,6 @@ def _permutation_p(data: Distances, rng: np.random.Generator, permutations: int 
     gap = to_own - to_other
     label, words = data.group_index, np.arange(len(data.protected_words))
     observed = np.nansum(gap[words, label])
-    dealt = rng.permuted(np.tile(label, (permutations, 1)), axis=1)
+    dealt = rng.permuted(np.tile(label, (PERMUTATIONS, 1)), axis=1)
     under = np.nansum(gap[words, dealt], axis=1)
-    return float((1 + (np.abs(under) >= np.abs(observed) - 1e-12).sum()) / (permutations + 1))
+    return float((1 + (np.abs(under) >= np.abs(observed) - 1e-12).sum()) / (PERMUTATIONS + 1))
