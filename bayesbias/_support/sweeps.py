@@ -63,6 +63,8 @@ def sweep(
     >>> bb.pool(tables).table()["name"].tolist()
     ['google-news-slice', 'glove-50d-slice']
     """
+    if not isinstance(executor, Executor | None):
+        raise InputError(f"executor is {shown(executor)}: give one of concurrent.futures, or Dask's get_executor()")
     named, place = _named(function, settings), home_folder(folder)
     place.mkdir(parents=True, exist_ok=True)
     files = {name: place / f"{_hash(function, one)}.pickle" for name, one in named.items()}
@@ -92,7 +94,7 @@ def sweep(
 def _named(function: Callable[..., Any], settings: Any) -> dict[Hashable, Mapping[str, Any]]:
     """Settings by name, which the function takes."""
     given = dict(enumerate(settings)) if isinstance(settings, list | tuple) else settings
-    if not isinstance(given, Mapping) or not all(isinstance(one, Mapping) for one in given.values()):
+    if not isinstance(given, Mapping) or not given or not all(isinstance(one, Mapping) for one in given.values()):
         raise InputError(
             f"settings is {shown(settings)}: give a mapping of names to keyword arguments, such as "
             "{'google': {'kv': 'google-news-slice', 'words': 'weat7'}}, or a list of keyword arguments"

@@ -185,6 +185,7 @@ CALLS = {
 """Functions that look words up in an embedding, and others that look them up in tables of the user's."""
 WITHOUT_WORDS = {
     "save_embedding",
+    "pool",  # its words are those of the tables
     "plots.plot_axis",  # as Axis.with_words
     "instances",  # its words are those of the texts
     "vector_sample",  # its words are those of the table

@@ -103,30 +103,6 @@ def test_axe_would_find_one(opened):
     assert axe.run(page).violations_count == 1
 
 
-def test_the_first_screen_answers(opened):
-    page = opened("fit")
-    headline = page.locator(".headline").inner_text()
-    assert headline.startswith(
-        "Yes. In google-news-slice, words for man and woman, taken together, are on average closer to their own"
-    )
-    assert page.locator("dt").all_inner_texts() == [
-        "For example?",
-        "How sure?",
-        "About which words?",
-        "What would decide it for further words?",
-        "What does it not say?",
-    ]
-    said = page.locator("dd").all_inner_texts()
-    assert "nurse, 0.171 nearer to words for woman" in said[0]
-    assert "random lists as coherent as these" in said[1]
-    assert said[-1].startswith("It is about the texts that the vectors were made from, not about people.")
-    assert page.locator(".answer img").bounding_box()["y"] < 900
-    page = opened("comparison")
-    headline = page.locator(".headline").inner_text()
-    assert "it is inconclusive" in headline or "moved" in headline
-    assert "was not looked at: give effects=side_effects" in page.locator("dd").last.inner_text()
-
-
 def numbers(table):
     """The third column of a table."""
     column = table.locator("tbody td:nth-child(3)").all_inner_texts()
