@@ -228,8 +228,7 @@ def _found(name: str) -> _Dataset:
             kinds.setdefault(entry.kind, []).append(key)
         valid = "; ".join(f"{kind}: {listed(names, 4)}" for kind, names in kinds.items())
         raise InputError(
-            f"there is no data set {shown(name)}: valid are {valid} ('bayesbias datasets' and "
-            "bb.datasets.list_datasets() show all)"
+            f"there is no data set {shown(name)}: valid are {valid} (bb.datasets.list_datasets() shows all)"
         )
     return known[name]
 

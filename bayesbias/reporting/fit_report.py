@@ -527,7 +527,6 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
         options += f" --frequencies {WORDFREQ}" * from_json(moved.attrs["facts"])["source"].startswith(WORDFREQ)
     distances = f"bayesbias distances {quote(name)} {quote(words)}{_measured_with(record)} --out distances.parquet"
     prob = "" if facts.prob == PROB else f" --prob {facts.prob:g}"
-    chance = _chance_command(facts.topics, record, name, words)
     own, drawn_here = facts.result.spec.own, facts.result.engine != ELSEWHERE
     sampler = {} if "sampler_options" not in attrs else facts.result.fact("sampler_options")
     if own:
@@ -536,13 +535,13 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
             number = f"draws={sizes['chain'] * sizes['draw']}, chains={sizes['chain']}"
             made = f"post = bb.fit(table, builder, seed={attrs['seed']}, {number})  # the function below"
         read = 'import bayesbias as bb\n\ntable = bb.read_distance_table("distances.parquet")'
-        yield Code(f"{distances}{chance}")
+        yield Code(distances)
         yield Code(f'{read}\n{made}\nbb.report(post, "report.html")')
     else:
         yield Code(
             f"{distances}\n"
             f"bayesbias fit distances.parquet --model {quote(model)} --seed {attrs['seed']}{options} --out fit.nc\n"
-            f"bayesbias report fit.nc{prob} --out report.html{chance}"
+            f"bayesbias report fit.nc{prob} --out report.html"
         )
     own_numbers = adjusted and adjusted not in (FREQUENCY, LENGTH)
     beside = (
@@ -561,15 +560,6 @@ def _reproduction(facts: _PageFacts) -> Iterator[Block]:
     yield Items([WORDS.versions(versions=facts.result.versions), hashes, *[seed] * drawn_here])
     if attrs["model_text"]:
         yield Code(attrs["model_text"])
-
-
-def _chance_command(topics: TopicNull | None, record: Coverage | None, embedding: str, words: str) -> str:
-    """The line of the command of a chance check; empty where there is none, or it has no option that is needed."""
-    if topics is None or (record is not None and record.case != "as-is"):
-        return ""
-    kind = "" if topics.kind == "topical" else f" --kind {topics.kind}"
-    options = f"--replicates {topics.replicates} --seed {topics.seed}{kind}"
-    return f"\nbayesbias topics {quote(embedding)} {quote(words)} {options}"
 
 
 def _chance_call(topics: TopicNull | None, record: Coverage | None, embedding: str, words: str) -> str:
