@@ -38,8 +38,6 @@ NAMED = ("quantity", "statistic")
 NAMES = {
     "residual_sd": "residual standard deviation",
     "r2": "R squared",
-    "excludes_zero": "intervals that exclude 0",
-    "median": "distance of the median from 0",
 }
 """What tables for readers call these; others stand as they are."""
 

@@ -327,8 +327,6 @@ LONGEST, WIDE = 40, 0.4  # characters of a column beyond which it has a width, a
 LETTER, GAP, LINE = 5.0, 6, 360  # width of a letter, half a gap between columns, and a line of 11 pt article, in points
 MOST_WORDS = 12  # of a list in a caption
 MEANINGS: Mapping[frozenset[str], str] = {
-    frozenset({"template", "contrast", "se"}): "in each template, with the standard error from single attribute words; "
-    "negative: closer",
     frozenset({"estimate", "value", "fitted", "residual"}): "places of words and outside values with their standard "
     "errors, places on the line, and what is left of them",
     frozenset({"estimate", "se", "rank_low"}): "estimate and se are of each alone, the other columns "
