@@ -281,7 +281,8 @@ def _sentence(kind: Any, fault: Any, place: list[str]) -> str:
     subject = f"a name in {'.'.join(place[:-2])}" if place[-1:] == ["[key]"] else key
     if isinstance(cause, ValueError):
         return f"{subject} {cause}"
-    message = fault["msg"].replace("Input should", "it should").replace("Tuple", "the list")
+    message = "".join(letter if letter.isprintable() else "?" for letter in fault["msg"])
+    message = message.replace("Input should", "it should").replace("Tuple", "the list")
     for theirs, ours in (("valid string", "text"), ("valid tuple", "list"), ("valid dictionary", "mapping")):
         message = message.replace(theirs, ours)
     return f"{subject} is {shown(fault['input'])}: {message}"

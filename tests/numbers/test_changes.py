@@ -451,10 +451,12 @@ def test_a_changed_prior_is_used(compared, edited):
 def test_a_model_that_needs_nuts_is_refused(compared, edited):
     heavy = edited(
         "change",
-        ('family = "normal"', 'family = "student_t"'),
-        ("[priors]", '[priors]\nnu = { distribution = "gamma", shape = 2.0, rate = 0.1 }'),
+        ("[terms]", '[terms]\nprotected_words = "student_t"'),
+        ("[priors]", '[priors]\nword_nu = { distribution = "gamma", shape = 2.0, rate = 0.1 }'),
     )
-    with pytest.raises(bb.InputError, match=r"the model 'change' needs NUTS, .* not marginal, since its residuals"):
+    with pytest.raises(
+        bb.InputError, match=r"the model 'change' needs NUTS, .* not marginal, since its protected words"
+    ):
         compared(model=heavy)
 
 

@@ -7,8 +7,6 @@ from scipy import stats
 from bayesbias.estimates import Estimates
 from bayesbias.numerics.clusters import UnitMeans, Weighting, bias_reduced, regression, weighted_least_squares
 
-PS = (0.02, 0.055, 0.5, 0.9, 0.99)
-
 
 def two_groups(size, small, seed=0):
     """A constant and membership in the smaller group, (size, 2)."""

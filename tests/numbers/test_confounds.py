@@ -481,7 +481,7 @@ class TestSources:
             table = bb.distance_table(random_embedding(german, 0), german)
         assert bb.balance(table).source == "wordfreq (de)"
 
-    def test_an_embedding_in_another_order_is_refused(self, frequent, slice_vectors):
+    def test_an_embedding_in_another_order_is_refused(self, frequent):
         keys = sorted(frequent.kv.index_to_key)
         other = KeyedVectors(30, dtype=np.float32)
         other.add_vectors(keys, frequent.kv[keys])
@@ -540,7 +540,7 @@ class TestSources:
 
 
 def test_commands_give_what_the_functions_give(frequent, here):
-    table, counts, kv, lists, _ = frequent
+    table, counts = frequent.table, frequent.counts
     bb.write_distance_table(table, "t.parquet")
     pd.Series(counts).to_csv("counts.tsv", sep="\t", header=False)
     command = ("fit", "t.parquet", "-o", "f.nc", "--adjust", "frequency", "--frequencies")
@@ -550,17 +550,6 @@ def test_commands_give_what_the_functions_give(frequent, here):
     kept = bb.checks.adjustment(bb.load_fit("f.nc"))
     expected = bb.checks.adjustment(bb.fit(table, adjust="frequency", frequencies="counts.tsv", seed=0))
     np.testing.assert_allclose(kept["adjusted"], expected["adjusted"], atol=1e-6)
-    noise = np.random.default_rng(0).normal(0, 0.1, kv.vectors.shape)
-    other = KeyedVectors(kv.vector_size)
-    other.add_vectors(kv.index_to_key, kv.vectors + noise.astype(np.float32))
-    tables = {"t": table, "u": bb.distance_table(other, lists)}
-    bb.write_distance_table(tables["u"], "u.parquet")
-    for frequencies in (("counts.tsv",), ("t=counts.tsv", "u=counts.tsv")):
-        given = [part for each in frequencies for part in ("--frequencies", each)]
-        code, out, _ = here("pool", "t.parquet", "u.parquet", "--adjust", "frequency", *given, "-o", "p.csv")
-        assert code == 0
-        expected = bb.pool(tables, adjust="frequency", frequencies="counts.tsv", seed=0).table()
-        np.testing.assert_allclose(pd.read_csv("p.csv")["estimate"], expected["estimate"], atol=1e-6)
     code, _, errors = here(*command, "missing.tsv")
     assert code == 1
     assert "no file" in errors

@@ -136,7 +136,7 @@ def test_a_table_of_another_name_needs_it_as_its_class(animals, tmp_path):
         bb.fit(animals.assign(connection="stereotype", attribute_class="stereotype"))
 
 
-def test_a_name_that_is_not_there_is_refused_with_those_that_are(fitted, two):
+def test_a_name_that_is_not_there_is_refused_with_those_that_are(fitted):
     with pytest.raises(bb.InputError, match="valid are associated, different, furniture, animals"):
         bb.contrasts(fitted, second="human")
     with pytest.raises(bb.InputError, match="second is 'human': valid are furniture, animals"):

@@ -306,7 +306,7 @@ def test_an_adjustment_is_named_once_with_its_source(occupations, shares):
     assert re.search(r"the frequency of the words \(source: [^)]+(\([^)]*\))?\), which has", written)
 
 
-def test_errors_of_another_name_are_named(on_axis, shares, slice_vectors):
+def test_errors_of_another_name_are_named(shares, slice_vectors):
     values = pd.Series(shares, name="women")
     axis = bb.axis(slice_vectors, "gender_pairs", sorted(shares))
     said = [bb.criterion(axis, values, (0 * values + 5).rename(name)).text() for name in ("men", "se", "women_se")]

@@ -101,10 +101,6 @@ SEPARATE = (
     PLAIN[2],
     PLAIN[3],
 )
-ROBUST = (
-    ('"normal"\nsigma', '"student_t"\nsigma'),
-    ("[priors]", "[priors]\nnu = { distribution = 'gamma', shape = 2.0, rate = 0.1 }"),
-)
 
 
 @pytest.mark.parametrize("name", DIMS)
@@ -515,7 +511,6 @@ def test_a_table_without_a_posterior_is_refused(table, message):
         ("attribute_sd0 = {", "# {", "priors.attribute_sd0' is missing"),
         ('connection_sd = "pooled"', 'connection_sd = "separate"', "unknown key 'priors.connection_sd0'"),
         ('connection_sd = "pooled"', 'connection_sd = "shared"', "'separate' or 'pooled'"),
-        ("[priors]", "[priors]\nnu = { distribution = 'gamma', shape = 2.0, rate = 0.1 }", "unknown key 'priors.nu'"),
         ("spread = 0.3", "spread = -0.3", "priors.attribute_sd.spread.*greater than 0"),
         ('"pooled", spread = 0.3', '"exponential", rate = 2.0', "priors.attribute_sd.distribution"),
     ],
@@ -526,16 +521,16 @@ def test_a_faulty_crossed_model_is_refused(edited, old, new, message):
 
 
 @pytest.mark.parametrize(
-    ("changes", "engine", "message"),
+    ("model", "engine", "message"),
     [
-        ((), "exact", "'exact' cannot fit the model 'crossed': it has effects of attribute words.*; use auto"),
-        (ROBUST, "exact", "its residuals are not normal; use auto or nuts"),
-        (ROBUST, "marginal", "its residuals are not normal, so that nothing can be integrated out; use auto or nuts"),
+        ("crossed", "exact", "'exact' cannot fit the model 'crossed': it has effects of attribute words.*; use auto"),
+        ("crossed_t", "exact", "its protected words are not normal around their connection; use auto or nuts"),
+        ("crossed_t", "marginal", "its protected words are not normal around their connection; use auto or nuts"),
     ],
 )
-def test_an_engine_that_cannot_fit_a_model_says_why(edited, changes, engine, message):
+def test_an_engine_that_cannot_fit_a_model_says_why(model, engine, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.fit(FULL, edited("crossed", *changes), engine=engine)
+        bb.fit(FULL, model, engine=engine)
     with pytest.raises(bb.InputError, match="it has no effects of attribute words; use auto or exact or nuts"):
         bb.fit(FULL, "published", engine="marginal")
 
@@ -631,18 +626,6 @@ def test_where_weights_fail_the_scales_are_walked_and_the_result_says_so(monkeyp
     assert (verdict.engine, verdict.pareto_k, verdict.divergences) == ("marginal", None, 0)
     assert "drawn by NUTS" in verdict.notes[0]
     assert max(standard_errors_apart(weighted, walked).values()) < 4
-
-
-@pytest.mark.nuts
-@pytest.mark.full
-def test_log_likelihood_of_robust_is_student_t(edited):
-    table = holed(simulated())
-    post = bb.checks.add_log_likelihood(bb.fit(table, edited("crossed", *ROBUST), draws=40, chains=2, seed=0))
-    mean, sigma = distances_expected(post, table)
-    nu = post["posterior/nu"].to_numpy()[:, :, None]
-    expected = stats.t(nu, mean, sigma).logpdf(table["distance"].to_numpy())
-    np.testing.assert_allclose(post["log_likelihood/distance"], expected, rtol=1e-10)
-    assert {"nu", "interaction_effect", "attribute_sd0"} < set(post["posterior"].data_vars)
 
 
 @pytest.mark.parametrize(

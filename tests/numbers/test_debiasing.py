@@ -465,7 +465,7 @@ def record_of(kv):
 
 
 @pytest.mark.parametrize("method", DEFINED)
-def test_the_record_is_kept_in_npz_files(kv, debiased, method, tmp_path):
+def test_the_record_is_kept_in_npz_files(debiased, method, tmp_path):
     after = debiased(method)
     bb.save_embedding(after, tmp_path / "after.npz")
     for back in (

@@ -206,20 +206,6 @@ def test_an_axis_of_known_errors_is_that_of_the_embedding(kv):
     np.testing.assert_allclose(row[["mean", "sd"]].astype(float), known[["mean", "sd"]].astype(float), rtol=1e-4)
 
 
-def test_sentences_are_units(kv):
-    rng = np.random.default_rng(4)
-    words = kv.index_to_key[:400]
-    rows = [
-        {"word": word, "template": f"t{t}", "vector": kv[word] + rng.normal(size=50) * 0.1}
-        for word in words
-        for t in range(9)
-    ]
-    contexts = bb.contexts_from(pd.DataFrame(rows), words[:30])
-    sample = bb.VectorSample.from_contexts(contexts, [words[0]])
-    assert sample.table().iloc[0].tolist() == [words[0], 9, 9, 9]
-    assert len(bb.covariates(sample, "1").contrast(words[2:6], words[8:12]).table()) == 2
-
-
 @pytest.mark.parametrize(
     ("formula", "message"),
     [

@@ -98,7 +98,7 @@ def test_a_prior_ten_standard_deviations_off_is_flagged(model, table):
     assert (wrong["prior"] > 2 * right["prior"]).all()
 
 
-def test_related_words_have_a_log_prior_alone_and_two_densities(related, table):
+def test_related_words_have_a_log_prior_alone_and_two_densities(related):
     full = bb.checks.add_prior(related, log_likelihood=True)
     assert not set(PRIOR) & set(full.children)
     assert full["log_prior"].attrs["notes"].endswith("there is no prior predictive distribution.")

@@ -466,7 +466,7 @@ class TestModel:
                 np.testing.assert_allclose(a.std(axis=0), b.std(axis=0), rtol=0.08)
 
 
-def random_lists(rng, kv, units, sizes, topical, excluded):
+def random_lists(rng, units, sizes, topical, excluded):
     """Lists of random words, or of a random word's nearest neighbours."""
     lists = []
     for size in sizes:
@@ -492,7 +492,7 @@ class TestCalibration:
         rng = np.random.default_rng(11)
         z, naive = [], []
         for _ in range(150):
-            lists = random_lists(rng, kv, units, (12, 13), topical, excluded)
+            lists = random_lists(rng, units, (12, 13), topical, excluded)
             lists.append(rng.choice(np.flatnonzero(~excluded), 40, replace=False))
             vectors = units[np.concatenate(lists)]
             found = replace(base, attributes=vectors, attribute_words=tuple(map(str, range(len(vectors)))))

@@ -498,37 +498,3 @@ def test_correlations_of_measures_are_those_of_the_words_mean_scores(scores):
     assert units["correlation"].item() == pytest.approx(found["correlation"].item(), abs=1e-12)
     flat = measure_correlations(scores * xr.DataArray([1, 0], dims="measure"))
     assert flat[["correlation", "low", "high"]].isna().all(axis=None)
-
-
-def test_plural_pairs_are_those_whose_singulars_are_there_too():
-    pairs = ["boy/girl", "boys/girls", "man/woman", "men/women", "niece/lady", "nieces/ladies", "his/hers", "she/he"]
-    values = pd.DataFrame({"label": pairs, "value": np.arange(8.0)})
-    table = reliability.consistency._pair_reliability(values, values)
-    assert table.index[table["number"] == "plural"].tolist() == ["boys/girls", "men/women", "nieces/ladies"]
-
-
-def test_reliabilities_say_how_pairs_and_measures_compare():
-    rng = np.random.default_rng(3)
-    pairs = [f"{pair[0]}{ending}/{pair[1]}{ending}" for ending in ("", "s") for pair in ("av", "bw", "cx", "dy", "ez")]
-    noise = np.repeat([0.2, 2.0], 5)[:, None]  # plural pairs are noisier over seeds, and over measures
-    common = rng.normal(size=(1, 60, 1, 1))
-    values = common + noise * rng.normal(size=(2, 60, 10, 4)) + noise * rng.normal(size=(2, 60, 10, 1))
-    labelled = array(values).assign_coords(base_pair=pairs)
-    found = reliability.consistency.coefficients_of(labelled)
-    table = reliability.consistency._pair_reliability(
-        retest_reliability(labelled, of="base_pair"),
-        inter_rater_consistency(labelled, of="base_pair"),
-    )
-    medians = table.groupby("number")[["test_retest", "inter_rater"]].median()
-    assert (medians.loc["singular"] > medians.loc["plural"]).all()
-    said = " ".join(found.findings())
-    correlation = np.corrcoef(values.mean(axis=(2, 3)))[0, 1]
-    assert f"Correlations of the measures over words: m0 and m1 {correlation:.2f}." in said
-    shown = [f"{medians.loc[number, 'test_retest']:.2f}" for number in ("singular", "plural")]
-    assert f"Medians of 5 singular and 5 plural pairs: test-retest {shown[0]} and {shown[1]} (rank-sum test, p" in said
-    rank = table[["test_retest", "inter_rater"]].corr("spearman").iloc[0, 1]
-    assert f"reliability and inter-rater consistency is {rank:.2f}." in said
-    brief = found.brief().set_index(["kind", "measure"])
-    retest = retest_reliability(labelled)
-    own = retest.loc[retest["measure"] == "m0", "value"]
-    assert brief.loc[("test-retest of words", "m0"), "below 0.5"] == (own < 0.5).mean()

@@ -177,14 +177,14 @@ class TestEncode:
         bb.encode(Letters(), ["nurse", "soldier"], "mention", vocabulary=0, batch=16)  # one batch
         assert caplog.messages == []
 
-    def test_vectors_are_those_of_the_encoder(self, lists, vectors):
+    def test_vectors_are_those_of_the_encoder(self, vectors):
         encoder = Letters()
         assert vectors.texts[0] == "This is a babo."
         assert np.allclose(vectors.vectors[:3], encoder(list(vectors.texts[:3])), atol=1e-6)
         assert vectors.representation == "sentence"
         assert len(vectors.texts) == len(vectors.words) * len(TEMPLATES)
 
-    def test_a_word_is_the_mean_of_its_pieces(self, lists):
+    def test_a_word_is_the_mean_of_its_pieces(self):
         found = bb.encode(Pieces(), ["nightingale"], ["I saw {}."], vocabulary=0)
         encoder = Pieces()
         expected = np.mean([encoder.word(part + "#") for part in ("nigh", "ting", "ale.")], axis=0)
@@ -534,7 +534,7 @@ class TestTemplatesAsRandomEffect:
         table = framed(rng, 0.0, 12, words=15)
         data = Distances.read(table)
         found = models.template_variation.template_data(table, data)
-        whole, _ = models.template_variation.variation(found, 0, 0, 1)
+        whole, _ = models.template_variation.variation(found, 0, 1)
         # two lists of 15 words with noise of sd .015 in each template
         assert whole.noise == pytest.approx(2 * 0.015**2 / 15, rel=0.25)
         assert whole.by_template.mean() == pytest.approx(

@@ -213,7 +213,7 @@ def test_a_method_that_hardly_changes_anything_hides_nothing(slice_vectors):
     assert "random topics" not in looked.left[-1]
 
 
-def test_side_effects_of_other_embeddings_are_refused(found, compared, tables, debiased, slice_vectors):
+def test_side_effects_of_other_embeddings_are_refused(found, compared, debiased):
     """Their records differ, and so do their numbers; the same vectors may have another name or none."""
     other = found.embeddings[1] | {"debiasing": "hard: 2,949 words changed; 1 direction."}
     again = replace(found, embeddings=(found.embeddings[0], other))

@@ -10,8 +10,6 @@ from bayesbias.errors import InputError
 from bayesbias.vectors import keyed_vectors
 from bayesbias.vectors.lookup import LEAST_SPREAD, SPREAD, about_distances, spread_of
 
-NEUTRAL = ("human", "neutral")
-
 
 def embedding(words, vectors):
     return keyed_vectors(list(words), np.asarray(vectors, dtype=np.float32))

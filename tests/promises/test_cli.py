@@ -15,7 +15,7 @@ from rich.console import Console
 from typer.main import get_command
 
 import bayesbias as bb
-from bayesbias.cli import app, many, measures, screen
+from bayesbias.cli import app, measures, screen
 from bayesbias.cli.options import bundled
 from bayesbias.cli.screen import as_commands
 from bayesbias.metrics.catalogue import find_metric
@@ -32,30 +32,20 @@ def test_help_and_version(prints, line, part):
     assert part in prints(line)
 
 
-def test_alone_it_shows_five_things_to_do(here):
+def test_alone_it_shows_four_things_to_do(here):
     code, out, errors = here()
     assert (code, errors) == (0, "")
     for command in (
-        "demo", "run EMBEDDING WORDS -o DIR", "new-words NAME", "check-words", "compare", "audit", "--help"
+        "demo", "run EMBEDDING WORDS -o DIR", "new-words NAME", "check-words", "compare", "--help"
     ):  # fmt: skip
         assert f"bayesbias {command}" in out
     assert max(map(len, out.splitlines())) <= 80
     assert {line.split()[1] for line in out.splitlines() if line.startswith("    bayesbias ")} <= set(GROUP.commands)
 
 
-INTERVAL = ["mean", "sd", "low", "high"]
-
-
-@pytest.mark.parametrize(
-    ("texts", "numbers"),
-    [
-        (["name"], many.SHOWN[1:]),
-        (["decision", "status"], ["options", *INTERVAL, "observed", "topics", "p_value"]),
-        (["embedding"], ["weat", "weat_effect_size", "rnd", "rnsb"]),
-        (["metric", "query", "embedding", "direction"], ["value", "unit_value", "zero", "p_value", "low", "high"]),
-    ],
-)
-def test_no_number_is_cut_and_headings_break_at_blanks(monkeypatch, texts, numbers):
+def test_no_number_is_cut_and_headings_break_at_blanks(monkeypatch):
+    texts = ["metric", "query", "embedding", "direction"]
+    numbers = ["value", "unit_value", "zero", "p_value", "low", "high"]
     rows = {name: ["google-news-slice", "glove-50d-slice"] for name in texts}
     values = {name: [-0.9674 - i / 100, 10.0316 + i / 100] for i, name in enumerate(numbers)}
     terminal = Console(width=80, file=StringIO())
@@ -85,12 +75,9 @@ def test_every_option_is_explained():
             assert not re.search(r"``|:\w+:`", one.help)
 
 
-@pytest.mark.parametrize(
-    ("command", "option", "kind"), [("metrics", "metric", "metrics"), ("debias", "method", "methods")]
-)
-def test_options_name_what_is_registered(command, option, kind):
-    (text,) = (one.help for one in GROUP.commands[command].params if one.name == option)
-    assert all(re.search(rf"\b{known}\b", text) for known in bundled(kind)(""))
+def test_options_name_what_is_registered():
+    (text,) = (one.help for one in GROUP.commands["metrics"].params if one.name == "metric")
+    assert all(re.search(rf"\b{known}\b", text) for known in bundled("metrics")(""))
 
 
 @pytest.mark.parametrize("line", ["fits", "fit", "fit t.csv --draw 3 -o f.nc", "fit t -o f.nc --seed x"])
@@ -181,56 +168,11 @@ def test_check_words_says_what_the_function_says(prints):
     assert "Word list mine in google-news-slice" in out
 
 
-def test_datasets_are_listed_and_found(here, prints, monkeypatch, tmp_path):
-    out = prints("datasets")
-    listed = bb.datasets.list_datasets()
-    assert all(name in out for name in listed.loc[listed["kind"] != "word lists", "name"])
-    assert all(source in out for source in listed["source"].unique())
-    assert "No address is known of: debiased_gender_reddit" in out
-    monkeypatch.setenv("BAYESBIAS_DATA", str(tmp_path))
-    code, _, errors = here("datasets", "debiased_race_reddit")
-    assert code == 1
-    assert f"put it into the folder {tmp_path}" in errors
-
-
-def test_doctor_names_versions_engines_caches_threads_and_extras(prints, monkeypatch):
-    out = prints("doctor")
-    for part in (
-        "Python 3.",
-        "Engine exact: ready",
-        "Engine nuts",
-        "Cache of data sets",
-        "OPENBLAS",
-        "Extra contextual",
-    ):
-        assert part in out
-    assert set(app.engines()) == {"exact", "marginal", "nuts"}
-    assert f"bayesbias {bb.__version__}," in out
-    monkeypatch.setattr("bayesbias.cli.app.find_spec", lambda _: None)
-    out = prints("doctor")
-    assert "Engine nuts: needs pymc and nutpie: pip install pymc nutpie" in out
-    assert "Extra frequencies: not installed: pip install 'bayesbias[frequencies]'" in out
-
-
-def test_doctor_loads_nothing_heavy():
-    code = (
-        "import sys; sys.argv = ['bayesbias', 'doctor']\n"
-        "from bayesbias.cli import main\n"
-        "try: main()\n"
-        "except SystemExit as stop: assert not stop.code\n"
-        "print('LOADED', *{m.split('.')[0] for m in sys.modules})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.rpartition("LOADED")[2].split())
-    assert not loaded & {"numpy", "pandas", "pymc", "nutpie", "matplotlib", "gensim", "xarray"}
-
-
 @pytest.mark.parametrize(
     ("line", "position", "offered"),
     [
         ("bayesbias check", 1, ["check-words"]),
         ("bayesbias run goo", 2, ["google-news-slice"]),
-        ("bayesbias datasets weat_7", 2, ["weat_7_glove", "weat_7_google", "weat_7_reddit"]),
     ],
 )
 def test_bash_completes_commands_and_bundled_names(line, position, offered):
@@ -241,9 +183,8 @@ def test_bash_completes_commands_and_bundled_names(line, position, offered):
 
 def test_completion_offers_every_bundled_name():
     for kind, listed in (
-        ("word lists", bb.list_words), ("axes", bb.list_axes), ("queries", bb.list_queries),
-        ("embeddings", bb.list_embeddings), ("metrics", bb.list_metrics), ("methods", bb.debiasing.list_methods),
-        ("datasets", bb.datasets.list_datasets),
+        ("word lists", bb.list_words), ("queries", bb.list_queries),
+        ("embeddings", bb.list_embeddings), ("metrics", bb.list_metrics),
     ):  # fmt: skip
         assert set(bundled(kind)("")) == set(listed()["name"])
     assert set(bundled("models")("")) == {"auto", *bb.list_models()["name"]}
@@ -257,44 +198,22 @@ PASSED = {
     app.run: (bb.fit, bb.distance_table, bb.topic_null, bb.load_embedding),
     app.new_words: (),
     app.check_words: (bb.checks.check_words, bb.load_embedding),
-    app.doctor: (),
     app.lists: (bb.list_words,),
-    app.datasets: (),
     measures.distances: (bb.distance_table, bb.load_embedding),
     measures.fit: (bb.fit,),
     measures.diagnose: (bb.diagnose,),
-    measures.contrasts: (bb.contrasts,),
     measures.report: (bb.report,),
-    measures.topics: (bb.topic_null, bb.load_embedding),
     measures.metrics: (bb.run_metrics, bb.load_embedding),
-    measures.rank: (bb.rank, bb.load_embedding),
-    measures.silhouette: (bb.silhouettes.silhouette, bb.load_embedding),
-    measures.reliability: (bb.reliability.bias_scores, bb.reliability.variance_components, bb.load_embedding),
-    many.axis: (bb.axis, bb.contrasts, bb.load_embedding),
-    many.documents: (bb.instances, bb.contrasts, bb.load_embedding),
-    many.audit: (bb.audit, bb.load_embedding),
-    many.criterion: (bb.criterion, bb.axis, bb.contrasts, bb.load_embedding),
-    many.pool: (bb.pool, bb.distance_tables, bb.contrasts, bb.load_embedding),
-    many.compare: (bb.compare, bb.side_effects, bb.load_embedding),
-    many.debias: (bb.debias, bb.load_embedding),
+    measures.compare: (bb.compare, bb.side_effects, bb.load_embedding),
 }
-RENAMED = {"group": "groups", "replicate": "replicates", "measure": "measures", "metric": "metrics"}
-RENAMED |= {"topics": "replicates", "folder": "out"}
-WRITTEN = {"out", "picture", "report", "definitional"}
+RENAMED = {"metric": "metrics", "topics": "replicates"}
+WRITTEN = {"out", "picture", "report"}
 OWN = {  # what a command does with an option itself, or what no function has a default for
     app.demo: {"words", "seed", "debias"},
     app.lists: {"kind"},
-    app.datasets: {"name"},
     measures.fit: {"keep_duplicates", "verbose"},  # as the table was written, since a file says it
     measures.metrics: {"query", "words", "p_value", "alternative", "permutations", "seed"},
-    measures.rank: {"query", "words"},
-    measures.silhouette: {"query", "words", "metric", "vary"},  # the study's metrics, and both kinds of lists
-    measures.reliability: {"targets", "query"},
-    many.criterion: {"pairs"},
-    many.documents: {"targets", "contrast", "axis", "association", "transform_from"},
-    many.pool: {"words"},
-    many.compare: {"words", "side_effects"},
-    many.debias: {"words", "equalize", "ignore"},
+    measures.compare: {"words", "side_effects"},
 }
 
 

@@ -17,12 +17,11 @@ from bayesbias.cli.example import _of_frequency
 
 BAYESBIAS = Path(sys.executable).with_name("bayesbias")
 PNG = b"\x89PNG"
-SLICE = "glove-50d-slice"
 
 
 @pytest.fixture(scope="module")
 def chain(program, tmp_path_factory, blank_pictures):
-    """distances, fit, contrasts and report, one after the other: the first in a process of its own."""
+    """distances, fit, diagnose and report, one after the other: the first in a process of its own."""
     folder = tmp_path_factory.mktemp("chain")
     first = [BAYESBIAS, "distances", "google-news-slice", "weat7", "-o", "t.parquet"]
     done = subprocess.run(first, capture_output=True, text=True, cwd=folder, check=False)
@@ -32,7 +31,6 @@ def chain(program, tmp_path_factory, blank_pictures):
         for line in (
             "fit t.parquet -o f.nc --seed 5 --model pooled --draws 2000",
             "diagnose f.nc -o d.csv",
-            "contrasts f.nc --second neutral --rope 0.02 -o c.csv",
             "report f.nc -o r.html",
         ):
             name, *given = line.split()
@@ -48,8 +46,6 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     post = bb.fit(table, "pooled", draws=2000, seed=5)
     # the command runs with one thread of linear algebra, which rounds in another order than several
     xr.testing.assert_allclose(bb.load_fit(folder / "f.nc").posterior.dataset, post.posterior.dataset, rtol=1e-9)
-    expected = bb.contrasts(post, "associated", "neutral", rope=0.02)
-    assert pd.read_csv(folder / "c.csv")["mean"].to_numpy() == pytest.approx(expected["mean"].to_numpy(), abs=1e-12)
     assert "2,256 distances written" in said["distances"]
     assert "165 of 226 words" in " ".join(said["distances"].split())
     lines, flat = said["fit"].splitlines(), " ".join(said["fit"].split())
@@ -63,20 +59,15 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     assert checked.startswith(verdict.headline())
     assert f"{bb.check_predictions(post)['inside_89'][0]:.3f}" in checked
     assert pd.read_csv(folder / "d.csv")["figure"].tolist() == verdict.table()["figure"].tolist()
-    assert "whole list" in said["contrasts"]
-    flat = " ".join(said["contrasts"].split())
-    assert f"Associated − neutral, {expected['mean'][0]:.3f}".replace("-", "−") in flat
-    assert "which compares those of other groups with control words." in flat
     assert (folder / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize(("command", "name"), [("report", "r.html"), ("contrasts", "c.csv")])
-def test_a_folder_that_takes_no_file_is_said(chain, here, tmp_path, command, name):
+def test_a_folder_that_takes_no_file_is_said(chain, here, tmp_path):
     folder, _ = chain
     (tmp_path / "file").write_text("not a folder")
-    code, _, errors = here(command, folder / "f.nc", "-o", tmp_path / "file" / name)
+    code, _, errors = here("report", folder / "f.nc", "-o", tmp_path / "file" / "r.html")
     assert code == 1
-    assert errors == f"Error: cannot write {name}: there is no folder {tmp_path / 'file'}\n"
+    assert errors == f"Error: cannot write r.html: there is no folder {tmp_path / 'file'}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -85,7 +76,6 @@ def test_a_folder_that_takes_no_file_is_said(chain, here, tmp_path, command, nam
     ("command", "given", "name", "room"),
     [
         ("report", ("f.nc", "--no-sensitivity"), "r.html", 500),
-        ("contrasts", ("f.nc",), "c.csv", 500),
         ("fit", ("t.parquet",), "f.nc", 20_000),
     ],
 )
@@ -110,28 +100,14 @@ def test_repeated_rows_are_kept_as_the_table_was_written(prints):
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_draws_of_a_model_of_ones_own_have_contrasts_a_report_and_a_criterion(here, slice_vectors):
+def test_draws_of_a_model_of_ones_own_have_a_report(here, slice_vectors):
     table = bb.distance_table(slice_vectors, "weat7")
     draws = bb.fit(table, "published", draws=800, seed=5)["posterior"].to_dataset()[["word_mean"]]
     post = bb.from_draws(draws, table, name="by Stan")
     bb.save_fit(post, "own.nc")
-    code, out, errors = here("contrasts", "own.nc", "--second", "human", "-o", "c.csv")
-    assert code == 0, errors
-    assert "The model is one's own" in " ".join(out.split())
-    assert pd.read_csv("c.csv")["mean"].tolist() == pytest.approx(bb.contrasts(post, second="human")["mean"].tolist())
     code, _, errors = here("report", "own.nc", "-o", "own.md", "--no-sensitivity")
     assert code == 0, errors
     assert "Model by Stan, engine elsewhere" in Path("own.md").read_text(encoding="utf-8")
-    words = draws["protected_word"].to_numpy()[:6]
-    pd.Series(np.arange(6.0), index=words).rename_axis("word").rename("value").to_csv("values.csv")
-    code, out, errors = here("criterion", "own.nc", "values.csv", "--contrast", "math,arts")
-    assert code == 0, errors
-    said = " ".join(out.split())
-    assert "ords nearer to arts than to math have " in said
-    assert " (6 words): " in said
-    code, _, errors = here("contrasts", "own.nc", "--population", "similar")
-    assert code == 1
-    assert "has no 'connection_mean', without which nothing is known of further words" in " ".join(errors.split())
 
 
 FORMS = """
@@ -269,98 +245,15 @@ def test_metrics_says_what_is_missing_and_what_does_not_fit(prints, two_embeddin
     assert "1 of 3 words of the set 'male' are missing" in " ".join(refused.split())
 
 
-def test_options_of_metrics_and_methods_reach_them(prints):
+def test_options_of_metrics_reach_them(prints):
     out = prints("metrics google-news-slice --query weat6 --metric rnd --distance cos")
     expected = bb.run_metrics("google-news-slice", "weat6", {"rnd": ("rnd", {"distance": "cos"})})["value"]
     assert all(f"{value:.3f}" in out for value in expected)
-    out = prints("debias google-news-slice -o d.npz --definitional gender_pairs --method null_space --iterations=1")
-    assert "1 direction" in out
-
-
-def test_rank_gives_what_the_function_gives(prints, two_embeddings):
-    Path("web.csv").write_text("embedding,WEB\nnoisy.txt,0.4\nplain.txt,0.7\n")
-    out = prints(
-        "rank plain.txt noisy.txt --query weat6 --metric weat --metric ripa --draws 30 --outside web.csv "
-        "-o r.csv --picture r.png"
-    )
-    outside = {"WEB": {"plain.txt": 0.7, "noisy.txt": 0.4}}
-    expected = bb.rank(two_embeddings, "weat6", ["weat", "ripa"], draws=30, outside=outside)
-    pd.testing.assert_frame_equal(pd.read_csv("r.csv"), expected.table(), check_dtype=False, rtol=1e-9)
-    assert expected.ranks["WEB"].to_dict() == {"plain.txt": 1.0, "noisy.txt": 2.0}
-    assert "WEB" in out
-    assert " ".join(expected.sentences[0].split()) in out
-    assert Path("r.png").read_bytes().startswith(PNG)
-
-
-def test_rank_draws_random_topics_from_whole_embeddings(prints):
-    names = ["google-news-slice", "glove-50d-slice"]
-    out = prints(f"rank {' '.join(names)} --query weat7 --metric weat --draws 20 --replicates 10")
-    expected = bb.rank(dict(zip(names, names, strict=True)), "weat7", "weat", draws=20, replicates=10)
-    assert expected.same_order
-    assert all(" ".join(sentence.split()) in out for sentence in expected.sentences)
-    assert "too few for random topics" not in out
-
-
-def test_silhouette_gives_what_the_functions_give(prints, two_embeddings):
-    out = prints(
-        "silhouette plain.txt noisy.txt --query weat7 --metric weat --metric ect --runs 5 --step 3 "
-        "-o s.csv --picture s.png"
-    )
-    plain, noisy = two_embeddings.values()
-    written = pd.read_csv("s.csv")
-    one = bb.silhouettes.silhouette(plain, "weat7", "weat", vary="attributes", runs=5, step=3)
-    chosen = written[(written[["metric", "vary", "embedding"]] == ["weat", "attributes", "plain.txt"]).all(axis=1)]
-    np.testing.assert_allclose(chosen["value"].to_numpy(), one.table()["value"].to_numpy())
-    assert list(written.columns) == ["query", "metric", "vary", "embedding", "run", "words", "value"]
-    both = [bb.silhouettes.silhouette(kv, "weat7", "weat", runs=5, step=3) for kv in (plain, noisy)]
-    assert f"{bb.silhouettes.silhouette_accuracy(*both):.3f}" in out
-    assert f"{bb.silhouettes.silhouette_separation(*both):.3f}" in out
-    assert Path("s.png").read_bytes().startswith(PNG)
-
-
-def test_silhouette_of_a_fit_says_its_coverage(prints, two_embeddings):
-    line = "silhouette plain.txt --query weat7 --metric crossed --vary attributes --runs 2 --step 4 -o s.csv"
-    assert "coverage" in prints(line)
-    assert {"low", "high"} <= set(pd.read_csv("s.csv").columns)
-
-
-def test_reliability_gives_what_the_functions_give(prints, two_embeddings):
-    out = prints(
-        "reliability plain.txt noisy.txt --targets career --neighbours 20 --draws 400 -o r.csv --picture r.png"
-    )
-    pairs, career = list(bb.load_list("gender_pairs").pairs), list(bb.load_list("career"))
-    scores = bb.reliability.bias_scores(list(two_embeddings.values()), career, pairs, neighbours=20)
-    written = pd.read_csv("r.csv")
-    expected = bb.reliability.retest_reliability(scores)
-    own = written[written["kind"] == "test-retest of words"]
-    np.testing.assert_allclose(own["value"], expected["value"], rtol=1e-6)
-    assert list(written.columns) == ["kind", "measure", "label", "value", "low", "high", "reason"]
-    assert "With one seed no number of base pairs tells words apart with reliability 0.75" in out
-    assert Path("r.png").read_bytes().startswith(PNG)
-
-
-def test_one_seed_says_what_it_cannot(prints, two_embeddings):
-    said = prints("reliability plain.txt --targets career --measure db_wa --draws 400")
-    assert "no test-retest of words: there is one seed only" in said
-    assert "no inter-rater of words: there is one measure only" in said
-    assert "internal" in said
-    assert "In this one embedding the mean over" in said
-
-
-def test_debias_gives_what_the_function_gives(prints, hard_debiased):
-    out = prints("debias google-news-slice --definitional gender_pairs --equalize gender_pairs -o out.bin")
-    written = bb.load_embedding("out.bin")
-    assert written.index_to_key == hard_debiased.index_to_key
-    np.testing.assert_allclose(written.vectors, hard_debiased.vectors, atol=1e-7)
-    assert " ".join(str(hard_debiased.bayesbias_debiasing).split()) in out
-    multiclass = "debias google-news-slice --method hard_multiclass --words religion --components 2 -o out.npz"
-    assert "2 directions" in prints(multiclass)
-    prints("debias google-news-slice --method null_space --words gender -o n.txt")
 
 
 @pytest.mark.usefixtures("without_pictures")
 def test_a_report_on_a_saved_file_names_its_debiasing(prints):
-    prints("debias google-news-slice --definitional gender --method soft -o soft.npz")
+    bb.save_embedding(bb.debias("google-news-slice", "soft", definitional="gender_pairs"), "soft.npz")
     prints("compare google-news-slice soft.npz --words gender --draws 400 --report r.md")
     text = " ".join(Path("r.md").read_text(encoding="utf-8").split())
     assert "The vectors of google-news-slice (soft) were debiased by the method soft (" in text
@@ -423,108 +316,6 @@ def test_similarities_come_from_a_file(here, slice_vectors, hard_debiased):
         code, _, errors = here(*asked, "--similarity", file)
         assert code == 1
         assert message in " ".join(errors.split())
-
-
-def written():
-    """The files of the folder; pictures and reports hold something."""
-    for file in Path().iterdir():
-        assert file.stat().st_size > 50
-    return {file.name for file in Path().iterdir()}
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_axis_gives_what_the_function_gives(prints):
-    sports = ["golf", "tennis", "boxing", "rugby"]
-    out = prints(
-        f"axis {SLICE} affluence --words {','.join(sports)} --centre words --prob 0.5 "
-        "-o a.csv --picture a.png --report a.html"
-    )
-    expected = bb.axis(SLICE, "affluence", sports, centre="words")
-    table = pd.read_csv("a.csv")
-    assert table["word"].tolist() == expected.table()["word"].tolist()
-    assert table["low"].to_numpy() == pytest.approx(expected.table(0.5)["low"].to_numpy())
-    assert " ".join(expected.text(0.5).split()) in out
-    assert "From rich (above 0) to poor" in out
-    assert "economical" in out  # a pair that does not belong
-    assert written() == {"a.csv", "a.png", "a.html"}
-    assert "50% intervals" in Path("a.html").read_text(encoding="utf-8")
-
-
-def test_axis_shows_the_ends_of_the_vocabulary(prints):
-    assert "the ends of 20,000 words" in prints(f"axis {SLICE} gender -o a.csv")
-    assert len(pd.read_csv("a.csv")) == 20_000
-
-
-@pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize("groups", ["gender", "weat7"])
-def test_audits_are_on_axes_or_word_lists(prints, groups):
-    out = prints(f"audit {SLICE} --groups {groups} --most-frequent 3000 --rope 0.02 -o a.parquet --report a.html")
-    expected = bb.audit(SLICE, groups, most_frequent=3000, rope=0.02)
-    pd.testing.assert_series_equal(pd.read_parquet("a.parquet")["mean"], expected.words["mean"])
-    assert f"The {min(20, len(expected.table()))} largest of {len(expected.table()):,} words called" in out
-    assert written() == {"a.parquet", "a.html"}
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_a_criterion_takes_the_axis_of_an_embedding(prints):
-    values = pd.Series(
-        {"nurse": 95.0, "guard": 20.0, "engineer": 12.0, "dancer": 80.0, "janitor": 40.0, "soldier": 10.0}
-    )
-    values.rename_axis("word").rename("share").to_csv("s.csv")
-    out = prints(f"criterion {SLICE} s.csv --pairs gender --seed 0 -o c.csv --picture c.png --report c.html")
-    expected = bb.criterion(bb.axis(SLICE, "gender", list(values.index)), values.rename("share"), seed=0)
-    assert pd.read_csv("c.csv")["estimate"].tolist() == pytest.approx(expected.words["estimate"].tolist())
-    assert expected.findings()[0] in out
-    assert written() == {"s.csv", "c.csv", "c.png", "c.html"}
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_documents_answers_for_each_word_and_writes_a_folder(prints):
-    speeches = bb.datasets.load_dataset("sotu-addresses").query("year > 1945")
-    speeches.assign(text=speeches["text"].str[:12_000]).to_csv("s.csv", index=False)
-    line = f"documents s.csv --targets people,world --embedding {SLICE} --formula party --clusters president --prob 0.5"
-    out = prints(f"{line} --contrast family,home:career,office --out told")
-    sample = bb.instances("s.csv", ["people", "world"], SLICE, clusters="president")
-    by = bb.covariates(sample, "party")
-    expected = {word: by.contrast(["family", "home"], ["career", "office"], word) for word in ("people", "world")}
-    table = pd.read_csv("told/differences.csv")
-    for word, found in expected.items():
-        assert " ".join(found.findings(0.5)[0].split()) in out
-        own = table[table["target"] == word]
-        assert own["low"].to_numpy() == pytest.approx(found.table(0.5)["low"].to_numpy())
-        assert "50% intervals" in Path(f"told/{word}.html").read_text(encoding="utf-8")
-    assert {path.name for path in Path("told").iterdir()} == {
-        *("differences.csv", "transform.npz", "people.html", "world.html"),
-        *("people.png", "world.png"),
-    }
-    # the same transform for another corpus
-    line = f"documents other.csv --embedding {SLICE} --formula 1 --clusters president --prob 0.5"
-    speeches.iloc[::2].to_csv("other.csv", index=False)
-    out = prints(f"{line} --targets people --axis gender --transform-from told/transform.npz")
-    other = bb.instances("other.csv", "people", SLICE, clusters="president", transform=sample.transform)
-    assert " ".join(bb.covariates(other, "1").axis("gender").findings(0.5)[0].split()) in out
-    assert "The transform is estimated" not in out
-    assert "With --out DIR" in out
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_documents_answers_for_the_groups_of_word_lists(prints):
-    speeches = bb.datasets.load_dataset("sotu-addresses").query("year > 1945")
-    speeches.assign(text=speeches["text"].str[:20_000]).to_csv("s.csv", index=False)
-    protected, stereotypes = 'we = ["we", "our"]\nthey = ["they", "ostrich"]', 'we = ["home"]\nthey = ["war"]'
-    text = f'name = "they"\n[protected]\n{protected}\n[stereotypes]\n{stereotypes}\n'
-    Path("they.toml").write_text(text, encoding="utf-8")
-    lists = bb.load_words("they.toml")
-    line = f"documents s.csv --embedding {SLICE} --formula party --clusters president --association they.toml"
-    out = prints(f"{line} --out told")
-    sample = bb.instances("s.csv", lists, SLICE, clusters="president")
-    assert sample.targets == ("we", "our", "they")
-    found = bb.covariates(sample, "party").association(lists)
-    assert " ".join(found.findings()[0].split()) in out
-    assert "Words of they that the sample lacks: ostrich." in out
-    table = pd.read_csv("told/differences.csv")
-    assert table["mean"].to_numpy() == pytest.approx(found.table()["mean"].to_numpy())
-    assert Path("told/they.html").exists()
 
 
 WORDS = """

@@ -206,7 +206,7 @@ class TestAdjusted:
             xr.testing.assert_allclose(*(each[group].to_dataset() for each in both))
         assert bb.contrasts(post, "associated", "neutral").loc[0, "sd"] > 1.2 * bb.contrasts(plain).loc[0, "sd"]
 
-    def test_adjusted_and_other_tables_are_not_compared(self, table):
+    def test_adjusted_and_other_tables_are_not_compared(self):
         tables = bb.distance_tables({"a": "google-news-slice", "b": "glove-50d-slice"}, "weat7")
         mixed = {"a": tables["a"], "b": bb.adjust(tables["b"], by="length")}
         for analysis in (bb.compare, bb.pool):

@@ -169,7 +169,6 @@ CALLS = {
     "plots.forest of estimates": lambda made: {"table": bb.cell_estimates(made.post)[:5]},
     "plots.matrix": lambda made: {"table": pd.DataFrame([[1.0, 2.0]])},
     "plots.strip": lambda made: {"table": made.table[:6], "value": "distance"},
-    "plots.plot_association": lambda made: {"post": made.related},
     "plots.plot_audit": lambda made: {"found": made.audit},
     "plots.plot_components": lambda made: {"result": made.variance_components},
     "plots.plot_components of settings": lambda made: {"result": made.setting_components},
@@ -182,7 +181,6 @@ CALLS = {
     "plots.plot_side_effects": lambda made: {"result": made.side_effects},
     "plots.plot_silhouette": lambda made: {"panels": made.silhouette},
     "plots.plot_topic_null": lambda made: {"null": made.topic_null},
-    "plots.plot_variogram": lambda made: {"holder": made.relatedness},
 }  # fmt: skip
 """Public functions to arguments with which they run, fast, where ``made`` has none by the names of arguments."""
 METHODS = {

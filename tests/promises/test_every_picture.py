@@ -170,20 +170,9 @@ def test_a_picture_of_a_fit(fits, plot, kind, through_the_mould):
     through_the_mould(lambda: plot(fits[kind]))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "related",
-        "covariate_contrast",
-        "ranking",
-        "side_effects",
-        "pool",
-        "criterion",
-    ],
-)
+@pytest.mark.parametrize("name", ["covariate_contrast", "ranking", "side_effects", "pool", "criterion"])
 def test_a_picture_of_a_result(made, name, through_the_mould):
-    result = getattr(made, name)
-    through_the_mould(lambda: plots.plot_association(result) if name == "related" else result.figure())
+    through_the_mould(getattr(made, name).figure)
 
 
 TAKES = {
@@ -469,10 +458,9 @@ LISTS = {
 
 
 @pytest.mark.parametrize("lists", LISTS)
-@pytest.mark.parametrize("plot", [plots.plot_variogram, plots.plot_relatedness])
-def test_relatedness_of_few_and_many_words(plot, lists, through_the_mould):
+def test_relatedness_of_few_and_many_words(lists, through_the_mould):
     held = related(*LISTS[lists])
-    through_the_mould(lambda: plot(held))
+    through_the_mould(lambda: plots.plot_relatedness(held))
 
 
 @pytest.mark.parametrize("lists", ["single words", "two lists", "many lists"])
@@ -514,39 +502,14 @@ def test_relatedness_shows_similarities_by_list_with_alike_words_side_by_side():
     }
 
 
-def test_a_variogram_has_its_largest_components_and_the_pairs_within_lists():
-    held = related(*LISTS["two lists"])
-    figure = plots.plot_variogram(held)
-    curves, sampled, lists = figure.axes
-    table = held.variogram()
-    *labels, last = legend_of(curves)
-    shares = table.groupby("component")["share"].first()
-    assert labels == [f"component {at + 1}: {shares[at]:.0%} of the variance" for at in range(5)]
-    assert last == "correlation = similarity"
-    first = table[table["component"] == 0]
-    met = first.loc[first["pairs"] > 0, "similarity"]
-    line = next(line for line in curves.get_lines() if line.get_label() == labels[0])
-    inside = first[first["similarity"].between(met.min(), met.max())]
-    np.testing.assert_allclose(line.get_xydata(), inside[["similarity", "correlation"]])
-    assert [bar.get_height() for bar in sampled.patches] == first["pairs"].tolist()
-    assert sampled.get_yscale() == "log"
-    said = ["random pairs", "within stereotype lists (43 pairs)", "within control lists (45 pairs)"]
-    assert legend_of(lists) == said
-    units = dict(zip(held.attribute_words, held.units.astype(float), strict=True))
-    _, _, words = next(each for each in held.lists if each[1] == "control")
-    alike = np.mean([units[one] @ units[other] for at, one in enumerate(words) for other in words[:at]])
-    expected = f"Within a control list two words have a similarity of {alike:.2f} on average".replace("-", "−")
-    assert expected in noted(figure)
-
-
-@pytest.mark.parametrize("plot", [plots.plot_variogram, plots.plot_relatedness])
-def test_relatedness_of_a_table_and_of_a_fit_is_drawn(plot, made):
+def test_relatedness_of_a_table_and_of_a_fit_is_drawn(made):
+    plot = plots.plot_relatedness
     given = svg(plot(bb.relatedness(made.kv, made.lists)), laid_out=False)
     assert svg(plot(made.related_table), laid_out=False) == given
     assert svg(plot(made.related), laid_out=False) == given
     with pytest.raises(bb.InputError, match="this carries no relatedness"):
         plot(table_of(3))
-    with pytest.raises(bb.InputError, match=f"given is str: {plot.__name__} takes what relatedness returns, or a"):
+    with pytest.raises(bb.InputError, match="given is str: plot_relatedness takes what relatedness returns, or a"):
         plot("religion")
 
 

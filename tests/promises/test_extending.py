@@ -173,26 +173,11 @@ def test_entry_points_of_the_page_make_the_same_known_to_every_program(mine, out
     assert said["debiased"] < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        (
-            "debias google-news-slice -o c.npz --method centre --share 0.5",
-            "centre: 2,949 words changed; 1 direction; share 0.5.",
-        ),
-        pytest.param(
-            "metrics google-news-slice --query weat6 --metric centroid --power 2", "centroid", marks=pytest.mark.full
-        ),
-        pytest.param(
-            "rank google-news-slice glove-50d-slice --query weat6 --metric centroid --draws 0 --replicates 0",
-            "centroid",
-            marks=pytest.mark.full,
-        ),
-    ],
-)
-def test_entry_points_of_the_page_make_the_same_known_to_the_command_line(mine, outside, tmp_path, command, said):
+@pytest.mark.full
+def test_entry_points_of_the_page_make_the_same_known_to_the_command_line(mine, outside, tmp_path):
     main = "from bayesbias.cli import main; main()"
-    assert said in outside(tmp_path, "-c", main, *command.split(), path=[mine])
+    command = "metrics google-news-slice --query weat6 --metric centroid --power 2"
+    assert "centroid" in outside(tmp_path, "-c", main, *command.split(), path=[mine])
 
 
 @pytest.mark.full

@@ -11,7 +11,6 @@ import pytest
 
 import bayesbias as bb
 from bayesbias import debiasing, metrics, models
-from bayesbias.cli import app
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(bb.__file__).parent
@@ -126,8 +125,6 @@ ENGINES = {engine.name for engine in models.fits.ENGINES} | {"quadrature"}
 ALLOWED = {
     # components of scores are another kind of model, whose two engines have their names in one place
     "checks/variance_components.py": Counter({"marginal": 1, "nuts": 1, "engine='...'": 2}),
-    # doctor loads no model; that its engines are those of the models is tested below
-    "cli/app.py": Counter({"exact": 1, "marginal": 1, "nuts": 1}),
 }
 """File to what it may name outside of models, and how often: all others ask families and engines."""
 
@@ -149,7 +146,6 @@ def test_no_kind_of_model_and_no_engine_is_named_outside_models():
     sites = {path.relative_to(PACKAGE).as_posix(): Counter(named(path.read_text())) for path in outside}
     assert len(sites) > 100
     assert {file: each for file, each in sites.items() if each} == ALLOWED
-    assert set(app.engines()) <= ENGINES
     for line in (
         "if spec.related: pass",
         "wide = fit.spec.crossed",

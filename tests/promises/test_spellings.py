@@ -313,20 +313,6 @@ class TestFiles:
             assert np.array_equal(part.vectors, expected.vectors)
             assert part.bayesbias_sample.words == expected.bayesbias_sample.words
 
-    def test_the_command_debiases_along_pairs_however_they_are_spelled(self, tmp_path, here):
-        bb.save_embedding(ONE, tmp_path / "v.npz")
-        pairs = ", ".join(f'["{one}", "{other}"]' for one, other in AS_ASKED.pairs())
-        (tmp_path / "mine.toml").write_text(f'name = "mine"\nkind = "pairs"\npairs = [{pairs}]\n', encoding="utf-8")
-        for method in ("project", "hard", "soft", "half_sibling", "null_space", "leace"):
-            code, _, errors = here(
-                *("debias", "v.npz", "-o", "o.npz", "--method", method, "--definitional", "mine.toml")
-            )
-            assert (code, errors) == (0, "")
-            pairs = AS_HELD.pairs()
-            options = {"definitional": pairs}
-            expected = bb.debias(ONE, method, **options)
-            np.testing.assert_allclose(bb.load_embedding(tmp_path / "o.npz").vectors, expected.vectors, atol=1e-6)
-
 
 @cache
 def fasttext_model():

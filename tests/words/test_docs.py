@@ -49,7 +49,7 @@ def anchors(text):
 
 @pytest.fixture
 def given(tmp_path, monkeypatch, text_encoder, random_embedding):
-    """Give a page what a reader has: files of vectors, two tables, a plan of small fits, an encoder."""
+    """Give a page what a reader has: files of vectors, two tables, an encoder."""
 
     def give(page):
         monkeypatch.chdir(tmp_path)

@@ -142,7 +142,7 @@ def test_places_on_an_axis_say_which_end_is_positive():
     assert "\\scriptsize\\setlength{\\tabcolsep}{2pt}\n\\begin{tabular}" in said  # seven columns
 
 
-def test_a_criterion_its_words_and_templates_have_captions():
+def test_a_criterion_and_its_words_have_captions():
     values = dict(
         zip(["nurse", "colonel", "teacher", "doctor", "lawyer", "singer"], [90, 10, 74, 41, 38, 60], strict=True)
     )
@@ -155,11 +155,6 @@ def test_a_criterion_its_words_and_templates_have_captions():
     assert r"\caption{Places of words and outside values with their standard errors, places on the line, and" in words
     assert " & group & " not in words  # no word has one
     assert " & 90 & 0 & " in words
-    table = pd.DataFrame({"template": ["{}."], "contrast": [-0.0104], "se": [0.000861]})
-    table.attrs = {"first": "associated", "second": "human", "measured": {"word_list": "l", "embedding": "e"}}
-    said = bb.to_latex(table, label="tab:t")
-    assert r"\caption{Associated $-$ human of the word list l in e; in each template, with the standard error" in said
-    assert r"\{\}. & $-0.010$ & 0.00086 \\" in said
     assert r"\caption{a, b}" in bb.to_latex(pd.DataFrame({"a": [1], "b": [0.5]}), label="tab:plain")
 
 

@@ -46,7 +46,7 @@ def test_an_adjustment_is_one_sentence_more(weat7, plain):
     assert all(line.startswith(("For these protected", "Sources", "Software")) for line in gone)
 
 
-def test_rows_of_words_that_are_pooled_are_a_sentence(weat7, plain, lists):
+def test_rows_of_words_that_are_pooled_are_a_sentence(plain, lists):
     alone = bb.fit(
         bb.distance_table("google-news-slice", replace(lists, stereotypes={"math": lists.stereotypes["math"]}))
     )

@@ -115,9 +115,8 @@ def test_markup_in_words_is_shown(pages):
 def test_pictures_say_what_they_show(pages):
     page = Page(pages["religion"])
     said = [value for tag, name, value in page.attributes if tag == "img" and name == "alt"]
-    assert len(said) == len(set(said)) == page.tags.count("img") == 9
+    assert len(said) == len(set(said)) == page.tags.count("img") == 8
     assert "Associated − human as a sum of parts" in said
-    assert "Association of each protected word with each stereotype list" in said
 
 
 def test_markup_in_pictures_is_shown(pages):
@@ -241,13 +240,10 @@ def test_the_commands_make_the_same_fit(tmp_path, slice_vectors, hard_debiased):
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_a_chance_check_is_reproduced_by_the_commands_of_the_page(tmp_path, prints, slice_vectors):
+def test_a_chance_check_is_reproduced_by_the_page(tmp_path, slice_vectors):
     post = bb.fit(bb.distance_table(slice_vectors, "weat7"), seed=0)
     topics = bb.topic_null(slice_vectors, "weat7", replicates=19, seed=3)
     page = bb.report(post, tmp_path / "page.md", topics=topics, sensitivity=False).read_text(encoding="utf-8")
-    (line,) = [each for each in page.splitlines() if each.startswith("bayesbias topics ")]
-    assert line == "bayesbias topics google-news-slice weat7 --replicates 19 --seed 3"
-    assert topics.sentence in prints(line.removeprefix("bayesbias "))
     call = "bb.topic_null('google-news-slice', 'weat7', replicates=19, seed=3)"
     assert f'bb.report(post, "report.html", topics={call})' in page.replace("\\", "")
     again = bb.topic_null("google-news-slice", "weat7", replicates=19, seed=3)
