@@ -90,10 +90,10 @@ def listed(words: Sequence[str], most: int = 8, mark: str = ", ") -> str:
     return mark.join(words[:most]) + more
 
 
-def in_words(words: Sequence[str], most: int = 8) -> str:
+def in_words(words: Sequence[str]) -> str:
     """The same in a sentence: ``and`` stands before the last word, or before how many more there are."""
-    if not 1 < len(words) <= most:
-        return listed(words, most)
+    if not 1 < len(words) <= 8:
+        return listed(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 

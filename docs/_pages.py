@@ -26,9 +26,9 @@ THUMBNAIL = 440
 MODULES = [name for name in bb.__all__ if inspect.ismodule(getattr(bb, name))]
 AREAS = {
     "words": ("Word lists", "words checks.word_lists"),
-    "embeddings": ("Embeddings and data sets", "vectors datasets"),
+    "embeddings": ("Embeddings and data sets", "vectors distances.datasets"),
     "distances": ("Distance tables", "distances"),
-    "relatedness": ("Similar words", "distances.vocabularies distances.covariances distances.vocabularies"),
+    "relatedness": ("Similar words", "distances.vocabularies distances.covariances"),
     "models": ("Models and fits", "models"),
     "contrasts": ("Contrasts", "contrast reporting.verdicts estimates"),
     "fit-checks": ("Checks of a fit", "checks"),
@@ -40,7 +40,7 @@ AREAS = {
     "comparison": ("Results of a comparison", "comparison.comparison"),
     "metrics": ("Classic metrics", "metrics"),
     "ranking": ("Rankings of embeddings", "baselines.ranking"),
-    "axes": ("Axes", "axes"),
+    "axes": ("Axes", "axes vectors.poles"),
     "audits": ("Audits", "axes.audits"),
     "second-stage": ("Many embeddings: pool, criterion, sweep", "second_stage _support.sweeps"),
     "documents": ("Words in documents", "documents"),
@@ -55,7 +55,7 @@ AREAS = {
     "stability": ("Stability", "baselines.stability"),
     "plots": ("Figures of fits and tables", "plots plots.fits"),
     "plots-embeddings": ("Figures of several embeddings", "plots.embeddings"),
-    "plots-axes": ("Figures of words, axes and metrics", "plots.words plots.metrics plots.documents"),
+    "plots-axes": ("Figures of words, axes and metrics", "plots.words plots.metrics"),
     "plots-studies": ("Figures of reliability and stability", "plots.reliability"),
     "reporting": ("Reports and citations", "reporting reporting.papers"),
     "errors": ("Errors and warnings", "errors"),
@@ -230,8 +230,7 @@ def command_line() -> dict[str, str]:
     text = (
         f"{plain(group.help)} Every command shows its arguments with ``--help``; ``bayesbias --debug COMMAND`` shows "
         "tracebacks. The exit code is 0, 1 (the command could not do it, and says why) or 2 (wrong usage). Python has "
-        "more: single figures (:doc:`/gallery/index`), :func:`bayesbias.balance`, :func:`bayesbias.relatedness`, "
-        "and the stability of measures over training (:doc:`/judging`)."
+        "more: :doc:`/how-to/which-function`."
     )
     lines = [*heading("Command line", "="), text, "", *table(["command", "what it does", "page"], rows, "16 58 26")]
     return files | {"reference/command-line.rst": "\n".join([*lines, *contents(pages)])}

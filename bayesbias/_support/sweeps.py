@@ -7,11 +7,12 @@ import pickle
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import file_digest
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from bayesbias._support.files import home_folder, whole_file
@@ -29,16 +30,17 @@ def sweep(
     """Call a function once for each setting; a sweep that was stopped goes on where it was.
 
     Each result is a file of the folder, there whole or not at all: a pickle, so give a folder that nobody else writes
-    to. Its name is a hash of the function (its text and the values that it holds), of the setting (a file that an
-    argument names counts by its content) and of the version of this package. What is there is not computed again.
+    to. Its name is a hash of the function (its code and the values that it holds), of the setting (a file that it names
+    counts by its name and content) and of the version of this package. What is there is not computed again.
 
     Parameters
     ----------
     function
-        What is called. Other processes must be able to import it: put it in a file of its own, not in a notebook. What
-        it calls in turn, in modules of your own, is not part of the hash.
+        What is called. Other processes must be able to import it: put it in a file of its own, not in a notebook.
+        Functions and constants of your own modules that it uses are not part of the hash.
     settings
-        Name to keyword arguments; or a list of keyword arguments, whose names are then 0, 1, ...
+        Name to keyword arguments; or a list of keyword arguments, whose names are then 0, 1, ... Names and files serve
+        best: an object that was used meanwhile may count as another one.
     folder
         Where results are kept; it is made where it is absent.
     executor
@@ -54,7 +56,7 @@ def sweep(
     Raises
     ------
     InputError
-        Calls failed, which are listed; the results of the others are in the folder.
+        Calls failed, which are listed; results of the others are in the folder.
 
     Examples
     --------
@@ -66,34 +68,39 @@ def sweep(
     if not isinstance(executor, Executor | None):
         raise InputError(f"executor is {shown(executor)}: give one of concurrent.futures, or Dask's get_executor()")
     named, place = _named(function, settings), home_folder(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{place} cannot be made a folder: {error.strerror}") from error
     files = {name: place / f"{_hash(function, one)}.pickle" for name, one in named.items()}
     wanted = {file: name for name, file in files.items() if not file.is_file()}  # equal settings are one call
     calls = {file: partial(_called, function, named[name]) for file, name in wanted.items()}
-    failed: dict[Hashable, Exception] = {}
+    for left in (left for file in calls for left in place.glob(f".{file.stem}-*")):
+        left.unlink(missing_ok=True)  # of a process that was killed while it wrote
+    failed: dict[Path, Exception] = {}
     with progress("sweeping", len(calls)) as done:
         for number, (file, result) in enumerate(_made(calls, executor)):
             try:
                 content = result()
-            except Exception as error:  # of whatever kind: it is listed, and the other calls go on
-                failed[wanted[file]] = error
-            else:
-                for left in place.glob(f".{file.stem}-*"):  # by a process that was killed while it wrote
-                    left.unlink(missing_ok=True)
                 with whole_file(file) as temporary:
                     temporary.write_bytes(content)
+            except Exception as error:  # of whatever kind: it is listed, and the other calls go on
+                failed[file] = error
             done(number + 1)
     if failed:
-        reasons = [f"{name}: {type(error).__name__}: {error}" for name, error in failed.items()]
+        reasons = [f"{name}: {failed[file]!s}" for name, file in files.items() if file in failed]
         raise InputError(
-            f"{len(failed)} of {many(len(calls), 'call')} failed, the others are kept in {place}: {listed(reasons, 5)}"
+            f"{len(failed)} of {many(len(calls), 'call')} failed, {len(calls) - len(failed)} results were kept in "
+            f"{place}, and the same sweep makes the rest: {listed(reasons, 5)}"
         ) from next(iter(failed.values()))
     return {name: _read(file) for name, file in files.items()}
 
 
-def _named(function: Callable[..., Any], settings: Any) -> dict[Hashable, Mapping[str, Any]]:
+def _named(function: Any, settings: Any) -> dict[Hashable, Mapping[str, Any]]:
     """Settings by name, which the function takes."""
     given = dict(enumerate(settings)) if isinstance(settings, list | tuple) else settings
+    if not callable(function):
+        raise InputError(f"function is {shown(function)}: give a function, such as bb.distance_table")
     if not isinstance(given, Mapping) or not given or not all(isinstance(one, Mapping) for one in given.values()):
         raise InputError(
             f"settings is {shown(settings)}: give a mapping of names to keyword arguments, such as "
@@ -101,7 +108,8 @@ def _named(function: Callable[..., Any], settings: Any) -> dict[Hashable, Mappin
         )
     for name, one in given.items():
         try:
-            inspect.signature(function).bind(**one)
+            with suppress(ValueError):  # of what is not written in Python no parameters are known
+                inspect.signature(function).bind(**one)
         except TypeError as error:
             raise InputError(f"the setting {name} does not fit the function: {error}") from error
     return dict(given)
@@ -111,39 +119,62 @@ def _hash(function: Any, setting: Mapping[str, Any]) -> str:
     """The hash of a call, by the content of what it is made of."""
     import joblib  # type: ignore[import-untyped]
 
-    held: list[Any] = []
-    while isinstance(function, partial):
-        held += [function.args, function.keywords]
-        function = function.func
     try:
-        text: Any = inspect.getsource(function)
-    except (OSError, TypeError):  # typed in at a prompt, or not in Python
-        text = getattr(getattr(function, "__code__", None), "co_code", b"")
-    held += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    names = [getattr(function, name, None) for name in ("__qualname__", "__defaults__", "__kwdefaults__")]
-    try:
-        return str(joblib.hash([version("bayesbias"), names, text, held, {k: _content(v) for k, v in setting.items()}]))
+        return str(joblib.hash([version("bayesbias"), _content(function), _content(setting)]))
     except Exception as error:  # whatever the objects of the caller raise
-        raise InputError(f"the setting {shown(setting)} cannot be written to a file: {error}") from error
+        raise InputError(
+            f"a setting of {listed(list(map(str, setting)))} holds what cannot be written to a file: "
+            f"{type(error).__name__}"
+        ) from error
 
 
 def _content(value: Any) -> Any:
-    """The hash of a file, the arrays of a tree, or the value itself."""
+    """What a value counts by: files by name and content, trees by arrays, functions by code and what they hold."""
     import xarray as xr
 
     if isinstance(value, xr.DataTree):
         return {node.path: node.to_dataset(inherit=False).to_dict(data="array") for node in value.subtree}
-    with suppress(OSError, ValueError):
-        if isinstance(value, str | Path) and Path(value).is_file():
-            with Path(value).open("rb") as stream:
-                return file_digest(stream, "sha256").hexdigest()
+    if isinstance(value, dict):
+        return {key: _content(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_content(each) for each in value]
+    if isinstance(value, partial):
+        return [_content(value.func), _content(value.args), _content(value.keywords)]
+    if inspect.ismethod(value):
+        return [_content(value.__func__), _content(value.__self__)]
+    if inspect.isfunction(value):
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        held = [value.__defaults__, value.__kwdefaults__, *cells]
+        return [value.__qualname__, _code(value.__code__), _content(held)]
+    with suppress(OSError, ValueError, RuntimeError):
+        if isinstance(value, str | Path) and (path := Path(value).expanduser()).is_file():
+            return [str(value), _digest(path, path.stat().st_size, path.stat().st_mtime_ns)]
     return value
+
+
+def _code(code: CodeType) -> list[Any]:
+    """The code of a function, wherever it stands."""
+    return [
+        code.co_code,
+        code.co_names,
+        [_code(each) if isinstance(each, CodeType) else each for each in code.co_consts],
+    ]
+
+
+@lru_cache
+def _digest(path: Path, size: int, changed: int) -> str:
+    """The hash of a file of a size and a time of change."""
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def _called(function: Callable[..., Any], setting: Mapping[str, Any]) -> bytes:
     content = BytesIO()
-    with one_thread():
-        _ByValue(content).dump(function(**setting))
+    try:
+        with one_thread():
+            _ByValue(content).dump(function(**setting))
+    except (Exception, SystemExit) as error:  # those of some libraries do not reach another process whole
+        raise InputError(f"{type(error).__name__}: {error}") from error
     return content.getvalue()
 
 

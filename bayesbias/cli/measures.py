@@ -1,4 +1,4 @@
-"""Commands on one embedding, distance table or fit, and on metrics, silhouettes and reliability."""
+"""Commands on one embedding, distance table or fit, on metrics, and on changes between embeddings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from bayesbias.metrics import Query
 
-Kinds = Literal["topical", "random"]
 Missing = Literal["drop", "error"]
 TESTED = ("weat", "weat_effect_size")
 

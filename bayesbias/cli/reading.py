@@ -1,4 +1,4 @@
-"""From the text of arguments to values: names, pairs, tables of others, embeddings and distance tables."""
+"""From the text of arguments to values: names, embeddings and distance tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lists_after(embedding: str, words: str) -> WordLists:
 
 
 def extra_options(arguments: list[str], valid: Collection[str], owner: str) -> tuple[list[str], dict[str, Any]]:
-    """Other arguments, and the options of the method or metric that a command runs: ``--name value`` among them."""
+    """Other arguments, and the options of the metric that a command runs: ``--name value`` among them."""
     others: list[str] = []
     options: dict[str, Any] = {}
     rest = iter(arguments)
@@ -58,12 +58,6 @@ def _literal(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
-
-
-def vectors(embedding: str, trust_pickle: bool) -> KeyedVectors:
-    """The embedding, whole."""
-    with working("reading the embedding"):
-        return bb.load_embedding(embedding, trust_pickle=trust_pickle)
 
 
 def embeddings_by_name(arguments: list[str], trust_pickle: bool, words: Any = None) -> dict[str, KeyedVectors]:

@@ -19,8 +19,6 @@ from bayesbias._support.results import Result
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.related import (
-    BINS,
-    MIDDLES,
     Components,
     PairSample,
     components_of,
@@ -294,10 +292,6 @@ class Relatedness(Result):
             if kind == "stereotype"
         }
 
-    def units_of(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Centred unit vectors of some attribute words, in that order."""
-        return self.units[self._places(words)]
-
     def _places(self, words: Sequence[str]) -> NDArray[np.intp]:
         place = {word: i for i, word in enumerate(self.attribute_words)}
         return np.array([place[word] for word in words], dtype=np.intp)
@@ -463,25 +457,6 @@ class Relatedness(Result):
             places = np.random.default_rng([self.seed, len(words)]).choice(len(words), FAMILY_WORDS, replace=False)
             places.sort()
         return places, self.families([words[place] for place in places.tolist()])
-
-    def variogram(self) -> pd.DataFrame:
-        """Correlation of two words' values by the similarity of the words, for each component of the protected side.
-
-        Columns ``component`` (from 0, the largest first), ``share`` (of the variance of distances), ``similarity``
-        (centred cosine, middle of a bin), ``correlation`` and ``pairs`` (pairs of sampled words in that bin; 0 where
-        the curve is extended).
-        """
-        parts = self.components
-        size = len(parts.variances)
-        return pd.DataFrame(
-            {
-                "component": np.repeat(np.arange(size), BINS),
-                "share": np.repeat(parts.variances / parts.variances.sum(), BINS),
-                "similarity": np.tile(MIDDLES, size),
-                "correlation": parts.correlations.ravel(),
-                "pairs": np.tile(self.pairs.counts, size),
-            }
-        )
 
     @property
     def drawn(self) -> str:

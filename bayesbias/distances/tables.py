@@ -1,4 +1,4 @@
-"""Long tables of cosine distances, of embeddings and of words in sentences, and of scores in their place."""
+"""Long tables of cosine distances, of embeddings and of words in sentences."""
 
 from __future__ import annotations
 

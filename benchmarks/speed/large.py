@@ -9,7 +9,7 @@
 - ``audit``: an audit, beside reading the vectors from disk and multiplying them once, in the same process; the .npz is
   mapped into memory, and 14 of the words are the protected ones;
 - ``pool``: a pool of tables of 256 distances each, beside making these tables, in a process of its own;
-- ``report``: a report of a fit, with and without refits for the sensitivity to priors, beside the fit;
+- ``report``: a report of a fit, with and without other models, beside the fit;
 - ``debias``: debiasing 684,830 x 300 vectors, beside a copy and one product of them in the same process.
 """
 

@@ -426,10 +426,10 @@ def test_weat_of_single_words_by_hand(kv):
     related = bb.relatedness(kv, bb.WordLists("the same", query.targets, {"x": ["w5"], "y": ["w6"]}))
     similarity = float(related.units[0] @ related.units[1])
     parts, variance = related.components, 0.0
-    for component, rows in related.variogram().groupby("component"):
-        near = rows.iloc[np.argmin(np.abs(rows["similarity"] - similarity))]
+    for component, curve in enumerate(parts.correlations):
+        near = curve[np.argmin(np.abs(numerics.related.MIDDLES - similarity))]
         loading = parts.loadings[0, component] - parts.loadings[1, component]
-        variance += parts.variances[component] * loading**2 * 2 * (1 - near["correlation"])
+        variance += parts.variances[component] * loading**2 * 2 * (1 - near)
     found = bb.metric("weat", kv, query, p_value="related")
     assert (found.null_mean, found.null_sd) == (0, pytest.approx(variance**0.5))
     assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(found.value) / variance**0.5))

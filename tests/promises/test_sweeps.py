@@ -80,7 +80,29 @@ def test_what_is_there_is_not_computed_again_and_what_changes_is(study, tmp_path
         assert bb.sweep(study.called, [{"kv": 1, "text": "words.txt"}], tmp_path / "of") == {0: 1}
         assert len(study.CALLS) == count
     of_power = [lambda number, power=power: number**power for power in (2, 3)]
-    assert [bb.sweep(function, [{"number": 2}], tmp_path / "of")[0] for function in of_power] == [4, 8]
+    of_power += [lambda number: number + 1, lambda number: number + 2]
+    assert [bb.sweep(each, [{"number": 2}], tmp_path / "of")[0] for each in of_power] == [4, 8, 3, 4]
+
+
+class Times:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, number):
+        return self.factor * number
+
+    def of(self, number):
+        return -self.factor * number
+
+
+def test_objects_count_by_what_they_hold_and_files_by_their_names_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    functions = [Times(2), Times(3), Times(2).of, Times(3).of]
+    assert [bb.sweep(each, [{"number": 1}], "of")[0] for each in functions] == [2, 3, -2, -3]
+    for name in "ab":
+        (tmp_path / name).write_text("the same")
+    names = {name: {"paths": [name]} for name in "ab"}
+    assert bb.sweep(lambda paths: paths[0], names, "of") == {"a": "a", "b": "b"}
 
 
 def test_results_of_processes_are_those_of_one_process_and_pool(study, tmp_path):
@@ -97,10 +119,10 @@ def test_results_of_processes_are_those_of_one_process_and_pool(study, tmp_path)
 
 def test_a_failure_loses_no_other_result(study, tmp_path):
     for pool in (None, processes()):
-        with pytest.raises(bb.InputError, match=r"1 of 3 calls failed, .* kept in .*: 1: ValueError: -2 is negative"):
+        with pytest.raises(bb.InputError, match=r"1 of 3 calls failed, 2 results .*: 1: ValueError: -2 is negative"):
             bb.sweep(study.squared, MANY, tmp_path / str(pool is None), pool)
         assert len(contents(tmp_path / str(pool is None))) == 2
-    with processes() as pool, pytest.raises(bb.InputError, match="dies: BrokenProcessPool"):
+    with processes() as pool, pytest.raises(bb.InputError, match=r"failed, 0 results .*: dies: A process in the"):
         bb.sweep(study.squared, {"dies": {"number": 1, "dies": True}}, tmp_path / "True", pool)
     assert bb.sweep(study.squared, MANY[::2], tmp_path / "True") == {0: 1, 1: 9}
 
@@ -139,7 +161,7 @@ def test_a_cluster_of_dask(study, tmp_path):
         ("weat7", "settings is 'weat7': give a mapping of names to keyword arguments"),
         ({"a": 1}, "give a mapping of names to keyword arguments"),
         ({"a": {"numbr": 1}}, "the setting a does not fit the function: .*numbr|missing a required argument"),
-        ([{"number": (x for x in ())}], "the setting .* cannot be written to a file: .*pickle"),
+        ([{"number": (x for x in ())}], "a setting of number holds what cannot be written to a file: TypeError"),
     ],
 )
 def test_wrong_settings_are_named(study, tmp_path, settings, message):

@@ -144,7 +144,9 @@ def test_control_words_outside_of_the_region_of_one_group_are_named_and_the_whol
     near /= np.linalg.norm(near, axis=1, keepdims=True)
     protected = units[[kv.key_to_index[word] for word in older]]
     distances = 1 - units[others] @ np.column_stack([protected[0], protected.mean(axis=0)])
-    human = related.units_of([word for name, _, listed in related.lists if name == "human" for word in listed])
+    human = related.units[
+        related._places([word for name, _, listed in related.lists if name == "human" for word in listed])
+    ]
     size, rng, lists = len(human), np.random.default_rng(1), []
     for seed in rng.choice(len(others), 400, replace=False):
         rates = np.exp(5 * near @ near[seed])
