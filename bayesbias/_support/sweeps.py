@@ -129,7 +129,7 @@ def _hash(function: Any, setting: Mapping[str, Any]) -> str:
 
 
 def _content(value: Any) -> Any:
-    """What a value counts by: files by name and content, trees by arrays, functions by code and what they hold."""
+    """The parts that a value counts by: files by name and content, trees by arrays, functions by code and values."""
     import xarray as xr
 
     if isinstance(value, xr.DataTree):
