@@ -296,7 +296,8 @@ class TestSimilarity:
         places = [names.index(word) for word in words]
         true = rest[places] @ rest[places].T
         apart = np.triu_indices(len(words), 1)
-        errors = [(one.units_of(words) @ one.units_of(words).T - true)[apart] for one in (before, after)]
+        units = [one.units[one._places(words)] for one in (before, after)]
+        errors = [(own @ own.T - true)[apart] for own in units]
         assert np.sqrt(np.mean(errors[0] ** 2)) > 0.3
         assert np.sqrt(np.mean(errors[1] ** 2)) < 0.08
         # similarities of sampled pairs too, whose number stays
