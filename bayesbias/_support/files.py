@@ -65,6 +65,16 @@ def home_folder(path: str | Path) -> Path:
     return file
 
 
+def made_folder(path: str | Path) -> Path:
+    """A folder that is there from now on."""
+    folder = home_folder(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    return folder
+
+
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path to write to; it becomes ``path`` when the block ends without an error.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextlib import suppress
@@ -15,7 +16,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from bayesbias._support.files import home_folder, whole_file
+from bayesbias._support.files import made_folder, whole_file
 from bayesbias._support.progress import progress
 from bayesbias._support.threads import one_thread
 from bayesbias.errors import InputError, listed, many, shown
@@ -67,16 +68,14 @@ def sweep(
     """
     if not isinstance(executor, Executor | None):
         raise InputError(f"executor is {shown(executor)}: give one of concurrent.futures, or Dask's get_executor()")
-    named, place = _named(function, settings), home_folder(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{place} cannot be made a folder: {error.strerror}") from error
+    named, place = _named(function, settings), made_folder(folder)
     files = {name: place / f"{_hash(function, one)}.pickle" for name, one in named.items()}
-    wanted = {file: name for name, file in files.items() if not file.is_file()}  # equal settings are one call
-    calls = {file: partial(_called, function, named[name]) for file, name in wanted.items()}
-    for left in (left for file in calls for left in place.glob(f".{file.stem}-*")):
-        left.unlink(missing_ok=True)  # of a process that was killed while it wrote
+    # equal settings are one call
+    calls = {file: partial(_called, function, named[name]) for name, file in files.items() if not file.is_file()}
+    stems = {file.stem for file in calls}
+    for left in place.glob(".*-*"):
+        if left.name[1:].partition("-")[0] in stems:
+            left.unlink(missing_ok=True)  # of a process that was killed while it wrote
     failed: dict[Path, Exception] = {}
     with progress("sweeping", len(calls)) as done:
         for number, (file, result) in enumerate(_made(calls, executor)):
@@ -88,7 +87,7 @@ def sweep(
                 failed[file] = error
             done(number + 1)
     if failed:
-        reasons = [f"{name}: {failed[file]!s}" for name, file in files.items() if file in failed]
+        reasons = [f"{name}: {failed[file]}" for name, file in files.items() if file in failed]
         raise InputError(
             f"{len(failed)} of {many(len(calls), 'call')} failed, {len(calls) - len(failed)} results were kept in "
             f"{place}, and the same sweep makes the rest: {listed(reasons, 5)}"
@@ -148,7 +147,8 @@ def _content(value: Any) -> Any:
         return [value.__qualname__, _code(value.__code__), _content(held)]
     with suppress(OSError, ValueError, RuntimeError):
         if isinstance(value, str | Path) and (path := Path(value).expanduser()).is_file():
-            return [str(value), _digest(path, path.stat().st_size, path.stat().st_mtime_ns)]
+            stat = path.stat()
+            return [str(value), _digest(path, stat.st_size, stat.st_mtime_ns)]
     return value
 
 
@@ -183,7 +183,7 @@ class _ByValue(pickle._Pickler):
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
         if type(obj) is str:
-            obj = self.__dict__.setdefault("strings", {}).setdefault(obj, obj)
+            obj = sys.intern(obj)
         super().save(obj, save_persistent_id)  # type: ignore[misc]
 
 

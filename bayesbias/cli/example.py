@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
-from bayesbias._support.files import home_folder
+from bayesbias._support.files import home_folder, made_folder
 from bayesbias._support.phrases import difference, ends_of, percent, share, signed
 from bayesbias.checks.calibration.topics import load_for_topics
 from bayesbias.checks.convergence import headline_of
@@ -17,7 +17,7 @@ from bayesbias.cli.options import Cases
 from bayesbias.cli.reading import lists_after
 from bayesbias.cli.screen import save_picture, save_table, say, working
 from bayesbias.contrast import beside_associated
-from bayesbias.errors import InputError, agreed, many
+from bayesbias.errors import agreed, many
 from bayesbias.models.tree import Fit, kept_open
 from bayesbias.reporting.fit_report import WORDS, FitReport
 from bayesbias.reporting.verdicts import beside_given, of_further_words, whole
@@ -136,16 +136,6 @@ def _part(embedding: str, listed: WordLists, case: Cases, topics: int, seed: int
     if topics:
         return load_for_topics(embedding, listed, seed, trust_pickle)
     return bb.load_embedding(embedding, words=listed, trust_pickle=trust_pickle)
-
-
-def made_folder(out: Path) -> Path:
-    """A folder that is there from now on."""
-    folder = home_folder(out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from error
-    return folder
 
 
 def run_debiasing(words: str, out: Path, seed: int) -> None:
