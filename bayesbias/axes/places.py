@@ -35,7 +35,7 @@ from bayesbias.axes.poles import (
     whole_templates,
 )
 from bayesbias.checks.summaries import PROB
-from bayesbias.distances.vocabularies import FREQUENCY
+from bayesbias.distances.vocabularies import FREQUENCY, check_used
 from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.estimates import Estimates
 from bayesbias.numerics.arrays import FloatArray, unit_rows
@@ -669,8 +669,7 @@ def axis(
     poles = find_poles(vectors, asked, case)
     if isinstance(kv, ContextVectors) and sentences is not None:
         poles = replace(poles, notes=(*poles.notes, *kv.notes, noted(len(sentences))))
-    if wanted is None and frequencies is not None:
-        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    check_used(wanted, frequencies)
     if wanted is not None and where != "vocabulary":
         raise InputError(
             f"places are adjusted for frequency over the vocabulary, and centre is {centre!r}: leave it out"

@@ -331,6 +331,12 @@ def word_values(
     return values
 
 
+def check_used(adjust: object, frequencies: object) -> None:
+    """Refuse frequencies that nothing would use."""
+    if adjust is None and frequencies is not None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+
+
 def numbers_by_word(values: Mapping[str, float] | pd.Series, name: str, positive: bool = False) -> dict[str, float]:
     """The finite numbers of words, above 0 if ``positive``."""
     numbers: dict[str, float] = {}

@@ -17,6 +17,7 @@ from bayesbias.distances.adjustment import Adjustment, as_measured
 from bayesbias.distances.adjustment import adjust as adjusted_for
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
+from bayesbias.distances.vocabularies import check_used
 from bayesbias.errors import InputError, shown
 from bayesbias.models import exact, marginal, nuts
 from bayesbias.models.families import family_of
@@ -192,8 +193,7 @@ def fit(
     >>> post["posterior/connection_mean"].mean(("chain", "draw")).round(2).to_series().to_dict()
     {'associated': 0.93, 'different': 0.94, 'human': 0.94, 'neutral': 0.94}
     """
-    if frequencies is not None and adjust is None:
-        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    check_used(adjust, frequencies)
     if not isinstance(model, str | Path | ModelSpec):
         if not is_own(model):
             raise InputError(

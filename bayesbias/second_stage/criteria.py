@@ -22,7 +22,7 @@ from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.vocabularies import FREQUENCY, PROTECTED, WordValues, numbers_by_word, word_values
+from bayesbias.distances.vocabularies import FREQUENCY, PROTECTED, WordValues, check_used, numbers_by_word, word_values
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed
@@ -328,8 +328,7 @@ def criterion(
     if isinstance(post, Axis) and pair is not None:
         raise InputError("an axis is one contrast by itself: leave contrast out")
     outside, errors = _values(values, se)
-    if adjust is None and frequencies is not None:
-        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    check_used(adjust, frequencies)
     checked_draws(draws, CHAINS)
     seed_used = used_seed(seed)
     side = _side_of_axis(post, outside) if isinstance(post, Axis) else _side_of_fit(Fit.read(post), pair)

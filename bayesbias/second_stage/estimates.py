@@ -25,7 +25,7 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import coverage_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed
 from bayesbias.distances.list_coverage import ListEntry
-from bayesbias.distances.vocabularies import TOGETHER, few_shared, joint_relatedness
+from bayesbias.distances.vocabularies import TOGETHER, check_used, few_shared, joint_relatedness
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import Estimates, identity
 from bayesbias.models.families import family_of
@@ -261,8 +261,7 @@ def measured_stage(
     tables: Tables, contrast: tuple[str, str] | None, seed: int, adjust: Adjust = None, frequencies: Any = None
 ) -> Stage:
     """Estimates of tables or axes that a pool is made of."""
-    if adjust is None and frequencies is not None:
-        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+    check_used(adjust, frequencies)
     attribute = _name_of_attribute(adjust)
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
     if axes:
