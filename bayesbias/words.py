@@ -256,6 +256,14 @@ class WordLists:
         return (("protected", self.protected), ("stereotype", self.stereotypes), ("control", self.controls))
 
     @property
+    def followed(self) -> Mapping[str, Sequence[str]]:
+        """Lists that a sample of the vocabulary follows, and whose words it leaves out: stereotypes, or else controls.
+
+        Contrasts of stereotypes then do not depend on control lists.
+        """
+        return self.stereotypes or self.controls
+
+    @property
     def group_of(self) -> dict[str, str]:
         """Protected word to its group."""
         return {word: group for group, words in self.protected.items() for word in words}

@@ -16,13 +16,13 @@ from bayesbias.contrast.associations import GIVEN, SIMILAR
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group
 from bayesbias.distances.distances import Distances
 from bayesbias.models.families import family_of
-from bayesbias.models.related import LEAST_SCATTER, factor_products, protected_root, related_posterior, relatedness_for
+from bayesbias.models.related import LEAST_SCATTER, protected_root, related_posterior, relatedness_for
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.tree import made_by, versions_of
 from bayesbias.models.weights import whole_weights
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import scatter_cells
-from bayesbias.numerics.related import draw_cells, draw_factors, draw_population, scatter_of_errors
+from bayesbias.numerics.related import draw_cells, draw_factors, population_of, scatter_of_errors
 
 STEP = ("chain", "draw")
 WHOLE, WORDS = ("connection",), ("protected_word", "connection")
@@ -191,7 +191,7 @@ def related_changes(
     root = protected_root(every)
     wide = (root @ root.T).reshape(embeddings, words, embeddings, words)
     families = relatedness_for(every).families(every.protected_words[:words].tolist())
-    products = factor_products(factors, data)
+    by_connection = factors[:, data.connection_class]
     results = []
     for before, after in combinations(range(embeddings), 2):
         moved = by_word[:, after] - by_word[:, before]
@@ -204,9 +204,10 @@ def related_changes(
         )
         moves = wide[after, :, after] + wide[before, :, before] - 2 * wide[after, :, before]
         scale = posterior.priors.population.scale * float(np.sqrt(max(np.diag(moves).mean(), LEAST_SCATTER)))
-        errors = scatter_of_errors(apart, cells) * products
-        population = draw_population(moved, observed[after] - observed[before], errors, families, scale, rng)
-        spread = np.sqrt(np.diagonal(population.covariance, axis1=1, axis2=2)).copy()
+        errors = scatter_of_errors(apart, cells)
+        population = population_of(observed[after] - observed[before], errors, families, scale)
+        covariance = population.covariance(population.draw(draws, rng), by_connection)
+        spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)).copy()
         spread[:, list(fixed)] = 0.0
         start = by_word[:, before]
         results.append(

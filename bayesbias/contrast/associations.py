@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from bayesbias.distances.list_coverage import carried_labels
 from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of, functionals_of
+from bayesbias.models.functionals import further_functionals
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
     DIFFERENCE,
@@ -144,11 +145,11 @@ def equal_groups(data: Distances) -> bool:
 
 def _of_connections(result: Fit, cells: Cells, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:
     """Weighted sums (m, names) of means of connections, for protected words like these."""
-    places = [result.data.connections.tolist().index(name) for name in names]
-    draws = result.draws("connection_mean")[:, places]
-    if family_of(result.spec).needs_relatedness:  # the mean word less a deviation around 0: its mean is known
-        draws = draws + functionals_of(result, cells, mean_words(cells, places)).mean - draws.mean(axis=0)
-    return Estimates.of(Empirical(draws), len(places)).combine(np.array(weights), index)
+    places, combine = [result.data.connections.tolist().index(name) for name in names], np.array(weights)
+    if family_of(result.spec).needs_relatedness:
+        given = functionals_of(result, cells, sparse.csr_array(combine @ mean_words(cells, places)))
+        return replace(further_functionals(result, given, places, combine), index=index)
+    return Estimates.of(Empirical(result.draws("connection_mean")[:, places]), len(places)).combine(combine, index)
 
 
 def _pooled(result: Fit, raw: Estimates, kind: str) -> Estimates:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-PROTECTED = "protected"
+PROTECTED, STEREOTYPE, CONTROL = "protected", "stereotype", "control"  # kinds of lists
 ROWS = 10_000  # vectors that are scaled together
 # multiplications for the similarities of each two sampled words, beyond which fewer words are taken for them
 PRODUCTS = 3e10
@@ -89,9 +90,10 @@ def relatedness(
     words
         Word lists, or what :func:`load_words` takes; not with a table or a fit.
     sample
-        Words of the vocabulary to sample, outside of the lists. Where the file is ordered by frequency (its first words
-        are much shorter than the others, and not in alphabetical order) they follow the smoothed distribution of the
-        attribute words' ranks, each list weighing the same; elsewhere each word is as likely as any other. Words are
+        Words of the vocabulary to sample, none of them a protected or stereotype word. Where the file is ordered by
+        frequency (its first words are much shorter than the others, and not in alphabetical order) they follow the
+        smoothed distribution of the stereotypes' ranks, each list weighing the same (without stereotypes, that of the
+        control words'); elsewhere each word is as likely as any other. Words are
         drawn by a hash of their letters, so that two embeddings are sampled at the same words.
     seed
         Seed of the sample. A part of an embedding (``load_embedding(path, words=...)``) carries one drawn with seed 0.
@@ -209,7 +211,10 @@ def _read_off(drawn: SampledWords, ranks: NDArray[np.int32] | None, **own: Any) 
     apart = -(vectors - mean).T
     scatter = apart if len(protected) > len(apart) else (protected.astype(float) @ apart).astype(np.float16)
     place = {word: i for i, word in enumerate(own["attribute_words"])}
-    by_list = [attributes[[place[word] for word in words]] for _, role, words in own["lists"] if role != PROTECTED]
+    compared = _of_kind(own["lists"], STEREOTYPE)
+    if len(compared) < 2:  # one list alone does not tell how distances to one differ from those to another
+        compared += _of_kind(own["lists"], CONTROL)
+    by_list = [attributes[[place[word] for word in words]] for words in compared]
     means = np.stack([listed.mean(axis=0, dtype=float) for listed in by_list])
     # what several lists share says nothing of how distances to one list differ from those to another
     fields = (means - means.mean(axis=0) if len(means) > 1 else means) @ vectors.T
@@ -238,9 +243,14 @@ def _read_off(drawn: SampledWords, ranks: NDArray[np.int32] | None, **own: Any) 
     return replace(result, near=near.astype(np.float32))
 
 
+def _of_kind(lists: Iterable[tuple[str, str, tuple[str, ...]]], kind: str) -> list[tuple[str, ...]]:
+    """Words of the lists of a kind, of those of relatedness."""
+    return [words for _, role, words in lists if role == kind]
+
+
 def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: int, seed: int) -> SampledWords:
     """The sample of an embedding, or of the one that an embedding is a part of."""
-    own, part = set(looked.forms.keys.values()), sample_of(kv)
+    own, part = _keys_beside(looked, lists), sample_of(kv)
     if part is not None:
         codes = np.array([i for i, word in enumerate(part.words) if word not in own], dtype=np.intp)
         rows = codes[thinned([part.words[code] for code in codes.tolist()], sample, seed)]
@@ -249,8 +259,7 @@ def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: in
         return SampledWords(sampled, part.vectors[rows], part.kind, part.places, weights)
     followed = [
         rows_of(kv, (looked.forms.keys[form] for word in words for form in looked.concepts[word]))
-        for part_of_lists in (lists.stereotypes, lists.controls)
-        for listed_words in part_of_lists.values()
+        for listed_words in lists.followed.values()
         if (words := [word for word in listed_words if word in looked.concepts])
     ]
     waiting = waiting_words(kv.index_to_key, own, sample, seed, followed)
@@ -258,6 +267,12 @@ def _drawn(kv: KeyedVectors, looked: FoundConcepts, lists: WordLists, sample: in
     places = kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
     sampled = tuple(kv.index_to_key[row] for row in local.rows.tolist())
     return SampledWords(sampled, local.vectors[0], waiting.kind, places, local.everywhere)
+
+
+def _keys_beside(looked: FoundConcepts, lists: WordLists) -> set[str]:
+    """Keys of the protected words and of the lists that a sample follows: no sample holds them."""
+    every = chain(lists.group_of, *lists.followed.values())
+    return {looked.forms.keys[form] for word in every for form in looked.concepts.get(word, ())}
 
 
 def _half_units(looked: FoundConcepts, words: Sequence[str]) -> NDArray[np.float16]:
@@ -521,11 +536,12 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
     for name, each in known.items():
         record = coverage_of(tables[name])
         key_of, forms_of = ({}, {}) if record is None else (record.substituted, record.forms)
-        for _, kind, words in each.lists:
+        followed = _of_kind(each.lists, STEREOTYPE) or _of_kind(each.lists, CONTROL)
+        for words in (*_of_kind(each.lists, PROTECTED), *followed):
             forms = [form for word in words for form in forms_of.get(word, (word,))]
             own = [key_of.get(form, form) for form in forms]
             keys.update(own)
-            if kind != PROTECTED:
+            if words in followed:
                 lists.append(own)
     nearness = [[_nearness_in(each)] for each in known.values()]
     drawn = _shared_draws([kvs[name] for name in tables], keys, lists, nearness)
@@ -559,8 +575,8 @@ def draws_for(
         for each in own:
             looked = find_concepts(kv, each.concepts, case, each.language)
             near.append(nearness_of(looked, each))
-            keys |= set(looked.forms.keys.values())
-            for words in (*each.stereotypes.values(), *each.controls.values()):
+            keys |= _keys_beside(looked, each)
+            for words in each.followed.values():
                 forms = [form for word in words for form in looked.concepts.get(word, ())]
                 followed.append(tuple(looked.forms.keys[form] for form in forms))
     return _shared_draws(embeddings, keys, followed, nearness)

@@ -27,7 +27,10 @@ from bayesbias.models.related import (
     attribute_sets,
     components_for,
     factors_of,
+    further_words,
     list_fields,
+    priors_of,
+    related_sums,
     relatedness_for,
 )
 from bayesbias.models.spec import ModelSpec, Normal
@@ -44,11 +47,13 @@ from bayesbias.numerics.mixtures import (
     Mixtures,
     Nodes,
     NormalMixture,
+    NormalNodes,
     Normals,
     Weighted,
     gauss_rule,
 )
 from bayesbias.numerics.related import (
+    VARIANCES,
     CellWeights,
     FactorGrid,
     list_correlations,
@@ -297,6 +302,37 @@ def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights:
     if (~cells.filled.ravel()[weights.indices[weights.data != 0]]).any():
         raise InputError("weights fall on cells without a distance: give 0 to these")
     return Estimates.of(cell_fields(spec, data, cells).settled(weights), weights.shape[0])
+
+
+def further_functionals(result: Fit, given: Estimates, places: Sequence[int], weights: FloatArray) -> Estimates:
+    """Posterior of weighted sums (m, k) of the means of some connections over protected words like those of a fit.
+
+    ``given`` are the same sums over the words of the fit; ``places`` are those of the k connections.
+    """
+    data, law = result.data, given.law
+    population = further_words(related_sums(data), data, priors_of(result.spec))
+    classes = data.connection_class
+    if isinstance(law, Normals):
+        inverse, mass = population.nodes()
+        held = np.unique(classes[list(places)])
+        factors = np.ones((len(law.mass), len(data.connection_classes)))
+        factors[:, held] = law.factors
+        stacked_roots = np.stack(law.roots)
+        errors = np.einsum("na,nb,amr,bpr->nmp", law.factors, law.factors, stacked_roots, stacked_roots, optimize=True)
+        # every factor with every variance
+        mass, inverse = np.outer(law.mass, mass).ravel(), np.tile(inverse, len(law.mass))
+        factors, errors = (np.repeat(each, VARIANCES, axis=0) for each in (factors[:, classes], errors))
+        means: FloatArray = np.broadcast_to(law.mean, (len(mass), len(law.mean)))
+    elif isinstance(law, Empirical):  # templates, an estimated slope
+        factors, means, errors = result.draws("sd_factor")[:, classes], law.numbers, np.zeros(1)
+        inverse = population.draw(len(means), np.random.default_rng(result.seed))
+        mass = np.full(len(means), 1 / len(means))
+    else:
+        raise TypeError("means over the words of a fit are known exactly or by draws")
+    every = np.zeros((len(weights), len(classes)))
+    every[:, list(places)] = weights
+    errors = errors + every @ population.of_mean(inverse, factors) @ every.T
+    return Estimates.of(NormalNodes(mass, means, errors), len(weights), given.index)
 
 
 def _factor_nodes(grid: FactorGrid, classes: Sequence[int]) -> tuple[FloatArray, FloatArray]:

@@ -24,14 +24,15 @@ from bayesbias.numerics.related import (
     CellWeights,
     Components,
     FactorGrid,
+    Population,
     RelatedSums,
     draw_cell_errors,
     draw_cells,
     draw_factors,
-    draw_population,
     factor_grid,
     freedom_of,
     list_correlations,
+    population_of,
     root_of,
     scatter_from_fields,
     similarity_bins,
@@ -127,23 +128,24 @@ def completed(
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
     """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factors (B, A)."""
-    observed = scatter_cells(sums.y, data.filled)
-    errors = scatter_from_fields(sums, data.filled) * factor_products(factors, data)
-    scale = priors.population.scale * sums.distance_sd
-    population = draw_population(cells, observed, errors, sums.families, scale, rng, sums.sampled)
+    population = further_words(sums, data, priors)
+    inverse, by_connection = population.draw(len(factors), rng), factors[:, data.connection_class]
+    root = root_of(population.of_mean(inverse, by_connection))
+    covariance = population.covariance(inverse, by_connection)
+    mean = np.einsum("bjk->bk", np.where(data.filled, cells, 0.0)) / data.filled.sum(axis=0)
     return {
-        "connection_mean": population.mean,
+        "connection_mean": mean - np.einsum("bkl,bl->bk", root, rng.standard_normal(mean.shape)),
         "word_mean": cells,
-        "connection_sd": np.sqrt(np.diagonal(population.covariance, axis1=1, axis2=2)),
-        "connection_covariance": population.covariance,
+        "connection_sd": np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)),
+        "connection_covariance": covariance,
         "sd_factor": factors,
     }
 
 
-def factor_products(factors: FloatArray, data: Distances) -> FloatArray:
-    """Products (B, K, K) of the factors (B, A) of each two connections, which scale their covariance."""
-    by_connection = factors[:, data.connection_class]
-    return by_connection[:, :, None] * by_connection[:, None, :]
+def further_words(sums: RelatedSums, data: Distances, priors: _RelatedPriors) -> Population:
+    """The law of further protected words like those of a table."""
+    observed, errors = scatter_cells(sums.y, data.filled), scatter_from_fields(sums, data.filled)
+    return population_of(observed, errors, sums.families, priors.population.scale * sums.distance_sd, sums.sampled)
 
 
 def independent_words(sums: RelatedSums, data: Distances) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import gammaincc, gammainccinv
 
 from bayesbias.numerics.arrays import FloatArray, IntArray
 
@@ -31,6 +32,10 @@ ALIKE = 1e-9  # words whose scatter is a smaller share of that of unrelated word
 PRODUCTS = 2**20  # products of two words' values that are held at once
 # words of a list beyond which its mean similarity to another is estimated from as many, drawn at random
 MOST_WORDS = 1500
+# degrees of freedom of the prior of variances between words, and the least value of g: planted deviations of words are
+# held in .86 to .97 then, and those of one word vary by twice the sd of distances at most (docs/validation.md)
+PRIOR_FREEDOM, LEAST_CHI2 = 0.1, 0.04
+VARIANCES, UNLIKELY = 200, 1e-8  # values that stand for 1 / g, and the probability of those beyond
 REACH, NODES = 6.0, 801  # prior standard deviations of log f that the grid covers on either side, and its nodes
 
 
@@ -459,14 +464,6 @@ def draw_cell_errors(sums: RelatedSums, factors: FloatArray, rng: np.random.Gene
     return errors
 
 
-@dataclass(frozen=True)
-class _PopulationDraws:
-    """Draws of the law of further protected words, given the cells: ``mean`` (B, K), ``covariance`` (B, K, K)."""
-
-    mean: FloatArray
-    covariance: FloatArray
-
-
 def scatter_of_errors(covariance: FloatArray, filled: np.ndarray) -> FloatArray:
     """Expected scatter (K, K) of errors of cells around their mean word, over words without an empty cell.
 
@@ -525,53 +522,75 @@ def freedom_of(families: FloatArray, words: int | None = None) -> tuple[float, f
     return (min(trace**2 / float(squares), float(rest)), trace) if trace > ALIKE * count else (0.0, 0.0)
 
 
-def draw_population(
-    cells: FloatArray,
+@dataclass(frozen=True)
+class Population:
+    """How the means of K connections vary between protected words like these, their errors included.
+
+    Means and errors together have the covariance ``scale / g`` with g chi-squared, no smaller than ``LEAST_CHI2``: the
+    variance of every weighted sum has the posterior that an inverse Wishart prior gives it, whichever other connections
+    there are. The share of the errors is taken off the variance of the first connection, and off that of the difference
+    of each other one from it, no further than to 0; correlations stay.
+    """
+
+    scale: FloatArray  # (K, K)
+    freedom: float
+    errors: FloatArray  # expected share of the errors for factors of 1, (K, K)
+    families: FloatArray  # mean correlation of the words of each two connections, (K, K)
+
+    def nodes(self) -> tuple[FloatArray, FloatArray]:
+        """Values of 1 / g that stand for its distribution, and their mass, each (``VARIANCES``,)."""
+        logs = np.linspace(np.log(LEAST_CHI2), np.log(2 * gammainccinv(self.freedom / 2, UNLIKELY)), VARIANCES)
+        value = self.freedom / 2 * logs - np.exp(logs) / 2
+        mass = np.exp(value - value.max())
+        return np.exp(-logs), mass / mass.sum()
+
+    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draws (size,) of 1 / g."""
+        most = gammaincc(self.freedom / 2, LEAST_CHI2 / 2)
+        value: FloatArray = 0.5 / gammainccinv(self.freedom / 2, rng.random(size) * most)
+        return value
+
+    def covariance(self, inverse: FloatArray, factors: FloatArray) -> FloatArray:
+        """Covariance (N, K, K) of a further word's means, given each 1 / g and factors (N, K)."""
+        basis = np.eye(len(self.scale))
+        basis[1:, 0] = -1
+        back = np.linalg.inv(basis)
+        total = basis @ self.scale @ basis.T
+        errors = np.einsum("ik,nk,kl,nl,il->ni", basis, factors, self.errors, factors, basis, optimize=True)
+        left = np.sqrt(np.maximum(1 - errors / (inverse[:, None] * np.diag(total)), 0))
+        own = back @ (inverse[:, None, None] * left[:, :, None] * total * left[:, None, :]) @ back.T
+        value: FloatArray = (own + np.swapaxes(own, 1, 2)) / 2
+        return value
+
+    def of_mean(self, inverse: FloatArray, factors: FloatArray) -> FloatArray:
+        """The same (N, K, K) of the deviations that the means over the words of the table have in common."""
+        return self.covariance(inverse, factors) * self.families
+
+
+def population_of(
     observed: FloatArray,
     errors: FloatArray,
     families: FloatArray,
-    scale: float,
-    rng: np.random.Generator,
+    prior: float,
     sampled: IntArray | None = None,
-) -> _PopulationDraws:
-    """Means and covariance of the connections over protected words like these, one draw for each draw of the cells.
+) -> Population:
+    """The law of further protected words like these from observed means (J, K) of the words of a table.
 
-    A protected word's means of K connections are a normal vector around those of the population; words are correlated
-    by ``families``. Observed means scatter around the mean word by this covariance and by their errors. The covariance
-    of the two together is drawn from an inverse Wishart distribution: its prior has K degrees of freedom and
-    scale^2 I, the observed scatter brings its own (Satterthwaite's, since words are correlated). That of the errors is
-    known and is taken off, no further than to 0. The population's mean is that of the words less a draw of their mean
-    deviation. Nothing flows back to the cells.
-
-    Draws of cells are (B, J, K) around what was observed, (J, K); the expected scatter of their errors is (B, K, K), by
-    :func:`scatter_of_errors`. Families are (J, J), or (S, S) of words drawn at random, whose places are ``sampled``.
+    ``errors`` is the expected scatter (K, K) of their errors, by :func:`scatter_of_errors`. Families are (J, J), or
+    (S, S) of words drawn at random, whose places are ``sampled``. Means of words with an empty cell do not count. The
+    prior has the scale ``prior``, and few degrees of freedom. Observed scatter brings Satterthwaite's, since words are
+    correlated.
     """
-    size, words, connections = cells.shape
-    sampled = np.arange(words) if sampled is None else sampled
     filled = ~np.isnan(observed)
-    whole = filled.all(axis=1)
-    scatter, noise = np.zeros((connections, connections)), np.zeros_like(errors)
+    whole, connections = filled.all(axis=1), observed.shape[1]
+    sampled = np.arange(len(observed)) if sampled is None else sampled
     kept = whole[sampled]
     freedom, trace = freedom_of(families[np.ix_(kept, kept)], int(whole.sum()))
+    scale, share = prior**2 * np.eye(connections), np.zeros((connections, connections))
     if freedom > 0:
         apart = observed[whole] - observed[whole].mean(axis=0)
-        scatter, noise = freedom / trace * apart.T @ apart, errors / trace
-    prior = scale**2 * np.eye(connections)
-    # conjugate: the prior's scale matrix and degrees of freedom plus those of the scatter
-    total = _inverse_wishart(connections + freedom, np.broadcast_to(scatter + prior, noise.shape), rng)
-    # what is left of total without noise, with 0 in the directions in which noise is larger: in coordinates where total
-    # is I, total - noise has the eigenvalues 1 - values
-    chol = np.linalg.cholesky(total)
-    half = np.linalg.solve(chol, noise)
-    values, vectors = np.linalg.eigh(np.linalg.solve(chol, np.swapaxes(half, 1, 2)))
-    root = chol @ vectors * np.sqrt(np.maximum(1 - values, 0))[:, None, :]
-    # the mean deviations of the words of two connections have the mean of the words' correlations in common
-    standard = root_of(_mean_families(families, sampled, filled)) @ rng.standard_normal(
-        (size, connections, connections)
-    )
-    deviations = (root * standard).sum(axis=2)
-    mean = np.einsum("bjk->bk", cells if filled.all() else np.where(filled, cells, 0.0)) / filled.sum(axis=0)
-    return _PopulationDraws(mean - deviations, root @ np.swapaxes(root, 1, 2))
+        scale, share = scale + freedom / trace * apart.T @ apart, errors / trace
+    return Population(scale, PRIOR_FREEDOM + freedom, share, _mean_families(families, sampled, filled))
 
 
 def _mean_families(families: FloatArray, sampled: IntArray, filled: NDArray[np.bool_]) -> FloatArray:
@@ -583,20 +602,6 @@ def _mean_families(families: FloatArray, sampled: IntArray, filled: NDArray[np.b
     same = every.T @ every / np.outer(every.sum(axis=0), every.sum(axis=0))
     mean: FloatArray = apart + (1 - apart) * same
     return mean
-
-
-def _inverse_wishart(freedom: float, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draws (B, K, K) of inverse Wishart distributions with these scale matrices (B, K, K), by Bartlett's factors."""
-    size, k = scale.shape[:2]
-    factor = np.zeros((size, k, k))
-    rows, columns = np.tril_indices(k, -1)
-    factor[:, rows, columns] = rng.standard_normal((size, len(rows)))
-    for i in range(k):
-        factor[:, i, i] = np.sqrt(rng.chisquare(freedom - i, size))
-    # with S = L L' and the Bartlett factor T of a Wishart matrix T T' (normals below a diagonal of chi variables, Smith
-    # and Hocking 1972, Algorithm AS 53, https://doi.org/10.2307/2346290), L (T T')^-1 L' is inverse Wishart
-    root = np.linalg.solve(factor, np.swapaxes(np.linalg.cholesky(scale), 1, 2))  # X = root' root
-    return np.swapaxes(root, 1, 2) @ root
 
 
 BANDWIDTH = 0.3  # width of the kernels, in standard deviations of nearness over the vocabulary

@@ -11,7 +11,7 @@ import shutil
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from itertools import islice
+from itertools import chain, islice
 from mmap import ACCESS_READ
 from mmap import mmap as memory_map
 from pathlib import Path
@@ -345,7 +345,8 @@ def load_part(
     path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False
 ) -> tuple[KeyedVectors, WholeVocabulary | None]:
     """The same, and the whole vocabulary where there is more than that."""
-    wanted = _request_of_lists(lists)._replace(others=tuple(also), keeps_vocabulary=True)
+    wanted = _request_of_lists(lists)
+    wanted = wanted._replace(others=(*wanted.others, *also), keeps_vocabulary=True)
     with np.errstate(over="ignore"):
         kv = _from_file(path, wanted, trust_pickle, mmap=False)
     return kv, vars(kv).pop(VOCABULARY, None)
@@ -380,6 +381,11 @@ class _WordRequest(NamedTuple):
     keeps_vocabulary: bool = False
     word_lists: WordLists | None = None
 
+    @property
+    def composed(self) -> Sequence[str]:
+        """Words that are made of parts of words where a model can do so."""
+        return self.listed if self.word_lists is None else self.word_lists.every_word()
+
     def keys(self, keys: Collection[str]) -> set[str]:
         """Those of some keys that stand for words to keep."""
         return set(find_keys([*self.listed, *self.others], keys).values())
@@ -400,9 +406,11 @@ def _request_of(words: Iterable[str] | WordLists | None) -> _WordRequest | None:
 
 def _request_of_lists(words: WordLists) -> _WordRequest:
     concepts = words.concepts
-    lists = [*words.stereotypes.values(), *words.controls.values()]
-    followed = tuple(tuple(form for word in each for form in concepts[word]) for each in lists)
-    return _WordRequest(tuple(words.every_word()), followed, word_lists=words)
+    followed = tuple(tuple(form for word in each for form in concepts[word]) for each in words.followed.values())
+    protected = (form for word in words.group_of for form in concepts[word])
+    listed = tuple(dict.fromkeys(chain(protected, *followed)))
+    others = tuple(word for word in words.every_word() if word not in set(listed))
+    return _WordRequest(listed, followed, others, word_lists=words)
 
 
 def _with_sample(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRequest) -> KeyedVectors:
@@ -739,7 +747,7 @@ def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> K
     """An embedding, or the part of it that is asked for with a sample of the rest."""
     wanted = source.key_to_index.keys() if request is None else request.keys(source.key_to_index)
     words = [word for word in source.index_to_key if word in wanted]
-    subwords = {} if request is None else _of_subwords(source, request.listed)
+    subwords = {} if request is None else _of_subwords(source, request.composed)
     if not words and not subwords:
         raise _none_held(getattr(source, "bayesbias_name", "the embedding"), source.index_to_key)
     if not subwords and not zero_words(source, words) and len(words) == len(source.index_to_key):
