@@ -205,8 +205,8 @@ def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
     root = related.root_of_cells(sums)
     inverse = np.linalg.inv(root)
     cell = cell_numbers(data.filled)[data.word, data.connection]
-    n, classes = np.bincount(cell), data.connection_class[data.connection]
-    counted = related.counted_connections(data)[data.connection]
+    n, counted = np.bincount(cell), related.list_fields(data).counted
+    entries, number = counted.sums.tocoo(), np.bincount(counted.part)
     word, connection = np.nonzero(data.filled)
     known = sums.freedom > 0
 
@@ -215,7 +215,9 @@ def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
     def log_density(value: Any, word_mean: Any, factor: Any, _rows: Any) -> Any:
         mean = pt.zeros(len(n))[cell].inc(value) / n
         errors = inverse @ ((mean - word_mean[word, connection]) / factor[sums.kind])
-        squares = pt.zeros(len(known))[classes].inc(pt.where(counted, (value - mean[cell]) ** 2, 0.0))
+        of_sums = pt.zeros(len(counted.part))[entries.row].inc(entries.data * value[entries.col])
+        centre = pt.zeros(len(number))[counted.part].inc(of_sums) / number
+        squares = pt.zeros(len(known))[counted.kind[counted.part]].inc((of_sums - centre[counted.part]) ** 2)
         scatter = pt.where(known, squares / np.where(known, sums.expected, 1.0), 1.0)
         # up to constants: N(mean | word_mean, F C F), and freedom * scatter / factor^2 ~ chi-squared(freedom)
         normal = -0.5 * (errors**2).sum() - pt.log(factor[sums.kind]).sum()

@@ -38,7 +38,7 @@ from bayesbias.numerics.related import (
     similarity_bins,
     weighted_roots,
 )
-from bayesbias.words import STEREOTYPES
+from bayesbias.words import OTHER, OWN, STEREOTYPES
 
 MOST_CELLS = 5000  # cells beyond which their covariance matrix is not made; a fit needs none
 MOST_NUMBERS_OF_LISTS = 2**28
@@ -259,9 +259,10 @@ class _ListFields(NamedTuple):
     lists: CellLists
     parts: Components  # of the protected words
     correlations: FloatArray  # mean, of the words of two lists in each component, (Q, lists, lists)
-    freedom: FloatArray  # degrees of freedom of the scatter within the cells of each class, (A,)
+    freedom: FloatArray  # degrees of freedom of the scatter within lists of each class, (A,)
     scatter: FloatArray  # its ratio to what a factor of 1 lets expect, (A,)
     expected: FloatArray  # and that
+    counted: Scatter  # the scatter
 
 
 def list_fields(data: Distances) -> _ListFields:
@@ -269,12 +270,11 @@ def list_fields(data: Distances) -> _ListFields:
     relatedness, lists = relatedness_for(data), checked_lists(data)
     parts = components_for(relatedness, data.protected_words)
     same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
-    observed = _counted_squares(data, (data.y - data.cells.mean[data.word, data.connection])[None])[0]
     correlations = list_correlations(parts.correlations, same, shares)
-    freedom, expected = _scatter_within(data, parts, lists, same, shares)
+    freedom, expected, counted = _scatter_within(data, parts, lists, same, shares)
     known = freedom > 0
-    scatter = np.divide(observed, expected, out=np.ones(len(known)), where=known)
-    return _ListFields(lists, parts, correlations, freedom, scatter, expected)
+    scatter = np.divide(counted.squares(data.y[None])[0], expected, out=np.ones(len(known)), where=known)
+    return _ListFields(lists, parts, correlations, freedom, scatter, expected, counted)
 
 
 def related_sums(data: Distances) -> RelatedSums:
@@ -312,17 +312,97 @@ def root_of_cells(sums: RelatedSums) -> FloatArray:
     return root
 
 
+@dataclass(frozen=True)
+class Scatter:
+    """Sums of distances whose scatter within lists tells the factors.
+
+    They are the distances of single protected words, and of stereotypes also the difference between the mean distances
+    of the words of its group and of the others.
+    """
+
+    sums: sparse.csr_array  # (n, rows)
+    part: IntArray  # sums of one part scatter around their mean, (n,)
+    kind: IntArray  # attribute class of each part, (parts,)
+    classes: int
+
+    def squares(self, values: FloatArray) -> FloatArray:
+        """Sums of squares (B, A) of values (B, rows) around the means of the parts, for each attribute class."""
+        member = sparse.csr_array((np.ones(len(self.part)), (np.arange(len(self.part)), self.part)))
+        of_sums = (self.sums @ values.T).T
+        of_sums = of_sums - ((of_sums @ member) / member.sum(axis=0))[:, self.part]
+        by_class = self.kind[self.part][:, None] == np.arange(self.classes)
+        value: FloatArray = of_sums**2 @ by_class
+        return value
+
+
+class _Block(NamedTuple):
+    """Distances of some protected words to a list."""
+
+    rows: IntArray  # of the table
+    listed: IntArray  # list of each protected word, (J,)
+    typical: int  # that of most of them
+    kind: int  # attribute class
+    direction: FloatArray | None = None  # weights (J,) of the difference between the list's group and the others
+
+
+def _blocks(data: Distances, lists: CellLists) -> Iterator[_Block]:
+    """Lists whose scatter counts: that of a group to the words of all groups, any other to the words that it has.
+
+    Exchanging the lists of two groups leaves the scatter as it is.
+    """
+    names, kinds, group = data.connections.tolist(), data.connection_class, data.group_index
+    number = np.full(data.filled.shape, -1)
+    number[lists.word, lists.connection] = lists.listed
+    stereotype = np.isin(data.connections, STEREOTYPES)
+    by_group = stereotype & (OWN in names) & bool((data.groups != "").all())
+    for place in range(len(data.group_names)) if by_group.any() else ():
+        own = number[group == place, names.index(OWN)]
+        if not (own >= 0).any():
+            continue
+        typical = int(np.bincount(own[own >= 0]).argmax())
+        rows = np.flatnonzero(by_group[data.connection] & lists.member[typical][data.attribute])
+        met = np.unique(group[data.word[rows]])
+        share = np.isin(group, met) / np.bincount(group)[group]  # groups weigh the same, and words in a group
+        direction = np.where(group == place, 1.0, -1 / max(len(met) - 1, 1)) * share
+        apart = direction if len(met) > 1 and place in met else None
+        yield _Block(rows, np.full(len(group), typical), typical, int(kinds[names.index(OWN)]), apart)
+    for place in np.flatnonzero(~by_group).tolist():
+        if names[place] == OTHER and OWN in names:
+            continue  # the lists of associated words
+        # stereotypes are as one group meets them
+        every = np.flatnonzero(data.connection == place)
+        part = group[data.word[every]] if stereotype[place] else np.zeros_like(every)
+        for rows in (every[part == one] for one in np.unique(part)):
+            met = number[np.unique(data.word[rows]), place]
+            yield _Block(rows, number[:, place], int(np.bincount(met).argmax()), int(kinds[place]))
+
+
+def _differences(data: Distances, block: _Block) -> sparse.csr_array:
+    """Differences (words, rows) between groups in the mean distance to each attribute word that all of them have."""
+    word, attribute = data.word[block.rows], np.unique(data.attribute[block.rows], return_inverse=True)[1]
+    place = attribute, data.group_index[word]
+    number = np.zeros((attribute.max() + 1, len(data.group_names)))
+    np.add.at(number, place, 1)
+    needed = np.bincount(data.group_index, block.direction) != 0
+    size = np.bincount(data.group_index)[data.group_index[word]]
+    # where pairs are missing the others of the group stand for them
+    values = np.asarray(block.direction)[word] * size / number[place]
+    kept = number[:, needed].all(axis=1)
+    sums = sparse.csr_array((values, (attribute, block.rows)), shape=(len(number), len(data.y)))
+    return sparse.csr_array(sums[kept])
+
+
 def _scatter_within(
     data: Distances, parts: Components, lists: CellLists, same: FloatArray, shares: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Degrees of freedom of the scatter within the cells of each attribute class, (A,), and its expectation (A,).
+) -> tuple[FloatArray, FloatArray, Scatter]:
+    """Degrees of freedom of the scatter within lists of each attribute class, (A,), its expectation (A,), and itself.
 
-    Cells of one list are correlated through their words: Satterthwaite's degrees of freedom take this into account.
+    Distances to one list are correlated through its words: Satterthwaite's degrees of freedom take this into account.
+    Single words tell the factor best; how stereotypes differ in the bias that they show, which the contrast averages,
+    stands in the differences between groups, that count as much in all.
     """
     # what a small sample leaves unknown is how words are correlated, not how much single words scatter
     parts = replace(parts, variances=parts.variances / relatedness_for(data).factors_of(parts))
-    n, counted = lists.n, counted_connections(data)[lists.connection]
-    kinds = data.connection_class[lists.connection]
     # mean correlation of a list's words, (lists, Q): that of a list does not depend on which others there are
     own = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T + np.diag(same)[:, None]
     within = np.maximum(own, 0)
@@ -330,44 +410,46 @@ def _scatter_within(
     if (relatedness := relatedness_for(data)).forms is not None:
         member = lists.member / lists.member.sum(axis=1, keepdims=True)
         single = member @ relatedness.own_correlations(data.attribute_words.tolist()).T
-    by_list = parts.loadings**2 @ (parts.variances * np.maximum(single - within, 0)).T
+    left = parts.variances * np.maximum(single - within, 0)  # (lists, Q)
+    size, classes = lists.member.sum(axis=1), len(data.connection_classes)
+    blocks = list(_blocks(data, lists))
     # n words with the mean correlation c, themselves included, scatter by n (1 - c) times their variance
-    expected = n * by_list[lists.word, lists.listed]
-    total, spread = np.zeros((2, len(data.connection_classes)))
-    groups = data.group_index[lists.word]
-    stereotype = np.isin(data.connections, STEREOTYPES)[lists.connection]
-    # cells of a block share a list but for missing pairs: a control, or stereotypes as one group meets them
-    block = lists.connection * (groups.max() + 1) + np.where(stereotype, groups, 0)
-    for number in np.unique(block[counted]):
-        cells = np.flatnonzero(counted & (block == number))
-        kind = kinds[cells[0]]
-        total[kind] += expected[cells].sum()
-        values, counts = np.unique(lists.listed[cells], return_counts=True)
-        typical = values[np.argmax(counts)]
-        spread[kind] += _scatter_variance(
-            parts, lists.word[cells], same[typical, typical], shares[typical, typical], int(n[cells].max())
-        )
+    of_words, of_differences = np.zeros((2, classes))
+    for block in blocks:
+        words, n = np.unique(data.word[block.rows], return_counts=True)
+        listed = block.listed[words]
+        missing = (n - 1) / np.maximum(size[listed] - 1, 1)  # where pairs are missing
+        each = (parts.loadings[words] ** 2 * left[listed]).sum(axis=1)
+        of_words[block.kind] += (each * size[listed] * missing).sum()
+        if block.direction is not None:
+            apart = block.direction @ parts.loadings
+            of_differences[block.kind] += size[block.typical] * float(apart**2 @ left[block.typical])
+    weight = np.divide(of_words, of_differences, out=np.zeros(classes), where=of_differences > 0)
+    total, spread = of_words + weight * of_differences, np.zeros(classes)
+    sums, part, kinds = list[sparse.csr_array](), list[IntArray](), list[int]()
+    for block in blocks:
+        words, word = np.unique(data.word[block.rows], return_inverse=True)
+        loadings, rows = parts.loadings[words], len(block.rows)
+        entries = np.ones(rows), (np.arange(rows), block.rows)
+        sums.append(sparse.csr_array(entries, shape=(rows, len(data.y))))
+        part.append(len(kinds) + word)
+        kinds += [block.kind] * len(words)
+        if block.direction is not None:
+            differences, root = _differences(data, block), np.sqrt(weight[block.kind])
+            loadings = np.vstack([loadings, root * block.direction @ parts.loadings])
+            sums.append(root * differences)
+            part.append(np.full(differences.shape[0], len(kinds)))
+            kinds.append(block.kind)
+        most, place = int(np.bincount(word).max()), block.typical
+        spread[block.kind] += _scatter_variance(parts, loadings, same[place, place], shares[place, place], most)
     # Satterthwaite: 2 E^2 / Var, as a multiple of chi-squared has; blocks are treated as independent
     known = (total > LEAST_SCATTER) & (spread > 0)
-    return np.divide(2 * total**2, spread, out=np.zeros(len(known)), where=known), total
+    freedom = np.divide(2 * total**2, spread, out=np.zeros(classes), where=known)
+    counted = Scatter(sparse.csr_array(sparse.vstack(sums)), np.concatenate(part), np.array(kinds), classes)
+    return freedom, total, counted
 
 
-def counted_connections(data: Distances) -> NDArray[np.bool_]:
-    """True (K,) where the scatter counts: ``different`` has the lists of ``associated``, and counts only without it."""
-    names = data.connections.tolist()
-    return np.array([name != "different" or "associated" not in names for name in names])
-
-
-def _counted_squares(data: Distances, deviations: FloatArray) -> FloatArray:
-    """Sums of squares (B, A) of deviations (B, rows) from the means of their cells, for each attribute class."""
-    counted = counted_connections(data)[data.connection]
-    kinds = data.connection_class[data.connection]
-    member = (kinds[:, None] == np.arange(len(data.connection_classes))) & counted[:, None]
-    squares: FloatArray = deviations**2 @ member
-    return squares
-
-
-def _scatter_variance(parts: Components, words: NDArray[np.intp], same: float, shares: FloatArray, n: int) -> float:
+def _scatter_variance(parts: Components, loadings: FloatArray, same: float, shares: FloatArray, n: int) -> float:
     """Variance of the sum of squares of n words' distances to some protected words, for a factor of 1.
 
     2 sum over q, q' of v_q v_q' (Q'Q)_qq'^2 tr(C_q C_q'), with C_q the correlations of the words less their mean; an
@@ -377,7 +459,6 @@ def _scatter_variance(parts: Components, words: NDArray[np.intp], same: float, s
     mean = parts.correlations @ shares + same
     apart = parts.correlations - mean[:, None]
     trace = n**2 * ((apart * shares) @ apart.T + same * np.outer(1 - mean, 1 - mean))
-    loadings = parts.loadings[words]
     together = loadings.T @ loadings
     return float(2 * parts.variances @ (together**2 * trace) @ parts.variances)
 
@@ -460,7 +541,7 @@ def errors_of(data: Distances) -> Callable[[FloatArray, np.random.Generator], Fl
     Within a cell words deviate as their correlations say; those of many words need not be positive semi-definite, so
     that only their pattern is taken from there, not their size.
     """
-    sums, fields = related_sums(data), _fields_of(data)
+    sums, fields, counted = related_sums(data), _fields_of(data), list_fields(data).counted
     cell = cell_numbers(data.filled)[data.word, data.connection]
     member = sparse.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)))
     known = sums.freedom > 0
@@ -474,7 +555,7 @@ def errors_of(data: Distances) -> Callable[[FloatArray, np.random.Generator], Fl
         for part in _parts_of(drawn):
             deviations = drawn[part]
             deviations -= (deviations @ member / member.sum(axis=0))[:, cell]
-            squares = _counted_squares(data, deviations)
+            squares = counted.squares(deviations)
             ratio = np.divide(wanted[part], squares, out=np.ones_like(squares), where=known & (squares > 0))
             scale = np.sqrt(ratio) * factors[part]
             deviations *= scale[:, data.connection_class[data.connection]]

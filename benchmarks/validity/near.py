@@ -6,17 +6,21 @@ included. A topic is a random word of a region and the words nearest to it. Nomi
 
 - ``near_regions``: near, nearest, middle and far topics;
 - ``near_sizes``: by the number of words beside those of the lists;
+- ``near_planted``: planted truths that intervals miss: deviations of protected words around 0, for further words, and a
+  bias of -.03 whose size varies between stereotypes (``--files 'spacy 300d=PATH'``);
 - ``near_debiasing``: changes by the bundled methods;
 - ``near_categories``: lists of WordNet, each the hyponyms of one noun (``--files wordnet=FOLDER``).
 """
 
 import warnings
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 import bayesbias as bb
-from benchmarks.study import Design, crossed, excludes, generator, main
+from benchmarks.inside import Fit, associations, related_core
+from benchmarks.study import PROB, Design, crossed, excludes, generator, main
 from benchmarks.validity.lists import WORDNET, descendants, synsets, vocabulary, vocabulary_of
 
 REGIONS = {"near": None, "nearest": (0.97, 1.0), "middle": (0.4, 0.6), "far": (0.0, 0.25)}
@@ -32,6 +36,11 @@ METHODS = {
     "hard_multiclass": {"definitional": PAIRS},
     **{key: {"definitional": SIDES} for key in ("leace", "null_space")},
 }
+
+
+PLANTS = {"words": (0, 0.02, 0.04, 0.08), "stereotypes": (0, 0.02, 0.04)}
+"""Standard deviations of what is planted."""
+BIAS = -0.03
 
 
 class Place:
@@ -101,6 +110,33 @@ def sizes(cell):
     return [measured(some_of(place.kv, each, cell["size"], rng), each) for each in drawn]
 
 
+def planted(cell):
+    place, rng = place_of(vocabulary_of(cell, EMBEDDINGS), cell["lists"]), cell.generator()
+    inside = place.region("near")
+    for _ in range(cell.replicates):
+        with warnings.catch_warnings(action="ignore"):
+            table = bb.distance_table(place.kv, place.topics(inside, rng))
+            fitted = Fit.read(bb.fit(table, "related", seed=0, draws=100))
+            for what, sds in PLANTS.items():
+                for sd in sds:
+                    yield {"planted": what, "by": sd} | planted_in(fitted, what, sd, rng)
+
+
+def planted_in(fitted, what, sd, rng):
+    """Whether the interval of a truth that is planted in the observed distances of a fit misses it."""
+    data, of_words = fitted.data, what == "words"
+    place = data.word if of_words else data.attribute
+    shift = sd * rng.standard_normal(place.max() + 1)
+    if of_words:  # similar words have similar bias
+        shift = related_core.root_of(data.relatedness.families(data.protected_words.tolist())) @ shift
+    truth = 0 if of_words else BIAS
+    moved = np.where(data.connections[data.connection] == "associated", shift[place] + truth, 0.0)
+    planted = Fit(fitted.tree)
+    vars(planted)["data"] = replace(data, y=data.y + moved)  # a table must have the distances of its vectors
+    whole = associations.rows_of(planted, "associated", "different", "similar" if of_words else "given").whole
+    return {"rate": whole.excludes(truth, PROB)[0], "sd": whole.sd[0]}
+
+
 def some_of(kv, lists, size, rng):
     """An embedding of the lists' words and of some others, any of the vocabulary."""
     listed = set(lists.every_word())
@@ -156,6 +192,14 @@ RATES = {"by": (), "how": {"se": "rate", "z_sd": lambda z: z.std(ddof=0)}}
 DESIGNS = (
     Design("related/near_regions", crossed(**PLACES), regions, 200, **RATES),
     Design("related/near_sizes", crossed(**PLACES, size=SIZES), sizes, 200, **RATES),
+    Design(
+        "related/near_planted",
+        crossed(embedding=("google news", "glove 50d", "spacy 300d"), lists=LISTS),
+        planted,
+        150,
+        by=("planted", "by"),
+        how={"se": "rate"},
+    ),
     Design("related/near_debiasing", crossed(lists=LISTS, method=METHODS, region=REGIONS), debiasing, 200, **RATES),
     Design(
         "related/near_categories",

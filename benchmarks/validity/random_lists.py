@@ -8,7 +8,6 @@ All lists of a replicate are drawn alike, so that each contrast is 0 in expectat
 - ``sizes``: by size of the lists, number of protected words, number of controls and coherence, one at a time around 10,
   10 and 50 words and nearest neighbours; the protected words are two random topics, others for every few replicates;
 - ``alike``: stereotype lists that are similar to each other, by the cosine of their means;
-- ``populations``: intervals for further protected words, each of which is moved in each connection by a normal shift;
 - ``planted_coverage``: a bias planted by one amount of distance ("constant"), or by vectors of the first group's words
   that move towards the mean of their list ("vectors"), with relatedness measured anew;
 - ``chance_check``: the sd of a contrast over random lists as coherent and similar as the given ones.
@@ -16,19 +15,17 @@ All lists of a replicate are drawn alike, so that each contrast is 0 in expectat
 
 from dataclasses import replace
 from functools import cache
-from itertools import product
 
 import numpy as np
 import pandas as pd
 from scipy.stats import ttest_ind
 
 import bayesbias as bb
-from benchmarks.inside import interval_of, related_core, related_model, unit_rows
-from benchmarks.study import PROB, TAIL, Design, crossed, generator, main, rate
+from benchmarks.inside import interval_of, unit_rows
+from benchmarks.study import PROB, TAIL, Design, crossed, main, rate
 from benchmarks.validity.lists import (
     FIVE,
     OTHERS,
-    SPEC,
     TWO,
     Vocabulary,
     bundled_subjects,
@@ -61,8 +58,6 @@ VARIED = {
 BANDS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8))
 NEIGHBOURS, FREQUENT, MOST_PAIRS = 60, 20_000, 400
 """Nearest words of which a topic is a random part; words of GloVe; pairs that are drawn at most for each wanted one."""
-SDS, COUNTS = (0.0, 0.03, 0.1), ((2, 4), (None, None))
-"""Sds of the shifts of protected words; protected words and stereotypes of a group, None for those of the list."""
 PLANTED = {"constant": (0.02,), "vectors": (0.2, 0.5)}
 """Ways to plant, and amounts: of distance, or of the mean vector's length that is added to unit vectors."""
 
@@ -268,38 +263,6 @@ def alike(cell):
             )
 
 
-def reduced(lists, protected, stereotypes):
-    """The first words of the first two groups."""
-    if protected is None:
-        return lists
-    first = dict(list(lists.protected.items())[:2])
-    return bb.WordLists(
-        lists.name,
-        {group: words[:protected] for group, words in first.items()},
-        {group: lists.stereotypes[group][:stereotypes] for group in first},
-        {name: words[: 2 * stereotypes] for name, words in lists.controls.items()},
-    )
-
-
-def populations(cell):
-    for counts in COUNTS:
-        subjects = subjects_of(vocabulary_of(cell, TWO), reduced(bb.load_words(cell["lists"]), *counts))
-        template = subjects.template
-        root = related_core.root_of(subjects.base.families(template.protected_words.tolist()))
-        for sd, at in product(SDS, range(cell.replicates)):
-            rng = generator(cell["embedding"], cell["lists"], len(subjects.rows), sd, at)
-            drawn = draw_lists(subjects, "random", rng)
-            data = replicate_data(subjects, drawn, sd * root @ rng.standard_normal(template.filled.shape))
-            posterior = related_model.sample(SPEC, data, 1, 1000, rng).posterior
-            mean, names = posterior["connection_mean"][0], data.connections.tolist()
-            own = names.index("associated")
-            spread = np.median(posterior["connection_sd"][0], axis=0)[own]
-            for other in OTHERS:
-                low, high = np.quantile(mean[:, own] - mean[:, names.index(other)], [TAIL, 1 - TAIL])
-                labels = {"words": len(subjects.rows), "sd": sd, "contrast": f"associated - {other}"}
-                yield labels | {"rate": low > 0 or high < 0, "width": high - low, "connection_sd": spread}
-
-
 def shifted(subjects, drawn, amount):
     """The table with a shift of the associated cells, and the true contrasts (3,)."""
     shift = np.zeros(subjects.template.filled.shape)
@@ -351,13 +314,11 @@ def chance_check(cell):
 
 CELLS = crossed(embedding=TWO, words=FIVE, lists=KINDS)
 PAIRED = [name for name in FIVE if len(bb.load_words(name).protected) == 2]
-PEOPLE = crossed(embedding=TWO, lists=FIVE)
 DESIGNS = (
     Design("related/false_positives", CELLS, false_positives, 300),
     Design("related/fast_path", CELLS, fast_path, 2),
     Design("related/sizes", size_cells(), sizes, 300),
     Design("related/alike", crossed(embedding=("google news slice", "glove 50d"), words=PAIRED), alike, 200),
-    Design("related/populations", PEOPLE, populations, 300, by=("words", "sd", "contrast"), how={"se": "rate"}),
     Design("related/planted_coverage", crossed(embedding=TWO, words=FIVE, lists=["topical"]), planted_coverage),
     Design("related/chance_check", crossed(words=("gender", "weat1", "weat6", "weat7", "weat8")), chance_check, 1000),
 )
