@@ -103,8 +103,8 @@ def distance_table(
     Warns
     -----
     RelatednessWarning
-        Fewer than 400 words of the embedding lie outside of the lists: relatedness is then known badly, and below 30
-        there is none. Common words of the language, encoded too, are the remedy.
+        Fewer than 400 words of the embedding are no protected or stereotype words: relatedness is then known badly, and
+        below 30 there is none. Common words of the language, encoded too, are the remedy.
     GrammarWarning
         The language of the lists has grammatical gender, and no word has several forms, or not all forms are found:
         distances may then speak of grammar (Zhou et al. 2019).
@@ -168,7 +168,7 @@ def distance_tables(
     Returns
     -------
     dict of DistanceTable
-        As :func:`distance_table` returns them. Where the vocabularies share fewer than 30 words outside of the lists,
+        As :func:`distance_table` returns them. Where the vocabularies share fewer than 30 such words,
         such as those of several languages, each table is sampled for itself.
 
     Examples

@@ -52,6 +52,7 @@ ROWS = 10_000  # vectors that are scaled together
 # multiplications for the similarities of each two sampled words, beyond which fewer words are taken for them
 PRODUCTS = 3e10
 COMMON_WORDS = "of an encoder, encode 1,000 common words of the language too"
+BESIDE = "are no protected or stereotype words"  # of the words that a sample may hold
 SHARED = "shared"  # kind of a sample that embeddings share which were sampled in different ways
 
 FREQUENCY, LENGTH = "frequency", "length"
@@ -103,7 +104,7 @@ def relatedness(
     Warns
     -----
     RelatednessWarning
-        Fewer than 400 words outside of the lists: variances are then made larger.
+        Fewer than 400 words beside the protected and stereotype words: variances are then made larger.
 
     Examples
     --------
@@ -139,9 +140,8 @@ def relatedness(
 def few_words(relatedness: Relatedness) -> str:
     """A warning about a small sample."""
     return (
-        f"only {relatedness.sampled} words of the vocabulary lie outside of the lists, fewer than {ENOUGH}: their "
-        f"covariance is known badly, and intervals are made up to {np.sqrt(relatedness.inflation):.2f} times as wide; "
-        f"{COMMON_WORDS}"
+        f"only {relatedness.sampled} words of the vocabulary {BESIDE}, fewer than {ENOUGH}: their covariance is known "
+        f"badly, and intervals are made up to {np.sqrt(relatedness.inflation):.2f} times as wide; {COMMON_WORDS}"
     )
 
 
@@ -167,9 +167,9 @@ def measured_relatedness(
         drawn = _drawn(kv, looked, lists, sample, seed)
     if len(drawn.words) < LEAST:
         return (
-            f"the embedding holds {len(drawn.words)} words outside of the lists, and relatedness needs {LEAST}: give "
-            "the whole embedding, or load the words of the lists from it with load_embedding(path, words=lists), which "
-            f"keeps a sample of the others; {COMMON_WORDS}"
+            f"{len(drawn.words)} words of the embedding {BESIDE}, and relatedness needs {LEAST}: give the whole "
+            "embedding, or load the words of the lists from it with load_embedding(path, words=lists), which keeps a "
+            f"sample of the others; {COMMON_WORDS}"
         )
     if not np.ptp(unit_rows(drawn.vectors), axis=0).any():
         return "all vectors of the embedding have one direction: look at where they come from"
@@ -602,7 +602,7 @@ def _shared_draws(
     common = set(vocabularies[0]).intersection(*vocabularies[1:])
     common |= {word for words in lists for word in words if all(word in kv.key_to_index for kv in embeddings)}
     if len(common - set(keys)) < LEAST:
-        return f"the vocabularies share {len(common - set(keys))} words outside of the lists, and {LEAST} are needed"
+        return f"the vocabularies share {len(common - set(keys))} words that {BESIDE}, and {LEAST} are needed"
     ordered = [place for place in places if place]
     # a word's place among the common ones is by its mean place in the files that are ordered, in logarithms
     order = sorted(common)

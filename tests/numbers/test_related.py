@@ -3,7 +3,7 @@
 import json
 import warnings
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pandas as pd
@@ -224,7 +224,8 @@ class TestSample:
     def test_the_sample_holds_no_word_of_the_lists(self, slice_vectors):
         found = bb.relatedness(slice_vectors, "gender", sample=500, seed=3)
         assert found.sampled == 500
-        assert not set(found.sample_words) & set(bb.load_words("gender").every_word())
+        lists = bb.load_words("gender")
+        assert not set(found.sample_words) & {*lists.group_of, *chain(*lists.stereotypes.values())}
         assert found.kind == "random"
         assert "500 words" in found.sentence
 
@@ -239,7 +240,7 @@ class TestSample:
         assert len(shared) > 420
 
     def test_few_words_warn_and_widen(self):
-        kv, lists = made_up(sampled=100)
+        kv, lists = made_up(sampled=94)  # and 6 control words
         with pytest.warns(bb.errors.RelatednessWarning, match=rf"only 100 words .*{REMEDY}"):
             found = bb.relatedness(kv, lists)
         assert found.inflation == pytest.approx(1.51)
@@ -249,10 +250,9 @@ class TestSample:
 
     @pytest.mark.parametrize("others", [0, 20, 30, 100, 300])
     def test_few_words_beside_the_lists_warn(self, others):
-        kv, lists = made_up(sampled=others)
-        said = (
-            f"only {others} words" if others >= LEAST else f"take different words for unrelated.* holds {others} words"
-        )
+        kv, lists = made_up(sampled=max(others - 6, 0))  # and 6 control words
+        others = max(others, 6)
+        said = f"only {others} words" if others >= LEAST else f"take different words for unrelated.* {others} words"
         with pytest.warns(bb.errors.RelatednessWarning, match=f"{said}.*{REMEDY}") as told:
             table = bb.distance_table(kv, lists)
         assert len(told) == 1
@@ -265,8 +265,8 @@ class TestSample:
 
     @pytest.mark.usefixtures("without_pictures")
     def test_a_vocabulary_of_list_words_is_said_beside_every_answer(self, tmp_path):
-        kv, lists = made_up(sampled=20)
-        with pytest.raises(bb.InputError, match="holds 20 words outside of the lists"):
+        kv, lists = made_up(sampled=14)  # and 6 control words
+        with pytest.raises(bb.InputError, match="20 words of the embedding are no protected or stereotype words"):
             bb.relatedness(kv, lists)
         with pytest.warns(bb.errors.RelatednessWarning):
             table = bb.distance_table(kv, lists)
@@ -565,16 +565,17 @@ class TestChanges:
         result = bb.compare(before=gender[0], after=gender[0], seed=0)
         assert (result.changes()["sd"] == 0).all()
 
-    def test_other_vocabularies_take_the_model_of_changes_with_a_reason(self, gender, slice_vectors):
-        keys = slice_vectors.index_to_key
-        held = set(gender[0]["protected_word"]) | set(gender[0]["attribute_word"])
+    def test_other_vocabularies_take_the_model_of_changes_with_a_reason(self, slice_vectors):
+        keys, lists = slice_vectors.index_to_key, bb.load_words("gender")
+        lists = bb.WordLists("gender", lists.protected, lists.stereotypes)
+        held = set(lists.every_word())
         renamed = embedding([key if key in held else f"{key}_" for key in keys], slice_vectors.vectors)
-        other = bb.distance_table(renamed, "gender")
-        result = bb.compare(before=gender[0], after=other, seed=0)
+        tables = {"before": bb.distance_table(slice_vectors, lists), "after": bb.distance_table(renamed, lists)}
+        result = bb.compare(**tables, seed=0)
         assert result.posterior.attrs["model"] == "change"
         assert any("share 0 words" in note for note in result.notes)
         with pytest.raises(bb.InputError, match="cannot compare these tables"):
-            bb.compare(before=gender[0], after=other, model="related")
+            bb.compare(**tables, model="related")
 
     def test_a_related_model_of_a_file_compares_as_the_loaded_one_does(self, gender, tmp_path):
         file = tmp_path / "wide.toml"
@@ -590,6 +591,47 @@ class TestChanges:
         after = bb.DistanceTable(bb.distance_table(hard_debiased, "gender"), relatedness=gender[0].relatedness)
         with pytest.raises(bb.InputError, match="is of other vectors"):
             bb.compare(before=gender[0], after=after)
+
+
+CASES = [
+    (vectors, words) for vectors in ("google-news-slice", "glove-50d-slice") for words in ("gender", "race", "weat7")
+]
+
+
+@pytest.mark.parametrize(("vectors", "words"), CASES)
+def test_a_contrast_does_not_depend_on_lists_that_it_does_not_use(vectors, words):
+    kv, lists = bb.load_embedding(vectors), bb.load_words(words)
+    human = lists.controls["human"]
+    four = {f"part {at}": human[at::4] for at in range(4)}
+    found = {"given": [], "similar": [], "tree": []}
+    for controls in ({}, {"human": human}, four):
+        given = bb.WordLists(words, lists.protected, lists.stereotypes, controls)
+        post = bb.fit(bb.distance_table(kv, given), draws=40_000, seed=0)
+        for population in ("given", "similar"):
+            row = bb.contrasts(post, population=population).iloc[0]
+            found[population].append(row[["mean", "sd", "low", "high"]].to_numpy(dtype=float))
+        mean = post["posterior/connection_mean"]
+        draws = (mean.sel(connection="associated") - mean.sel(connection="different")).to_numpy()
+        found["tree"].append(np.quantile(draws, [0.055, 0.25, 0.75, 0.945]))
+    for exact in (found["given"], found["similar"]):
+        # a control word that another list holds leaves an empty cell
+        np.testing.assert_allclose(exact[1:], [exact[0]] * 2, rtol=1e-3)
+    of_nodes = bb.contrasts(post, prob=0.5, population="similar").iloc[0]
+    expected = [*found["similar"][0][2:], of_nodes["low"], of_nodes["high"]]
+    for quantiles in found["tree"]:
+        np.testing.assert_allclose(quantiles[[0, 3, 1, 2]], expected, atol=0.05 * found["similar"][0][1])
+
+
+@pytest.mark.parametrize(("vectors", "words"), [case for case in CASES if case[1] != "race"])
+def test_exchanged_stereotypes_of_two_groups_mirror_the_interval(vectors, words):
+    kv, lists = bb.load_embedding(vectors), bb.load_words(words)
+    first, second = lists.protected
+    exchanged = {first: lists.stereotypes[second], second: lists.stereotypes[first]}
+    other = bb.WordLists(words, lists.protected, exchanged, lists.controls)
+    one, two = (bb.contrasts(bb.fit(bb.distance_table(kv, each), seed=0)).iloc[0] for each in (lists, other))
+    assert one["mean"] == pytest.approx(-two["mean"], abs=1e-12)
+    assert one["sd"] == pytest.approx(two["sd"], rel=1e-9)
+    assert one["low"] == pytest.approx(-two["high"], abs=1e-9)
 
 
 class TestPopulation:
@@ -611,18 +653,30 @@ class TestPopulation:
     @pytest.mark.parametrize(("sd", "least", "most"), [(0.0, 0.87, 0.99), (0.05, 0.83, 0.95)])
     def test_intervals_for_similar_words_hold_the_mean_of_the_population(self, sd, least, most):
         """400 tables of 8 words, with errors of .03 that are half common to all words."""
-        rng, covered = np.random.default_rng(3), []
+        rng, covered, one = np.random.default_rng(3), [], np.ones((1, 2))
         filled = np.ones((8, 2), dtype=bool)
         errors = 0.03**2 * (np.eye(16) + np.kron(np.ones((8, 8)), np.eye(2))) / 2
-        root = np.linalg.cholesky(errors)
-        noise = np.broadcast_to(numerics.related.scatter_of_errors(errors, filled), (400, 2, 2))
+        root, contrast = np.linalg.cholesky(errors), np.tile([1, -1], 8) / 8
+        noise = numerics.related.scatter_of_errors(errors, filled)
         for _ in range(400):
             observed = sd * rng.standard_normal((8, 2)) + (root @ rng.standard_normal(16)).reshape(8, 2)
-            cells = observed + (rng.standard_normal((400, 16)) @ root.T).reshape(400, 8, 2)
-            found = numerics.related.draw_population(cells, observed, noise, np.eye(8), 0.03, rng)
-            low, high = np.quantile(found.mean[:, 0] - found.mean[:, 1], [0.055, 0.945])
-            covered.append(low < 0 < high)
+            found = numerics.related.population_of(observed, noise, np.eye(8), 0.03)
+            inverse, mass = found.nodes()
+            variance = np.array([1, -1]) @ found.of_mean(inverse, one) @ [1, -1] + contrast @ errors @ contrast
+            below = mass @ stats.norm.cdf(0, observed[:, 0].mean() - observed[:, 1].mean(), np.sqrt(variance))
+            covered.append(0.055 < below < 0.945)
         assert least < np.mean(covered) < most
+
+    def test_draws_of_the_population_are_those_of_its_nodes(self):
+        rng = np.random.default_rng(0)
+        found = numerics.related.population_of(rng.standard_normal((9, 3)), 2 * np.eye(3), np.eye(9), 0.3)
+        inverse, mass = found.nodes()
+        drawn = np.log(found.draw(40_000, rng))
+        assert drawn.mean() == pytest.approx(mass @ np.log(inverse), abs=0.01)
+        assert drawn.std() == pytest.approx(np.sqrt(mass @ (np.log(inverse) - drawn.mean()) ** 2), abs=0.01)
+        few = numerics.related.population_of(np.ones((1, 2)), np.eye(2), np.eye(1), 0.3)
+        spread = np.sqrt(few.covariance(few.draw(2000, rng), np.zeros((2000, 2)))[:, 0, 0])
+        assert 0.1 < np.median(spread) < spread.max() <= 1.5 + 1e-9  # one word tells nothing: five times the scale
 
     def test_words_of_one_family_are_worth_one(self):
         families = np.full((6, 6), 0.999)
@@ -632,8 +686,9 @@ class TestPopulation:
         assert numerics.related.freedom_of(two)[0] == pytest.approx(1, abs=0.01)
         assert numerics.related.freedom_of(np.ones((1, 1))) == (0.0, 0.0)
 
-    def test_diagnose_says_that_few_independent_words_leave_it_to_the_prior(self, gender):
-        notes = " ".join(bb.diagnose(gender[1]).notes)
-        worth = gender[1].attrs["independent_protected_words"]
-        assert 1 < worth < 5
-        assert f"the effective number of protected words is {worth:.1f}, of 14" in notes
+    def test_diagnose_says_that_few_independent_words_leave_it_to_the_prior(self, slice_vectors):
+        post = bb.fit(bb.distance_table(slice_vectors, "race"), seed=0)
+        worth = post.attrs["independent_protected_words"]
+        assert worth == pytest.approx(4.02, abs=0.01)
+        notes = " ".join(bb.diagnose(post).notes)
+        assert f"the effective number of protected words is {worth:.1f}, of 10" in notes

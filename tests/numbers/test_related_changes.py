@@ -158,7 +158,6 @@ def test_a_sign_that_reversed_is_told_where_the_value_is_away_from_0(before):
     # as sure as the sign before: that after is beyond doubt
     sure = whole(bb.contrasts(bb.fit(before, "related", seed=0)))["p_closer"]
     assert whole(reversed_.outcomes())["p_reversed"] == pytest.approx(sure, abs=2e-3)
-    assert "and that its sign reversed, 99.5%" in reversed_.verdict
 
 
 def test_exchanged_groups_have_the_same_size_in_either_order(slice_vectors):
