@@ -228,7 +228,7 @@ def _read(file: Path) -> pd.DataFrame:
         text = dict.fromkeys([*COLUMNS[:-1], *PUBLISHED_TEXT], "str")
         mark = separator_of(text_lines(file), ",", lambda line, each: len(cells_of(line, each)) >= FEWEST)
         how: dict[str, Any] = {"sep": r"\s+" if mark == " " else mark, "decimal": "," if mark == ";" else "."}
-        raw = pd.read_csv(file, keep_default_na=False, na_values=empty, dtype=text, **how)
+        raw: pd.DataFrame = pd.read_csv(file, keep_default_na=False, na_values=empty, dtype=text, **how)
     known = [*COLUMNS, *PUBLISHED_TEXT, "cosine_distance"]
     # pandas renames the second
     if twice := [column for column in known if {column, f"{column}.1"} <= set(raw.columns)]:
