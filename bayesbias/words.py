@@ -16,22 +16,8 @@ from unicodedata import normalize
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, Strict, model_validator
 
 from bayesbias._support.arguments import is_list, is_printable, text
-from bayesbias._support.files import (
-    cells_of,
-    check,
-    checked,
-    frozen,
-    home_folder,
-    lines_of,
-    numbers_columns,
-    parse_toml,
-    read_as,
-    read_json,
-    read_toml,
-    separator_of,
-    short_text,
-    tell_passed_over,
-)
+from bayesbias._support.columns import cells_of, lines_of, numbers_columns, separator_of, tell_passed_over
+from bayesbias._support.files import check, checked, frozen, home_folder, read_as, read_json, read_toml, toml_or_text
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, listed, near, shown
 
@@ -500,7 +486,8 @@ TESTS = (
 def read_lists(path: Path) -> dict[str, Any]:
     """The content of a file of lists or of a query, TOML, JSON or text, under the keys of TOML."""
     if path.suffix not in (".json", ".jsonl"):
-        return _toml_or_text(path)
+        content = toml_or_text(path, TEXTS)
+        return content if isinstance(content, dict) else _list_in_text(path, content)
     content, loaded = read_json(path), f"json.loads(Path({path.name!r}).read_text())"
     named = {"name": path.stem}
     if isinstance(content, dict):
@@ -530,24 +517,13 @@ def read_lists(path: Path) -> dict[str, Any]:
     )
 
 
-def _toml_or_text(path: Path) -> dict[str, Any]:
-    """The content of a TOML file, or of a list in a text that is none, and in which nothing is set by ``=``."""
-    content = short_text(path, "TOML")
-    try:
-        return parse_toml(content, str(path))
-    except InputError:
-        if path.suffix not in TEXTS or "=" in content:
-            raise
-    with read_as("a list of words", str(path)):
-        return _list_in_text(path, lines_of(content))
-
-
-def _list_in_text(path: Path, lines: Mapping[int, str]) -> dict[str, Any]:
+def _list_in_text(path: Path, text: str) -> dict[str, Any]:
     """A word a line, or pairs in two columns; lines that are no pair among pairs are told."""
+    lines = lines_of(text)
     mark = separator_of(lines.values(), ",", lambda line, each: each != " " and len(cells_of(line, each)) > 1)
     rows = {number: cells_of(line, mark) for number, line in lines.items()}
     first, *others = rows
-    if numbers_columns([cell for cell in rows[first] if cell], rows[others[0]] if others else ()):
+    if others and numbers_columns([cell for cell in rows[first] if cell], rows[others[0]]):
         begin = rows.pop(first)[0] == ""  # so does a table whose rows are numbered
         rows = {number: cells[begin:] for number, cells in rows.items()}
     (columns, _), *_ = Counter(map(len, rows.values())).most_common()

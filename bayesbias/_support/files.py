@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import json
 import os
@@ -10,12 +9,11 @@ import re
 import secrets
 import stat
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from functools import wraps
 from inspect import signature
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, dataclass_transform
 from zipfile import ZipFile
@@ -23,7 +21,7 @@ from zipfile import ZipFile
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from bayesbias.errors import CoverageWarning, InputError, many, shown, warn
+from bayesbias.errors import InputError, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -195,73 +193,32 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path} cannot be read as text: {error}") from error
 
 
-LOOKED_AT = 100  # lines of a table in text by which it is told what stands between its columns
-SEPARATORS = ("\t", ";", ",", " ")
-QUOTED = re.compile(r'"((?:[^"]|"")+)"')
-
-
-def lines_of(text: str) -> dict[int, str]:
-    """The lines of a text that hold something, by number; they end in LF, CR or both."""
-    return {number: line.strip() for number, line in enumerate(re.split("\r\n?|\n", text), 1) if line.strip()}
-
-
-def cells_of(line: str, separator: str) -> list[str]:
-    """The columns of a line of a table in text."""
-    text = " ".join(line.split()) if separator == " " else line
-    return [cell.strip() for cell in next(csv.reader([text], delimiter=separator, skipinitialspace=True), [])]
-
-
-def separator_of(lines: Iterable[str], usual: str, reads: Callable[[str, str], bool]) -> str:
-    """What stands between the columns of a table in text: that by which most of its first lines can be read."""
-    first = list(islice(lines, LOOKED_AT))
-    return max((usual, *SEPARATORS), key=lambda each: sum(reads(line, each) for line in first))
-
-
-def numbers_columns(cells: Sequence[str], following: Sequence[str] = ()) -> bool:
-    """True for a first line that numbers columns, 0, 1, 2, ... or 1, 2, ...; not where whole numbers follow, too."""
-    whole = bool(following) and all(cell.lstrip("-").isdigit() for cell in following)
-    return bool(cells) and not whole and list(cells) in [list(map(str, range(i, i + len(cells)))) for i in (0, 1)]
-
-
-def are_quoted(words: Sequence[str]) -> bool:
-    """True for words that a writer of tables put into quotes; a word may hold quotes of its own."""
-    held = [word for word in words if '"' in word]
-    doubled = any('""' in word[1:-1] for word in held) or len(held) == len(words) > 0
-    return doubled and all(map(QUOTED.fullmatch, held))
-
-
-def unquoted(words: Iterable[str]) -> list[str]:
-    """Words without the quotes that a writer of tables put around them."""
-    return [known[1].replace('""', '"') if (known := QUOTED.fullmatch(word)) else word for word in words]
-
-
-def tell_passed_over(path: str | Path, lines: Mapping[int, str], lacking: str) -> None:
-    """Warn of lines of a file that cannot be read."""
-    if lines:
-        number, line = next(iter(lines.items()))
-        warn(
-            f"{path}: {many(len(lines), 'line')} without {lacking} passed over, the first is line {number}: "
-            f"{line[:60]!r}",
-            CoverageWarning,
-        )
-
-
 MOST_TOML = 2**25  # bytes: many times the longest list of words, and fewer than an embedding given in its place
 
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file."""
-    return parse_toml(short_text(path, "TOML"), str(path))
+    return parse_toml(_short_text(path, "TOML"), str(path))
+
+
+def toml_or_text(path: Path, suffixes: Sequence[str]) -> dict[str, Any] | str:
+    """The content of a TOML file, or a text with one of some suffixes that is none, and in which ``=`` sets nothing."""
+    content = _short_text(path, "TOML")
+    try:
+        return parse_toml(content, str(path))
+    except InputError:
+        if path.suffix in suffixes and "=" not in content:
+            return content
+        raise
 
 
 def read_json(path: Path) -> Any:
     """The content of a JSON file."""
     with read_as("JSON", str(path)):
-        return from_json(short_text(path, "JSON"))
+        return from_json(_short_text(path, "JSON"))
 
 
-def short_text(path: Path, kind: str) -> str:
-    """The content of a file of words in UTF-8, which is no embedding."""
+def _short_text(path: Path, kind: str) -> str:
     if (size := file_at(path).stat().st_size) > MOST_TOML:
         raise InputError(
             f"{path} is not a {kind} file: it has {size:,} bytes, and {MOST_TOML:,} are read at most; is it an "

@@ -13,15 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability, whole_number, whole_numbers
-from bayesbias._support.files import (
-    cells_of,
-    file_at,
-    lines_of,
-    numbers_columns,
-    read_text,
-    separator_of,
-    tell_passed_over,
-)
+from bayesbias._support.columns import cells_of, lines_of, numbers_columns, separator_of, tell_passed_over
+from bayesbias._support.files import read_text
 from bayesbias._support.phrases import LEAST, ends_of, figure, hardly_changed, rough_percent, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result
@@ -127,7 +120,7 @@ SIMILARITY_COLUMNS = ["side", "spearman", "low", "high", "asked", "found"]
 
 def similarities(path: str | Path) -> list[tuple[str, str, float]]:
     """Pairs of words and their similarity, of a file with or without a header; what is no such line is told."""
-    lines = lines_of(read_text(file_at(path)))
+    lines = lines_of(read_text(Path(path)))
     separator = separator_of(lines.values(), ",", lambda line, each: len(cells_of(line, each)) == 3)
     rows = {number: cells_of(line, separator) for number, line in lines.items()}
     pairs = {number: pair for number, cells in rows.items() if (pair := _scored(cells)) is not None}

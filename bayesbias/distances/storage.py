@@ -11,17 +11,8 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._support.arguments import flag
-from bayesbias._support.files import (
-    cells_of,
-    check_suffix,
-    file_at,
-    from_json,
-    read_arrays,
-    read_as,
-    separator_of,
-    to_json,
-    whole_file,
-)
+from bayesbias._support.columns import cells_of, separator_of
+from bayesbias._support.files import check_suffix, file_at, from_json, read_arrays, read_as, to_json, whole_file
 from bayesbias.distances.adjustment import adjustment_arrays, adjustment_from
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
 from bayesbias.distances.dataframe import COLUMNS, PAIR, DistanceTable, Provenance, coverage_of, template_columns

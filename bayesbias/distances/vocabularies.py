@@ -14,7 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import as_float, mapping, whole_number
-from bayesbias._support.files import are_quoted, file_at, lines_of, separator_of, tell_passed_over, unquoted
+from bayesbias._support.columns import are_quoted, lines_of, separator_of, tell_passed_over, unquoted
+from bayesbias._support.files import file_at
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.distances.distances import Distances

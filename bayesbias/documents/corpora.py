@@ -10,7 +10,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from bayesbias._support.files import cells_of, home_folder, read_as, separator_of
+from bayesbias._support.columns import cells_of, separator_of
+from bayesbias._support.files import home_folder, read_as
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.vectors.tables import arrow_of
 
@@ -137,7 +138,6 @@ def _lines(path: Path) -> Iterator[Row]:
 def _csv(path: Path, text: str) -> Iterator[Row]:
     import csv
 
-    csv.field_size_limit(1 << 30)
     with path.open(encoding="utf-8-sig", newline="") as stream:
         usual = "\t" if path.suffix.lower() == ".tsv" else ","
         try:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._support.files import are_quoted, check_unpacked, numbers_columns, read_as, unquoted
+from bayesbias._support.columns import are_quoted, numbers_columns, unquoted
+from bayesbias._support.files import check_unpacked, read_as
 from bayesbias.errors import CoverageWarning, InputError, listed, many, shown, warn
 
 if TYPE_CHECKING:
