@@ -139,11 +139,11 @@ def _csv(path: Path, text: str) -> Iterator[Row]:
     import csv
 
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        usual = "\t" if path.suffix.lower() == ".tsv" else ","
+        usual, lines = "\t" if path.suffix.lower() == ".tsv" else ",", _readable(stream, path)
         try:
-            head = list(islice(_readable(stream, path), 1))
+            head = list(islice(lines, 1))
             mark = separator_of(head, usual, lambda line, each: text in cells_of(line, each) != [text])
-            reader = csv.DictReader(chain(head, _readable(stream, path)), delimiter=mark, strict=True)
+            reader = csv.DictReader(chain(head, lines), delimiter=mark, strict=True)
             for row in reader:
                 if None in row or None in row.values():
                     raise InputError(
