@@ -28,7 +28,7 @@ def cells_of(line: str, separator: str) -> list[str]:
 
 
 def separator_of(lines: Iterable[str], usual: str, reads: Callable[[str, str], bool]) -> str:
-    """The mark between the columns of a table in text: that by which most of its first lines can be read."""
+    """The mark between the columns of a table in text: that which most of its first lines fit."""
     first = list(islice(lines, LOOKED_AT))
     return max((usual, *SEPARATORS), key=lambda each: sum(reads(line, each) for line in first))
 

@@ -581,7 +581,7 @@ def side_effects(
         which is not made again then.
     similarity
         Pairs of words with a score of similarity by people: triples, a DataFrame of three columns, or the path of a
-        CSV file of these with a header.
+        file of these in three columns.
     k
         Numbers of nearest neighbours.
     biased

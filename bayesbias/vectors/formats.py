@@ -260,17 +260,19 @@ def load_embedding(
         dimension; a pair of words and a matrix; a DataArray whose labels are words; a pipeline, vocabulary or vectors
         of spaCy; a static model of model2vec. The format of a file is found from its content: word2vec binary or text,
         GloVe and fastText text; a fastText model (``.bin``); ``.npz`` with arrays ``words`` and ``vectors``;
-        ``.safetensors`` with tensors ``words`` (one a line, as bytes) and ``vectors``; Parquet; a decade of HistWords,
-        ``1990-w.npy`` beside ``1990-vocab.pkl``. Tables in text are told by their names: ``.csv``, ``.tsv``, ``.json``
-        (an object of words and lists, or a list of objects), ``.jsonl``. Text, tables in text and fastText models may
-        be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` of one file.
+        ``.safetensors`` with tensors ``words`` (one a line, as bytes) and ``vectors``, or of a static model, beside its
+        ``tokenizer.json``; Parquet; a decade of HistWords, ``1990-w.npy`` beside ``1990-vocab.pkl``. Tables in text are
+        told by their names: ``.csv``, ``.tsv``, ``.json`` (an object of words and lists, or a list of objects),
+        ``.jsonl``; a first line that names or numbers columns is none of the vectors, and lists may be text. Text,
+        tables in text and fastText models may be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` of one file.
     words
         Keep these words only (an iterable, or word lists); words that are not there are no error, and a fastText model
         composes their vectors from parts of words (``coverage`` names them). The 3,000 words of
         the sample are no keys of the result: they stand in its attribute ``bayesbias_sample``. They are those that
         :func:`relatedness` would draw from the whole embedding for these lists (for an iterable: as one list).
     trust_pickle
-        Whether to open a Python pickle (gensim's ``.kv`` and ``.model``). Opening a pickle runs the code in it.
+        Whether to open a Python pickle (gensim's ``.kv`` and ``.model``, words as objects in ``.npz``). Opening a
+        pickle runs the code in it.
     mmap
         Whether the vectors of an unpacked ``.npz``, of ``.safetensors`` or of a trusted pickle stay on disk and are
         read when they are used; for whole files only.
@@ -289,7 +291,8 @@ def load_embedding(
     -----
     CoverageWarning
         Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
-        because a zero vector has no direction; bytes of a word that are not valid UTF-8 are shown by their number.
+        because a zero vector has no direction, and empty words; bytes of a word that are not valid UTF-8 are shown by
+        their number.
 
     Examples
     --------
