@@ -474,7 +474,7 @@ def lists_of_any_kind(name_or_path: str | Path, kind: str = "list") -> WordList 
     return load_words(name_or_path) if stated == "words" else load_list(name_or_path)
 
 
-TEXTS = (".txt", ".csv", ".tsv", "")  # how the names of lists in text end
+TEXTS = ("", ".txt", ".csv", ".tsv")  # how the names of lists in text end
 QUERY = "query"  # the kind of a JSON file that says which of its words are targets
 TESTS = (
     (("targ1", "targ2"), ("attr1", "attr2"), "category", "examples"),  # sent-bias
@@ -661,18 +661,18 @@ def _locate(name_or_path: str | Path, kind: str, hint: str = "") -> Path:
     path = home_folder(name_or_path)
     if path.is_file():
         return path
-    if path.suffix == ".toml" or (len(path.parts) > 1 and path.parent.is_dir()):
-        beside = [each.name for each in path.parent.glob("*.toml")]
+    if path.suffix in (".toml", *TEXTS[1:]) or (len(path.parts) > 1 and path.parent.is_dir()):
+        beside = [each.name for each in path.parent.glob("*") if each.suffix in (".toml", *TEXTS)]
         raise InputError(
-            f"there is no file {path}{near(path.name, beside)}: give the path of a TOML file or the name of a bundled "
-            "list, without .toml"
+            f"there is no file {path}{near(path.name, beside)}: give the path of a file or the name of a bundled list, "
+            "without .toml"
         )
     # those in folders, of other languages, are all of one kind
     kinds = {name: "words" if "/" in name else read_toml(place)["kind"] for name, place in bundled.items()}
     named = [name for name, of in kinds.items() if (of == "words") == (kind == "words")]
     others = ["weathub/<language>/<test> (such as weathub/de/weat7)"] if kind == "words" else []
     raise InputError(
-        f"there is no word list {str(name_or_path)!r}{near(name_or_path, named)}: give the path of a TOML file or "
+        f"there is no word list {str(name_or_path)!r}{near(name_or_path, named)}: give the path of a file or "
         f"one of {', '.join([*(name for name in named if '/' not in name), *others])}{hint}"
     )
 

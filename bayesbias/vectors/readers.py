@@ -311,7 +311,7 @@ class _Bounded(RawIOBase):
         return len(content)
 
 
-def _wanted_rows(rows: Iterable[tuple[list[str], NDArray[Any]]], wanted: Wanted) -> Blocks:
+def _wanted_rows(rows: Iterable[tuple[Sequence[str | bytes], NDArray[Any]]], wanted: Wanted) -> Blocks:
     for words, vectors in rows:
         tokens, chosen = _selected(words, wanted)
         if tokens:
@@ -721,10 +721,8 @@ def _safetensors(path: Path, wanted: Wanted) -> Blocks:
     """Words (one a line, as bytes) and vectors of a safetensors file."""
     words, matrix = _safe_parts(path)
     rows = max(1, CHUNK // (4 * matrix.shape[1]))
-    for begin in range(0, len(words), rows):
-        tokens, chosen = _selected(list(words[begin : begin + rows]), wanted)
-        if tokens:
-            yield tokens, np.asarray(matrix[begin : begin + rows][chosen], dtype=np.float32)
+    begins = range(0, len(words), rows)
+    yield from _wanted_rows(((words[begin : begin + rows], matrix[begin : begin + rows]) for begin in begins), wanted)
 
 
 def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
