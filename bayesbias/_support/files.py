@@ -9,7 +9,7 @@ import re
 import secrets
 import stat
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from functools import wraps
@@ -24,7 +24,6 @@ from pydantic.dataclasses import dataclass
 from bayesbias.errors import InputError, shown
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import NDArray
 
 LONGEST = 240  # bytes of the name of a file, which leave room for that of its temporary one
@@ -194,23 +193,23 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path} cannot be read as text: {error}") from error
 
 
-def csv_table(path: str | Path, **options: Any) -> pd.DataFrame:
-    """A CSV file as a table."""
-    import pandas as pd
-
-    try:
-        table: pd.DataFrame = pd.read_csv(file_at(path), **options)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no CSV table: {error}") from error
-    return table
-
-
 MOST_TOML = 2**25  # bytes: many times the longest list of words, and fewer than an embedding given in its place
 
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file."""
     return parse_toml(_short_text(path, "TOML"), str(path))
+
+
+def toml_or_text(path: Path, suffixes: Sequence[str]) -> dict[str, Any] | str:
+    """The content of a TOML file, or a text with one of some suffixes that is none, and in which ``=`` sets nothing."""
+    content = _short_text(path, "TOML")
+    try:
+        return parse_toml(content, str(path))
+    except InputError:
+        if path.suffix in suffixes and "=" not in content:
+            return content
+        raise
 
 
 def read_json(path: Path) -> Any:

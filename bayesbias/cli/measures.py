@@ -248,7 +248,7 @@ def compare(
     side_effects: Annotated[bool, Option(help="Look for side effects; reads two embeddings whole.")] = False,
     similarity: Annotated[
         Path | None,
-        Option(parser=options.path, help="CSV of word, word, similarity for the side effects, with a header."),
+        Option(parser=options.path, help="Table of word, word, similarity for the side effects."),
     ] = None,
     model: Annotated[str, Option(help="auto, or the model of changes.", autocompletion=bundled("models"))] = "auto",
     draws: options.Draws = 4000,

@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability, whole_number, whole_numbers
-from bayesbias._support.files import csv_table
+from bayesbias._support.columns import cells_of, lines_of, numbers_columns, separator_of, tell_passed_over
+from bayesbias._support.files import read_text
 from bayesbias._support.phrases import LEAST, ends_of, figure, hardly_changed, rough_percent, signed
 from bayesbias._support.progress import progress
 from bayesbias._support.results import Cited, Result
@@ -24,7 +25,7 @@ from bayesbias.comparison.comparison import Comparison
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import carried_labels, known_coverage
 from bayesbias.distances.tables import distance_table
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, many
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import (
     FloatArray,
@@ -117,14 +118,30 @@ FEWEST_JUDGEMENTS = 5
 SIMILARITY_COLUMNS = ["side", "spearman", "low", "high", "asked", "found"]
 
 
-def similarities(path: str | Path) -> pd.DataFrame:
-    """Pairs of words and their similarity."""
-    table = csv_table(path, keep_default_na=False)
-    if len(table.columns) == 3 and not pd.isna(pd.to_numeric(table.columns[2], errors="coerce")):
-        raise InputError(f"{path} begins with a pair, {', '.join(table.columns)}: put a header above it")
-    if len(table.columns) != 3:
-        raise InputError(f"{path} has {len(table.columns)} columns: three are needed, word, word and similarity")
-    return table
+def similarities(path: str | Path) -> list[tuple[str, str, float]]:
+    """Pairs of words and their similarity, of a file with or without a header; what is no such line is told."""
+    lines = lines_of(read_text(Path(path)))
+    separator = separator_of(lines.values(), ",", lambda line, each: len(cells_of(line, each)) == 3)
+    rows = {number: cells_of(line, separator) for number, line in lines.items()}
+    pairs = {number: pair for number, cells in rows.items() if (pair := _scored(cells)) is not None}
+    if not pairs:
+        most = max(map(len, rows.values()), default=0)
+        raise InputError(f"{path} has {many(most, 'column')}: three are needed, word, word and similarity, a number")
+    first = next(iter(lines))
+    if numbers_columns(rows[first]):
+        del pairs[first]
+    odd = {number: line for number, line in lines.items() if number not in pairs and number != first}
+    tell_passed_over(path, odd, "two words and a number")
+    return list(pairs.values())
+
+
+def _scored(cells: Sequence[str]) -> tuple[str, str, float] | None:
+    """The words and the score of a line; None where it has no such."""
+    try:
+        first, other, score = cells[0], cells[1], float(cells[2].replace(",", "."))
+    except (IndexError, ValueError):
+        return None
+    return (first, other, score) if len(cells) == 3 and first and other and np.isfinite(score) else None
 
 
 def _checked_pairs(pairs: Any) -> list[tuple[str, str, float]]:
@@ -564,7 +581,7 @@ def side_effects(
         which is not made again then.
     similarity
         Pairs of words with a score of similarity by people: triples, a DataFrame of three columns, or the path of a
-        CSV file of these with a header.
+        file of these in three columns.
     k
         Numbers of nearest neighbours.
     biased

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._support.arguments import flag
+from bayesbias._support.columns import cells_of, separator_of
 from bayesbias._support.files import check_suffix, file_at, from_json, read_arrays, read_as, to_json, whole_file
 from bayesbias.distances.adjustment import adjustment_arrays, adjustment_from
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
@@ -18,12 +19,14 @@ from bayesbias.distances.dataframe import COLUMNS, PAIR, DistanceTable, Provenan
 from bayesbias.distances.distances import Distances, Labels, columns_of, once, text_where_few
 from bayesbias.distances.list_coverage import Coverage, ListEntry, coverage_from, list_entry
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, warn, within
+from bayesbias.vectors.readers import text_lines
 from bayesbias.vectors.tables import parquet_batches
 from bayesbias.words import CONTROLS, STEREOTYPES
 
 MOST_METADATA = 90_000_000  # bytes of metadata that Arrow reads, with some to spare
 PUBLISHED = {"word_to_compare": "attribute_word", "word_class": "attribute_class", "cosine_distance": "distance"}
 PUBLISHED_TEXT = tuple(PUBLISHED)[:2]
+FEWEST = 4  # columns of a table of distances
 # metadata of a Parquet file: the record as JSON, all else as .npz files
 RECORD, RELATED, ADJUSTMENT, TRUTH = (f"bayesbias.{name}".encode() for name in ("table", KEY, "adjustment", "truth"))
 
@@ -68,10 +71,11 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     Parameters
     ----------
     path
-        A file that :func:`write_distance_table` wrote, any CSV or Parquet file with these columns (``group`` and
-        ``attribute_class`` may be absent), or a CSV file of Dobrzeniecka and Urbaniak (2024): there ``none`` is
-        ``neutral``, values below -1 are missing pairs, ``_stereotype`` is taken off the names of word classes, and the
-        group of a protected word is the class it is associated with.
+        A file that :func:`write_distance_table` wrote, any Parquet file or table in text (commas, tabs, semicolons or
+        blanks stand between columns) with these columns (``group`` and ``attribute_class`` may be absent), or a CSV
+        file of Dobrzeniecka and Urbaniak (2024): there ``none`` is ``neutral``, values below -1 are missing pairs,
+        ``_stereotype`` is taken off the names of word classes, and the group of a protected word is the class it is
+        associated with.
     keep_duplicates
         Keep rows that repeat a pair. By default a pair counts once, for the first of associated, different, human,
         neutral, other control lists. None keeps them where the table was written with them.
@@ -213,7 +217,9 @@ def _read(file: Path) -> pd.DataFrame:
             return _read_parquet(file)
         empty = {column: ["", "nan", "NaN", "NA"] for column in ("distance", "cosine_distance")}
         text = dict.fromkeys([*COLUMNS[:-1], *PUBLISHED_TEXT], "str")
-        raw = pd.read_csv(file, keep_default_na=False, na_values=empty, dtype=text)
+        mark = separator_of(text_lines(file), ",", lambda line, each: len(cells_of(line, each)) >= FEWEST)
+        how: dict[str, Any] = {"sep": r"\s+" if mark == " " else mark, "decimal": "," if mark == ";" else "."}
+        raw: pd.DataFrame = pd.read_csv(file, keep_default_na=False, na_values=empty, dtype=text, **how)
     known = [*COLUMNS, *PUBLISHED_TEXT, "cosine_distance"]
     # pandas renames the second
     if twice := [column for column in known if {column, f"{column}.1"} <= set(raw.columns)]:

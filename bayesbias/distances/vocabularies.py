@@ -15,11 +15,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import as_float, mapping, whole_number
+from bayesbias._support.columns import are_quoted, lines_of, separator_of, tell_passed_over, unquoted
 from bayesbias._support.files import file_at
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.distances.distances import Distances
-from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, install, listed, many, shown, warn, within
+from bayesbias.errors import InputError, RelatednessWarning, install, listed, shown, warn, within
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.numerics.related import PairSample, near_weights, root_of, sample_pairs, variograms
 from bayesbias.vectors import Case, Embedding, find_concepts, find_keys, opened, opened_by_name, rows_of
@@ -60,7 +61,6 @@ WORDFREQ = "wordfreq"
 ENGLISH = "en"
 WORDFREQ_TAGS = {"tl": "fil"}  # languages that wordfreq has under another tag
 PER_BILLION = 9.0
-LOOKED_AT = 100  # lines of a file of counts by which the separator is told
 OFFSET = 2.7  # frequency falls with 1 / (rank + this), from rank 1 (Mandelbrot)
 
 
@@ -440,18 +440,18 @@ def _from_wordfreq(words: Sequence[str], wanted: bool, language: str | None) -> 
 
 
 def _read_counts(path: str | Path) -> dict[str, float]:
-    """Counts from a file with two columns, separated by tabs, commas or blanks; a header is passed over.
+    """Counts from a file with two columns, apart by tabs, semicolons, commas or blanks; a header is passed over.
 
     Counts of 0 and lines that cannot be read are passed over and told.
     """
     content = file_at(path, "give the path of a file with frequencies, or 'wordfreq'").read_bytes()
-    lines = content.decode("utf-8-sig", errors="surrogateescape").split("\n")
-    entries = {number: line.strip() for number, line in enumerate(lines, start=1) if line.strip()}
-    separator = _separator(list(entries.values())[:LOOKED_AT])
+    entries = lines_of(content.decode("utf-8-sig", errors="surrogateescape"))
+    separator = separator_of(entries.values(), "\t", lambda line, each: _word_and_count(line, each)[1] >= 0)
     counts: dict[str, float] = {}
-    odd = {}
-    for number, line in entries.items():
-        word, count = _word_and_count(line, separator)
+    odd, parts = {}, [_word_and_count(line, separator) for line in entries.values()]
+    words = [word for word, _ in parts]
+    words = unquoted(words) if are_quoted(words) else words
+    for (number, line), word, (_, count) in zip(entries.items(), words, parts, strict=True):
         if count > 0 and not ESCAPED.search(word):
             counts[word] = counts.get(word, 0.0) + count
         elif number > min(entries) or count >= 0:  # else a header
@@ -459,33 +459,16 @@ def _read_counts(path: str | Path) -> dict[str, float]:
     if len(odd) > len(counts):
         number, line = next(iter(odd.items()))
         raise InputError(f"{path}, line {number}: {line[:60]!r} is not a word and its count")
-    if odd:
-        number, line = next(iter(odd.items()))
-        warn(
-            f"{path}: {many(len(odd), 'line')} without a word and a count above 0 passed over, the first is line "
-            f"{number}: {line[:60]!r}",
-            CoverageWarning,
-        )
+    tell_passed_over(path, odd, "a word and a count above 0")
     return counts
 
 
 ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8
 
 
-def _separator(lines: Sequence[str]) -> str | None:
-    """The separator of words and counts in most lines; None for blanks. A comma may be a part of words."""
-    read = {
-        each: [word for line in lines for word, count in [_word_and_count(line, each)] if count >= 0]
-        for each in ("\t", None, ",")
-    }
-    if read[None] and all(word.endswith(",") for word in read[None]):
-        del read[None]
-    return max(read, key=lambda each: len(read[each]))
-
-
-def _word_and_count(line: str, separator: str | None) -> tuple[str, float]:
-    """The two parts of a line; the count is NaN where it is no number from 0."""
-    word, *count = (part.strip() for part in line.rsplit(separator, 1))
+def _word_and_count(line: str, separator: str) -> tuple[str, float]:
+    """The two parts of a line, whose word may hold a comma; the count is NaN where it is no number from 0."""
+    word, *count = (part.strip() for part in line.rsplit(separator.strip(" ") or None, 1))
     try:
         value = float(count[0]) if count and word else np.nan
     except ValueError:

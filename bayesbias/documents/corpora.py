@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from bayesbias._support.columns import cells_of, separator_of
 from bayesbias._support.files import home_folder, read_as
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.vectors.tables import arrow_of
@@ -136,30 +138,31 @@ def _lines(path: Path) -> Iterator[Row]:
 def _csv(path: Path, text: str) -> Iterator[Row]:
     import csv
 
-    csv.field_size_limit(1 << 30)
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-        reader = csv.DictReader(_readable(stream, path), delimiter=delimiter, strict=True)
+        usual, lines = "\t" if path.suffix.lower() == ".tsv" else ",", _readable(stream, path)
         try:
+            head = list(islice(lines, 1))
+            mark = separator_of(head, usual, lambda line, each: text in cells_of(line, each) != [text])
+            reader = csv.DictReader(chain(head, lines), delimiter=mark, strict=True)
             for row in reader:
                 if None in row or None in row.values():
                     raise InputError(
                         f"{path}, line {reader.line_num} has another number of columns than the first: a text that "
                         "holds commas or ends of lines stands in quotation marks"
                     )
-                yield {name: value if name == text else _number(value) for name, value in row.items()}
+                yield {name: value if name == text else _number(value, mark) for name, value in row.items()}
         except csv.Error as error:
             raise InputError(f"{path}, line {reader.line_num}: {error}") from error
 
 
-def _number(value: str) -> Any:
-    """A number where it is one, None where nothing is written."""
+def _number(value: str, mark: str) -> Any:
+    """A number where it is one, None where nothing is written; beside semicolons it may have a decimal comma."""
     try:
         return int(value)
     except ValueError:
         pass
     try:
-        return float(value)
+        return float(value.replace(",", ".") if mark == ";" else value)
     except ValueError:
         return value or None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import os
+import re
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 TUNE = 1000
 TARGET_ACCEPT = 0.95
+BACKTRACE = re.compile(r"\n\W*(?:stack )?(?:backtrace|traceback)\b", re.IGNORECASE)
 
 
 def obstacle(spec: ModelSpec) -> str | None:
@@ -149,7 +151,8 @@ def trace_of(
         try:
             trace: Any = pymc.sample(draws=draws, chains=chains, random_seed=int(rng.integers(2**31)), **how)
         except Exception as error:  # of options and models that may come from anywhere
-            raise InputError(f"pymc.sample failed: {type(error).__name__}: {str(error).strip()}") from error
+            reason = BACKTRACE.split(str(error), 1)[0].strip()
+            raise InputError(f"pymc.sample failed: {type(error).__name__}: {reason}") from error
     trace.attrs["sampler"] = how["nuts_sampler"]
     return cast("xr.DataTree", trace)
 

@@ -441,7 +441,7 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     Raises
     ------
     InputError
-        Another suffix.
+        Another suffix, or coordinates that are stacked.
     OSError
         The folder cannot be written or the disk is full; nothing half-written is left.
 
@@ -471,6 +471,11 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
             }
             store = root if node is post else root.get_child_store(node.path)
             node.to_dataset(inherit=node is post).dump_to_store(store, encoding=stored)
+    except (NotImplementedError, TypeError, ValueError) as error:
+        reason = str(error).split(". ")[0]
+        raise InputError(
+            f"NetCDF cannot hold this fit: {reason}; unstack it, or give the tree as fit returns it"
+        ) from error
     finally:
         root.close()
     with whole_file(file) as temporary:

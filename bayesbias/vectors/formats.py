@@ -57,9 +57,11 @@ from bayesbias.vectors.lookup import (
     waiting_words,
 )
 from bayesbias.vectors.readers import (
+    FASTTEXT_MARK,
     OVERALL,
     PICKLE_MARK,
     RECORD,
+    SAFE,
     SAMPLED,
     WEIGHTS,
     Named,
@@ -74,7 +76,7 @@ from bayesbias.vectors.readers import (
     stored_sample,
     vectors_at,
 )
-from bayesbias.vectors.tables import real_vectors
+from bayesbias.vectors.tables import real_vectors, refuse_numbers
 from bayesbias.words import Text, WordLists
 
 if TYPE_CHECKING:
@@ -258,17 +260,19 @@ def load_embedding(
         dimension; a pair of words and a matrix; a DataArray whose labels are words; a pipeline, vocabulary or vectors
         of spaCy; a static model of model2vec. The format of a file is found from its content: word2vec binary or text,
         GloVe and fastText text; a fastText model (``.bin``); ``.npz`` with arrays ``words`` and ``vectors``;
-        ``.safetensors`` with tensors ``words`` (one a line, as bytes) and ``vectors``; Parquet; a decade of HistWords,
-        ``1990-w.npy`` beside ``1990-vocab.pkl``. Tables in text are told by their names: ``.csv``, ``.tsv``, ``.json``
-        (an object of words and lists, or a list of objects), ``.jsonl``. Text, tables in text and fastText models may
-        be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` of one file.
+        ``.safetensors`` with tensors ``words`` (one a line, as bytes) and ``vectors``, or of a static model, beside its
+        ``tokenizer.json``; Parquet; a decade of HistWords, ``1990-w.npy`` beside ``1990-vocab.pkl``. Tables in text are
+        told by their names: ``.csv``, ``.tsv``, ``.json`` (an object of words and lists, or a list of objects),
+        ``.jsonl``; a first line that names or numbers columns is none of the vectors, and lists may be text. Text,
+        tables in text and fastText models may be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` of one file.
     words
         Keep these words only (an iterable, or word lists); words that are not there are no error, and a fastText model
         composes their vectors from parts of words (``coverage`` names them). The 3,000 words of
         the sample are no keys of the result: they stand in its attribute ``bayesbias_sample``. They are those that
         :func:`relatedness` would draw from the whole embedding for these lists (for an iterable: as one list).
     trust_pickle
-        Whether to open a Python pickle (gensim's ``.kv`` and ``.model``). Opening a pickle runs the code in it.
+        Whether to open a Python pickle (gensim's ``.kv`` and ``.model``, words as objects in ``.npz``). Opening a
+        pickle runs the code in it.
     mmap
         Whether the vectors of an unpacked ``.npz``, of ``.safetensors`` or of a trusted pickle stay on disk and are
         read when they are used; for whole files only.
@@ -287,7 +291,8 @@ def load_embedding(
     -----
     CoverageWarning
         Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
-        because a zero vector has no direction; bytes of a word that are not valid UTF-8 are shown by their number.
+        because a zero vector has no direction, and empty words; bytes of a word that are not valid UTF-8 are shown by
+        their number.
 
     Examples
     --------
@@ -505,7 +510,7 @@ def _read_file(
         )
     if path.name.endswith(DECADE):
         return _from_keyed_vectors(_made(*_from_decade(path)), request)
-    if begins_with(path, PICKLE_MARK):
+    if begins_with(path, PICKLE_MARK) and path.suffix != SAFE:  # which may begin with the same number
         if not trust_pickle:
             raise InputError(
                 f"{path} is a Python pickle, and opening a pickle runs the code in it: "
@@ -517,21 +522,24 @@ def _read_file(
     if holds_fasttext(path):
         return _from_keyed_vectors(_from_fasttext(path, mmap), request)
     if mmap:
-        tokens, matrix = mapped(path)
+        tokens, matrix = mapped(path, trust_pickle)
         return _made(_decoded(tokens, path), matrix, where)
     if request is None:
-        whole = _made(*_read(path, None), where)
+        keys, vectors = _read(path, None, trust_pickle)
+        refuse_numbers(keys, where)
+        whole = _made(keys, vectors, where)
         return _from_keyed_vectors(_with_stored(whole, path), request)
-    return _part_of_file(path, where, request)
+    return _part_of_file(path, where, request, trust_pickle)
 
 
-def _part_of_file(path: Path, where: str, request: _WordRequest) -> KeyedVectors:
+def _part_of_file(path: Path, where: str, request: _WordRequest, trusted: bool) -> KeyedVectors:
     """The words of a file that are asked for, and beside them a sample of the others."""
     wanted = Named(spellings([*request.listed, *request.others]))
-    words, matrix = _read(path, wanted)
+    words, matrix = _read(path, wanted, trusted)
     held = request.keys(words)  # of several spellings of a word one is read
     rows = [row for row, word in enumerate(words) if word in held]
     if not rows:
+        refuse_numbers([word.decode(errors="replace") for word in wanted.met], where)
         raise _none_held(where, _decoded(wanted.met[:5], path))
     matrix = matrix if len(rows) == len(words) else matrix[rows]
     kv = _with_stored(_made([words[row] for row in rows], matrix, where), path)
@@ -543,7 +551,7 @@ def _part_of_file(path: Path, where: str, request: _WordRequest) -> KeyedVectors
     if wanted.vectors_at:
         begins, size = np.concatenate(wanted.vectors_at)[places], kv.vector_size
         return _with_sample(kv, WholeVocabulary(keys, lambda rows: vectors_at(path, begins[rows], size)), request)
-    read = WholeVocabulary(keys, lambda rows: _read(path, Placed(places[rows].tolist()))[1])
+    read = WholeVocabulary(keys, lambda rows: _read(path, Placed(places[rows].tolist()), trusted)[1])
     return _with_sample(kv, read, request)
 
 
@@ -556,11 +564,11 @@ def _first_places(words: list[bytes] | list[str]) -> IntArray:
     return np.sort(np.fromiter(first.values(), dtype=np.intp, count=len(first)))
 
 
-def _read(path: Path, wanted: Wanted) -> tuple[list[str], NDArray[np.float32]]:
+def _read(path: Path, wanted: Wanted, trusted: bool = False) -> tuple[list[str], NDArray[np.float32]]:
     """Words and vectors of the entries of a file that are wanted."""
     words, rows = [], _Rows()
     with progress(f"reading {path.name}", total=path.stat().st_size) as done:
-        for tokens, vectors in blocks(path, wanted, done):
+        for tokens, vectors in blocks(path, wanted, done, trusted):
             words += tokens
             rows.add(vectors, str(path))
     return _decoded(words, path), rows.matrix
@@ -646,7 +654,8 @@ class _Rows:
         return self._held
 
 
-FASTTEXT_COUNTS = slice(64, 92)  # bytes of a fastText model with the number of words and others, before the words
+# bytes of a fastText model with the number of words and others, before the words; and where there is no mark
+FASTTEXT_COUNTS, OLD_COUNTS = slice(64, 92), slice(56, 76)
 DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
 
 
@@ -704,6 +713,13 @@ def _from_fasttext(path: Path, mmap: bool) -> KeyedVectors:
     with read_as("a fastText model", str(path)), plain_file(path) as file:
         _check_words_of_fasttext(file)
         kv = load_facebook_vectors(str(file))
+    if "" in kv.key_to_index:
+        row = kv.key_to_index[""]
+        kv.vectors, kv.vectors_vocab = (np.delete(matrix, row, 0) for matrix in (kv.vectors, kv.vectors_vocab))
+        kv.expandos = {name: np.delete(values, row, 0) for name, values in kv.expandos.items()}
+        kv.index_to_key = list(filter(None, kv.index_to_key))
+        kv.key_to_index = {word: place for place, word in enumerate(kv.index_to_key)}
+        _tell_empty([row], str(path))
     kv.bayesbias_name = path.name
     return kv
 
@@ -711,8 +727,9 @@ def _from_fasttext(path: Path, mmap: bool) -> KeyedVectors:
 def _check_words_of_fasttext(path: Path) -> None:
     """Refuse a fastText model that ends within its words, whose end gensim would seek for ever."""
     with path.open("rb") as file, memory_map(file.fileno(), 0, access=ACCESS_READ) as content:
-        (words,) = unpack_from("<i", content, FASTTEXT_COUNTS.start)
-        entries = re.compile(rb"[^\0]*+\0.{9}", re.DOTALL).finditer(content, FASTTEXT_COUNTS.stop)
+        counts = FASTTEXT_COUNTS if content[: len(FASTTEXT_MARK)] == FASTTEXT_MARK else OLD_COUNTS
+        (words,) = unpack_from("<i", content, counts.start)
+        entries = re.compile(rb"[^\0]*+\0.{9}", re.DOTALL).finditer(content, counts.stop)
         whole = sum(1 for _ in islice(entries, max(0, words)))
         del entries
     if whole < words or not words:
@@ -793,14 +810,14 @@ def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
     """An embedding of words and their vectors (words, d), which it holds as they are where nothing is left out."""
     if not tokens:
         raise InputError(f"{where} holds no vector")
-    if "" in tokens:
-        raise InputError(f"{where}: the word of vector {tokens.index('') + 1} is empty; repair or remove it")
     if matrix.dtype != np.float32:
         matrix = matrix.astype(np.float32)
     kept = _usable(tokens, matrix, where)
     if not kept.all():
         if isinstance(matrix, np.memmap):
-            raise InputError(f"{where}: words repeat or have vectors of zeros, so that it cannot be mapped as it is")
+            raise InputError(
+                f"{where}: words are empty, repeat or have vectors of zeros, so that it cannot be mapped as it is"
+            )
         rows = np.flatnonzero(kept)
         for begin in range(0, len(rows), BLOCK):  # in place: rows only move towards the front
             moved = rows[begin : begin + BLOCK]
@@ -826,12 +843,15 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
     """True (words,) for vectors that are the first of their word and not all zeros."""
     kept = np.zeros(len(tokens), dtype=bool)
     kept[_first_places(tokens)] = True
-    if repeated := int((~kept).sum()):
+    empty = [row for row, word in enumerate(tokens) if not word]
+    if repeated := int((~kept).sum()) - max(0, len(empty) - 1):
         warn(
             f"{where}: {many(repeated, 'vector')} {agreed(repeated, 'belongs', 'belong')} to words seen before; the "
             "first vector of a word is kept",
             CoverageWarning,
         )
+    kept[empty] = False
+    _tell_empty(empty, where)
     zero: list[int] = []
     for begin in range(0, len(tokens), BLOCK):
         part = slice(begin, begin + BLOCK)
@@ -845,8 +865,14 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
         )
         kept[zero] = False
     if not kept.any():
-        raise InputError(f"{where} holds only vectors of zeros")
+        raise InputError(f"{where} holds only vectors of zeros" + (", or of no word" if "" in tokens else ""))
     return kept
+
+
+def _tell_empty(rows: Sequence[int], where: str) -> None:
+    if rows:
+        which = f"{many(len(rows), 'empty word')} left out, the first of vector {rows[0] + 1}"
+        warn(f"{where}: {which}, because nothing can ask for it", CoverageWarning)
 
 
 def in_step(kv: KeyedVectors) -> KeyedVectors:

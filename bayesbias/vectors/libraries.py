@@ -98,11 +98,14 @@ def _spacy(source: Any) -> tuple[list[str], Any, str]:
 
 def _model2vec(source: Any) -> tuple[list[str], Any, str]:
     """The tokens of a static model with their weighted vectors; words of several tokens are for ``encode``."""
-    rows = np.arange(len(source.tokens)) if source.token_mapping is None else source.token_mapping[: len(source.tokens)]
-    vectors = np.asarray(source.embedding, dtype=np.float32)[rows]
-    if source.weights is not None:
-        vectors = vectors * np.asarray(source.weights, dtype=np.float32)[: len(vectors), None]
-    return list(source.tokens), vectors, "the model2vec model"
+    vectors = static_vectors(len(source.tokens), source.embedding, source.token_mapping, source.weights)
+    return list(source.tokens), np.asarray(vectors, dtype=np.float32), "the model2vec model"
+
+
+def static_vectors(words: int, embedding: Any, mapping: Any, weights: Any) -> Any:
+    """The vectors of the first tokens of a static model, each in a row of its own or one that a mapping names."""
+    vectors = embedding[:words] if mapping is None else embedding[mapping[:words]]
+    return vectors if weights is None else np.multiply(vectors, weights[:words, None], dtype=np.float32)
 
 
 def _has(*names: str) -> Callable[[Any], bool]:

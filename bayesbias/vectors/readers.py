@@ -9,13 +9,15 @@ import re
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from itertools import compress, pairwise
 from lzma import LZMAError
+from math import prod
 from pathlib import Path
+from struct import Struct
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
 from unicodedata import normalize
@@ -27,9 +29,10 @@ from numpy.typing import NDArray
 
 from bayesbias._support.files import archive_of, check_unpacked, from_json, read_as
 from bayesbias._support.progress import progress
-from bayesbias.errors import InputError, many, shown
+from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.vectors.libraries import static_vectors
 from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
-from bayesbias.vectors.tables import is_written_number, rows_of_parquet, rows_of_text
+from bayesbias.vectors.tables import is_header, is_written_number, rows_of_parquet, rows_of_text
 
 CHUNK = 1 << 23  # bytes of vectors that are read together
 PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
@@ -48,8 +51,14 @@ LOOKED_AT = 100  # lines by which the number of dimensions is told where no head
 SMALLEST, GREATEST = 1e-25, 1e15  # between which lie the sizes of numbers in vectors, except 0
 DIGITS = 4  # digits of a number from which on a shorter one beside it looks cut
 FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
+# arguments that a model of fastText begins with, whose number comes first where there is no mark, as before 2017
+FASTTEXT = Struct("<12id")
+KINDS = range(1, 5)  # numbers of losses and models
 PARQUET_MARK = b"PAR1"
+SAFE = ".safetensors"
 SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
+SAFE_BYTES, SAFE_INDICES = {"U8": "u1"}, {"I32": "<i4", "I64": "<i8"}
+TOKENIZER = "tokenizer.json"  # beside a static model, with its words
 MOST_HEADER = 1 << 28  # bytes of the header of a safetensors file
 MOST_LINE = 1 << 27  # letters of a line of a corpus, which is one sentence
 # arrays of an .npz embedding that hold a sample of the vocabulary
@@ -179,19 +188,20 @@ Wanted = Named | Placed | None
 Blocks = Iterator[tuple[list[bytes], Vectors]]
 
 
-def blocks(path: Path, wanted: Wanted, done: Callable[[float], None]) -> Blocks:
+def blocks(path: Path, wanted: Wanted, done: Callable[[float], None], trusted: bool = False) -> Blocks:
     """Words and vectors (n, d) of an embedding file, whose format its content tells, of tables in text its name.
 
     Lines of a text file that are not wanted are not parsed. ``done`` is told how many bytes of the file have been read.
+    Words of a ``trusted`` archive may be objects.
     """
     with path.open("rb") as file:
         mark = file.read(9)
         file.seek(0)
         if mark[:4] == ZIP_MARK and _packed_member(path) is None:
-            yield from _npz(path, wanted)
+            yield from _npz(path, wanted, trusted)
         elif mark[:4] == PARQUET_MARK:
             yield from _wanted_rows(rows_of_parquet(path), wanted)
-        elif mark[8:9] == b"{" and path.suffix == ".safetensors":
+        elif mark[8:9] == b"{" and path.suffix == SAFE:
             yield from _safetensors(path, wanted)
         else:
             yield from _of_stream(path, file, wanted, lambda: done(file.tell()))
@@ -232,7 +242,12 @@ def unpacked(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
 def holds_fasttext(path: Path) -> bool:
     """True for a fastText model, packed or not."""
     with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
-        return stream.read(len(FASTTEXT_MARK)) == FASTTEXT_MARK
+        begin = stream.read(FASTTEXT.size)
+    if begin.startswith(FASTTEXT_MARK) or len(begin) < FASTTEXT.size:
+        return begin.startswith(FASTTEXT_MARK)
+    dimensions, window, *_, loss, model, _, shortest, longest, _, _ = FASTTEXT.unpack(begin)
+    sizes = 0 < dimensions <= LONGEST // 4 and 0 <= window <= LONGEST and 0 <= shortest <= longest <= LONGEST
+    return sizes and loss in KINDS and model in KINDS
 
 
 @contextmanager
@@ -296,7 +311,7 @@ class _Bounded(RawIOBase):
         return len(content)
 
 
-def _wanted_rows(rows: Iterable[tuple[list[str], NDArray[Any]]], wanted: Wanted) -> Blocks:
+def _wanted_rows(rows: Iterable[tuple[Sequence[str | bytes], NDArray[Any]]], wanted: Wanted) -> Blocks:
     for words, vectors in rows:
         tokens, chosen = _selected(words, wanted)
         if tokens:
@@ -313,6 +328,9 @@ def _word2vec_or_glove(reader: _Chunks, path: Path, wanted: Wanted) -> Blocks:
     first = reader.line().removeprefix(BOM_UTF8)
     if not first.strip():
         raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
+    cells, following = (line.decode(errors="replace").rstrip().split(" ") for line in (first, reader.peek_line()))
+    if len(following) > 1 and all(map(is_written_number, cells[1:])) and is_header(cells, following):
+        first, reader.passed = reader.line(), 1
     header = first.split()
     if len(header) != 2 or not all(part.isdigit() and len(part) < 19 for part in header):
         yield from _text(reader, path, reader.dimensions(first), None, wanted, first)
@@ -336,7 +354,8 @@ class _Chunks:
         self.position = 0
         self.ended = False
         self.unpacked, self.packed = 0, path.stat().st_size
-        self.passed = 0  # empty lines after the header
+        self.passed = 0  # empty lines after the header, or a header that is none of word2vec's
+        self.ends_in_cr = False
 
     def more(self) -> bool:
         """Read one piece further; False at the end of the stream."""
@@ -347,6 +366,8 @@ class _Chunks:
         except (EOFError, OSError, RuntimeError, zlib.error, LZMAError) as error:
             raise InputError(f"{self.path} is truncated or damaged after byte {self.unpacked:,}: {error}") from error
         self.tick()
+        self.ends_in_cr |= not self.unpacked and b"\r" in piece and b"\n" not in piece
+        piece = piece.replace(b"\r", b"\n") if self.ends_in_cr else piece
         self.ended = not piece
         self.unpacked += len(piece)
         check_unpacked(self.unpacked, self.packed, str(self.path))
@@ -516,7 +537,7 @@ def _text(reader: _Chunks, path: Path, dimensions: int, words: int | None, wante
             f"{path} is no embedding of a known format: expected are word2vec (binary or text), GloVe text (a word and "
             f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {first[:60]!r}"
         )
-    number, count, last, ending = 1 if words is None else 2 + reader.passed, 0, b"", 0
+    number, count, last, ending = (1 if words is None else 2) + reader.passed, 0, b"", 0
     lines, unbroken = (_lines_of(first.rstrip(b"\r\n")), not first.endswith(b"\n")) if first else reader.lines()
     while lines is not None:
         chosen = range(len(lines.starts)) if wanted is None else wanted.may_take(lines)
@@ -618,10 +639,10 @@ def _selected(words: Sequence[str | bytes], wanted: Wanted) -> tuple[list[bytes]
     return [tokens[row] for row in rows], rows
 
 
-def _npz(path: Path, wanted: Wanted) -> Blocks:
+def _npz(path: Path, wanted: Wanted, trusted: bool) -> Blocks:
     """The entries of an archive; the vectors are read some rows at a time."""
     with path.open("rb") as file, archive_of(file, str(path)) as archive:
-        words, shape, by_columns, dtype = _npz_parts(path, archive)
+        words, shape, by_columns, dtype = _npz_parts(path, archive, trusted)
         with archive.open("vectors.npy") as member:
             _array_header(member)
             row = dtype.itemsize * shape[1]
@@ -667,13 +688,24 @@ def stored_record(path: Path) -> str | None:
             return str(read_array(member, allow_pickle=False))
 
 
-def _npz_parts(path: Path, archive: ZipFile) -> tuple[NDArray[Any], tuple[int, ...], bool, np.dtype[Any]]:
+def _npz_parts(
+    path: Path, archive: ZipFile, trusted: bool
+) -> tuple[NDArray[Any], tuple[int, ...], bool, np.dtype[Any]]:
     """Words of an archive, and shape, order and type of its vectors."""
     names = [name.removesuffix(".npy") for name in archive.namelist()]
     if not {"words", "vectors"} <= set(names):
         raise InputError(f"{path} holds {', '.join(map(shown, names[:5]))}: an .npz embedding has words and vectors")
     with archive.open("words.npy") as member:
-        words = read_array(member, allow_pickle=False)
+        if _array_header(member)[2].hasobject and not trusted:
+            raise InputError(
+                f"{path} holds words as objects, which NumPy pickles, and opening a pickle runs the code in it: pass "
+                "trust_pickle=True (--trust-pickle) if you trust where it comes from, or save words as text, "
+                "np.array(words, dtype=str)"
+            )
+    with archive.open("words.npy") as member:
+        words = read_array(member, allow_pickle=trusted)
+    if words.dtype.hasobject and all(isinstance(word, str) for word in words.flat):
+        words = words.astype(str)
     with archive.open("vectors.npy") as member:
         shape, by_columns, dtype = _array_header(member)
     texts = words.ndim == 1 and words.dtype.kind in "US"
@@ -689,10 +721,8 @@ def _safetensors(path: Path, wanted: Wanted) -> Blocks:
     """Words (one a line, as bytes) and vectors of a safetensors file."""
     words, matrix = _safe_parts(path)
     rows = max(1, CHUNK // (4 * matrix.shape[1]))
-    for begin in range(0, len(words), rows):
-        tokens, chosen = _selected(list(words[begin : begin + rows]), wanted)
-        if tokens:
-            yield tokens, np.asarray(matrix[begin : begin + rows][chosen], dtype=np.float32)
+    begins = range(0, len(words), rows)
+    yield from _wanted_rows(((words[begin : begin + rows], matrix[begin : begin + rows]) for begin in begins), wanted)
 
 
 def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
@@ -704,30 +734,66 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
             if not 0 < length <= min(MOST_HEADER, size - 8):
                 raise ValueError("its header is longer than the file")
             header = from_json(file.read(length))
-            spans = {}
-            for name in ("words", "vectors"):
-                begin, end = (int(offset) for offset in header[name]["data_offsets"])
-                if not 0 <= begin <= end <= size - 8 - length:
-                    raise ValueError(f"it is truncated at byte {size:,}: {name} ends at byte {end + 8 + length:,}")
-                spans[name] = 8 + length + begin, end - begin
-            if header["words"]["dtype"] != "U8" or header["vectors"]["dtype"] not in SAFE_TYPES:
-                raise ValueError("words must be U8 and vectors F16, F32 or F64")
-            file.seek(spans["words"][0])
-            words = file.read(spans["words"][1]).split(b"\n")
-        shape = tuple(int(n) for n in header["vectors"]["shape"])
-        dtype = np.dtype(SAFE_TYPES[header["vectors"]["dtype"]])
-        if len(shape) != 2 or shape[1] < 1 or shape[0] * shape[1] * dtype.itemsize != spans["vectors"][1]:
-            raise ValueError(f"vectors of shape {shape} do not fill {spans['vectors'][1]:,} bytes")
-        if len(words) != shape[0]:
-            raise ValueError(f"it has {len(words):,} words and {shape[0]:,} vectors")
-        return words, np.memmap(path, dtype=dtype, mode="r", offset=spans["vectors"][0], shape=shape)
+
+        def tensor(name: str, types: Mapping[str, str]) -> NDArray[Any]:
+            about = header[name]
+            begin, end = (int(offset) for offset in about["data_offsets"])
+            if not 0 <= begin <= end <= size - 8 - length:
+                raise ValueError(f"it is truncated at byte {size:,}: {name} ends at byte {end + 8 + length:,}")
+            if about["dtype"] not in types:
+                raise ValueError(f"{name} must be {' or '.join(types)}")
+            dtype, shape = np.dtype(types[about["dtype"]]), tuple(int(n) for n in about["shape"])
+            if not shape or min(shape) < 1 or prod(shape) * dtype.itemsize != end - begin:
+                raise ValueError(f"{name} of shape {shape} does not fill {end - begin:,} bytes")
+            return np.memmap(path, dtype=dtype, mode="r", offset=8 + length + begin, shape=shape)
+
+        if "words" in header:
+            words, matrix = tensor("words", SAFE_BYTES).tobytes().split(b"\n"), tensor("vectors", SAFE_TYPES)
+        else:
+            matrix = tensor(_static_tensor(path, header), SAFE_TYPES)
+            mapping, weights = (
+                tensor(name, types) if name in header else None
+                for name, types in (("mapping", SAFE_INDICES), ("weights", SAFE_TYPES))
+            )
+            words = _tokens(path, len(matrix) if mapping is None else len(mapping))
+            matrix = static_vectors(len(words), matrix, mapping, weights)
+        if matrix.ndim != 2 or len(words) != len(matrix):
+            raise ValueError(f"it has {len(words):,} words and vectors of shape {matrix.shape}")
+        return words, matrix
 
 
-def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
+def _static_tensor(path: Path, header: Mapping[str, Any]) -> str:
+    """The name of the vectors of a static model, whose tokenizer stands beside it."""
+    names = [name for name in header if name != "__metadata__"]
+    matrices = [name for name in names if len(header[name]["shape"]) == 2]
+    if len(matrices) == 1 and path.with_name(TOKENIZER).is_file():
+        return matrices[0]
+    raise InputError(
+        f"{path} holds the tensors {listed(names, 5)}: an embedding has words and vectors, or one tensor of two "
+        f"dimensions and {TOKENIZER} beside it; else load the model with its own library, and give "
+        "load_embedding((words, matrix))"
+    )
+
+
+def _tokens(path: Path, number: int) -> list[bytes]:
+    """The words of a tokenizer beside a file, in the order of their numbers; empty where a number has no word."""
+    content = from_json(path.with_name(TOKENIZER).read_bytes())
+    vocabulary = content["model"]["vocab"]
+    places = vocabulary if isinstance(vocabulary, dict) else {part[0]: row for row, part in enumerate(vocabulary)}
+    places |= {token["content"]: token["id"] for token in content.get("added_tokens", [])}
+    if not 0 <= min(places.values()) <= max(places.values()) < number:
+        raise ValueError(f"{TOKENIZER} has words up to number {max(places.values()):,}, and it {number:,} vectors")
+    words = [b""] * number
+    for word, place in places.items():
+        words[place] = word.encode()
+    return words
+
+
+def mapped(path: Path, trusted: bool = False) -> tuple[list[bytes], NDArray[Any]]:
     """Words and memory-mapped vectors of a file whose format allows it."""
     if begins_with(path, ZIP_MARK):
         with path.open("rb") as file, archive_of(file, str(path)) as archive:
-            words, shape, by_columns, dtype = _npz_parts(path, archive)
+            words, shape, by_columns, dtype = _npz_parts(path, archive, trusted)
             info = archive.getinfo("vectors.npy")
             if info.compress_type == ZIP_STORED and not by_columns and dtype == np.dtype("<f4"):
                 with archive.open("vectors.npy") as member:
@@ -738,7 +804,7 @@ def mapped(path: Path) -> tuple[list[bytes], NDArray[Any]]:
                 offset = info.header_offset + 30 + extra + inside
                 tokens, _ = _selected(words.tolist(), None)
                 return tokens, np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
-    elif path.suffix == ".safetensors":
+    elif path.suffix == SAFE:
         keys, matrix = _safe_parts(path)
         if matrix.dtype == np.dtype("<f4"):
             return keys, matrix

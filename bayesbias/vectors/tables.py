@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesbias._support.columns import are_quoted, numbers_columns, unquoted
 from bayesbias._support.files import check_unpacked, read_as
 from bayesbias.errors import CoverageWarning, InputError, listed, many, shown, warn
 
@@ -27,6 +29,10 @@ LARGEST = 1 << 24  # bytes of JSON in which a line must end
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON, JSON_LINES = ".json", (".jsonl", ".ndjson")
 SUFFIXES = (*DELIMITERS, JSON, *JSON_LINES)
+LIST = re.compile(r"\s*\[\s*[-+.\d][^\[\]]*\]\s*")  # numbers in brackets, as NumPy and Python write them
+QUOTED_LIST = re.compile(rb'"\s*\[\s*[-+.\d]')
+WORDLESS = "give a file with a column of words, or load_embedding((words, matrix)) with words from elsewhere"
+DECIMAL = re.compile(r"[-+]?(\d*\.\d+(e[-+]?\d+)?|\d+\.?e[-+]?\d+)", re.IGNORECASE)
 
 type Rows = Iterator[tuple[list[str], NDArray[Any]]]
 
@@ -210,33 +216,62 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
     import pyarrow as pa
     import pyarrow.csv as csv_files  # type: ignore[import-untyped]
 
+    # where lines end in CR alone, one is all
+    lines = re.split(rb"\r\n?|\n", stream.readline(LARGEST) + stream.readline(LARGEST))[:2]
+    listed = any(map(QUOTED_LIST.search, lines))  # lists in quotes, which NumPy breaks into lines
     # a word may be a quotation mark, which files with tabs hold as it is
-    quotes = '"' if delimiter == "," else False
-    first = stream.readline()
+    quotes = '"' if delimiter == "," or listed else False
     how = {"delimiter": delimiter, "quoting": csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE}
-    head = next(csv.reader([first.decode("utf-8-sig")], **how), [])  # type: ignore[arg-type]
+    texts = [line.decode("utf-8-sig", "replace") for line in (*lines, b"")[:2]]
+    head, second = (next(csv.reader([line], **how), []) for line in texts)  # type: ignore[arg-type]
     if not head:
         raise InputError(f"{where} is empty: its first line names the columns, or holds a word and its numbers")
     if len(head) == 1 and ";" in head[0]:
         raise InputError(f"{where} has ';' between columns: write commas there, and points in decimal numbers")
-    names = [str(place) for place in range(len(head))] if all(map(is_written_number, head[1:])) and head[1:] else head
+    named = is_header(head, second)
+    names = (unquoted(head) if are_quoted(head) else head) if named else [str(place) for place in range(len(head))]
     # words may look like numbers; a column that only holds these must say that they are words
-    texts = {WORD if WORD in names else names[0]: pa.string()} if WORD in names or names is not head else {}
+    kinds = {WORD if WORD in names else names[0]: pa.string()} if WORD in names or not named else {}
     stream.seek(0)
     table = csv_files.open_csv(
         stream,
-        read_options=csv_files.ReadOptions(column_names=names, skip_rows=int(names is head), block_size=LARGEST),
-        parse_options=csv_files.ParseOptions(delimiter=delimiter, quote_char=quotes),
-        convert_options=csv_files.ConvertOptions(column_types=texts),
+        read_options=csv_files.ReadOptions(column_names=names, skip_rows=int(named), block_size=LARGEST),
+        parse_options=csv_files.ParseOptions(delimiter=delimiter, quote_char=quotes, newlines_in_values=listed),
+        convert_options=csv_files.ConvertOptions(column_types=kinds),
     )
     batches = iter(table)
     beginning = next(batches, None)
     columns = _columns_of(
         table.schema, where, lambda name: [] if beginning is None else beginning.column(name).to_pylist()
     )
-    yield from _rows(
-        (batch.select(columns) for batch in chain([beginning] if beginning else [], batches)), columns, where
-    )
+    rows = _rows((batch.select(columns) for batch in chain([beginning] if beginning else [], batches)), columns, where)
+    yield from rows if quotes else _without_quotes(rows)
+
+
+def _without_quotes(rows: Rows) -> Rows:
+    """Rows whose words lose the quotes that a writer put around them, if those that hold the first quotes have such."""
+    written: bool | None = None
+    for words, vectors in rows:
+        written = are_quoted(words) if written is None and any('"' in word for word in words) else written
+        yield unquoted(words) if written else words, vectors
+
+
+def is_header(first: Sequence[str], second: Sequence[str]) -> bool:
+    """True for a first line of a table that names or numbers its columns, in place of a word and its vector."""
+    word, *cells = first or [""]
+    if not cells or not all(is_written_number(cell) or LIST.fullmatch(cell) for cell in cells):
+        return True
+    if word in ("", WORD):
+        return numbers_columns(cells)
+    return len(cells) > 1 and bool(second) and numbers_columns(cells, second[1:])
+
+
+def refuse_numbers(words: Sequence[str], where: str) -> None:
+    """Refuse vectors without words, whose first numbers were read as words."""
+    if words and all(map(DECIMAL.fullmatch, words)):
+        raise InputError(
+            f"{where} has no words: its first column holds decimal numbers, such as {words[0]}; {WORDLESS}"
+        )
 
 
 def is_written_number(text: str | bytes) -> bool:
@@ -305,8 +340,10 @@ def _columns_of(schema: Any, where: str, cells: Callable[[str], Iterable[Any]]) 
         is_list = is_of.is_list(kind) or is_of.is_large_list(kind) or is_of.is_fixed_size_list(kind)
         return is_list and is_number(kind.value_type)
 
-    word = _only([field.name for field in schema if is_text(field.type)], (WORD,), "words (text)", schema, where)
-    vectors = [field.name for field in schema if is_vector(field.type)]
+    texts = [field.name for field in schema if is_text(field.type)]
+    lists = [name for name in texts if _holds_lists(cells(name))] if len(texts) > 1 else []
+    word = _only([name for name in texts if name not in lists], (WORD,), "words (text)", schema, where)
+    vectors = [field.name for field in schema if is_vector(field.type)] or lists
     if vectors:
         return [word, _only(vectors, VECTORS, "vectors (lists of numbers)", schema, where)]
     others = [field for field in schema if field.name != word]
@@ -358,23 +395,36 @@ def _only(columns: Sequence[str], names: Sequence[str], what: str, schema: Any, 
         return named[0] if named else columns[0]
     if columns:
         raise InputError(f"{where}: the columns {listed(list(columns))} hold {what}: call one of them {names[0]!r}")
-    raise InputError(f"{where} has the columns {listed(schema.names)}, and none holds {what}")
+    raise InputError(f"{where} has the columns {listed(schema.names)}, and none holds {what}: {WORDLESS}")
 
 
 def _rows(batches: Iterable[Any], columns: Sequence[str], where: str) -> Rows:
     """Words and vectors of record batches of some columns, the first of which holds the words."""
     begin, dimensions = 0, None
     for batch in batches:
-        for name, column in zip(columns, batch.columns, strict=True):
+        for name, column in zip(columns[1:], batch.columns[1:], strict=True):
             _refuse_missing(column, name, begin, where)
-        words = batch.column(0).cast("string").to_pylist()
-        if len(columns) > 2 or not hasattr(batch.column(1), "flatten"):
+        words = batch.column(0).cast("string").fill_null("").to_pylist()
+        if "string" in str(batch.column(1).type):
+            vectors = real_vectors(words, map(_written_list, batch.column(1).to_pylist()), where)
+        elif len(columns) > 2 or not hasattr(batch.column(1), "flatten"):
             vectors = np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns[1:]])
         else:
             vectors, dimensions = _listed(batch.column(1), words, dimensions, begin, where)
         if len(words):
             yield words, vectors
         begin += len(words)
+
+
+def _holds_lists(cells: Iterable[str | None]) -> bool:
+    """True where the first cell of a column of text is a list of numbers."""
+    return LIST.fullmatch(next(filter(None, cells), "")) is not None
+
+
+def _written_list(text: str) -> object:
+    """The numbers of a list that is written as text; the text itself where it holds others."""
+    parts = text.strip().strip("[]").replace(",", " ").split()
+    return list(map(float, parts)) if all(map(is_written_number, parts)) else text
 
 
 def _refuse_missing(column: Any, name: str, begin: int, where: str) -> None:

@@ -439,6 +439,10 @@ class TestSources:
             ("the 900\na\u0085b 100\n".encode(), {"the": 900, "a\u0085b": 100}, None),
             (b"</s> 0\nthe 1000\n", {"the": 1000}, "1 line without a word and a count .* line 1: '</s> 0'"),
             (b"the 1000\ncaf\xe9 100\n", {"the": 1000}, "1 line without .*line 2: 'caf.udce9 100'"),
+            (b"the;900\nNew York;100\n", {"the": 900, "New York": 100}, None),
+            (b"the\t900\rhe\t100\r", {"the": 900, "he": 100}, None),
+            (b',0\n",",900\n"""",100\n', {",": 900, '"': 100}, None),
+            (b'"\t500\n""""\t400\n"he"\t100\n', {'"': 500, '""""': 400, '"he"': 100}, None),
         ],
     )  # fmt: skip
     def test_a_comma_is_part_of_a_word_and_odd_lines_are_told(self, tmp_path, content, counts, passed_over):

@@ -97,9 +97,10 @@ def test_every_kind_of_corpus_gives_the_same_vectors(corpus, kv, tmp_path):
     corpus.to_parquet(tmp_path / "a.parquet")
     corpus.to_csv(tmp_path / "a.csv", index=False)
     corpus.to_csv(tmp_path / "a.tsv", index=False, sep="\t")
+    corpus.to_csv(tmp_path / "semicolons.csv", index=False, sep=";", decimal=",")
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    for end in ("parquet", "csv", "tsv", "jsonl"):
-        assert equal(sample, of(tmp_path / f"a.{end}", kv)), end
+    for name in ("a.parquet", "a.csv", "a.tsv", "semicolons.csv", "a.jsonl"):
+        assert equal(sample, of(tmp_path / name, kv)), name
 
 
 def test_an_instance_is_the_mean_of_the_words_around_it(kv):

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import bayesbias as bb
+from bayesbias.models import nuts
 from bayesbias.models.families import MOST_NUMBERS
 from tests.numbers.test_published_fits import FITS, LOOSER, distances_to_published
 
@@ -269,6 +270,16 @@ FEW = {"draws": 20, "chains": 1, "seed": 1, "sampler": {"tune": 20}}
 def test_models_that_are_none_are_refused(model, how, message, table):
     with pytest.raises(bb.InputError, match=message):
         bb.fit(table, model, **how)
+
+
+@pytest.mark.full
+def test_a_failure_of_a_sampler_comes_without_its_backtrace():
+    pytest.importorskip("nutpie")
+    with pm.Model() as model:
+        pm.Potential("none", pm.math.log(pm.Normal("x") * 0 - 1))
+    with pytest.raises(bb.InputError, match="RuntimeError: All initialization points") as failure:
+        nuts.run_nuts(model, 1, 5, np.random.default_rng(0), {"nuts_sampler": "nutpie", "tune": 5})
+    assert str(failure.value).endswith("Logp function returned error: ErrorCode(4)")
 
 
 def test_draws_that_do_not_fit_are_refused(built_in, table):

@@ -1,5 +1,6 @@
 """What debiasing breaks or leaves would go unseen: neighbours, groups that are still found, similarities."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias._support import phrases
 from bayesbias.comparison import SideEffects, change_report, effects
-from bayesbias.comparison.effects import _most_biased, _shared_vocabulary, recovery
+from bayesbias.comparison.effects import _most_biased, _shared_vocabulary, recovery, similarities
 from bayesbias.numerics.resampling import mean_interval, share_interval
 
 RATES = Path(__file__).parents[2] / "benchmarks/results/related/near_debiasing.csv"
@@ -632,6 +633,29 @@ def test_a_test_without_power_says_so():
     assert "The test has no power here: it did hardly better than chance before." in said
     assert "kept 60% (one word)" in said
     assert "nan" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Word 1,Word 2,Human (mean)\nhe,she,3\nNew York,city,1.5\n", None),
+        ("0,1,2\nhe,she,3\nNew York,city,1.5\n", None),
+        ("he;she;3\nNew York;city;1,5\n", None),
+        ("a\tb\tc\rhe\tshe\t3\rNew York\tcity\t1.5\r", None),
+        ('a b c\nhe she 3\n"New York" city 1.5\n', None),
+        ("a,b,c\nhe,she,3\nhe,,2\nboy,girl,much\nNew York,city,1.5\n", "2 lines without two words.*line 3: 'he,,2'"),
+    ],
+)
+def test_pairs_of_a_file_are_read_whatever_stands_between_them(tmp_path, text, told):
+    (tmp_path / "s.csv").write_text(text, newline="")
+    with pytest.warns(bb.errors.CoverageWarning, match=told) if told else nullcontext():
+        assert similarities(tmp_path / "s.csv") == [("he", "she", 3.0), ("New York", "city", 1.5)]
+
+
+def test_a_file_without_pairs_says_what_is_needed(tmp_path):
+    (tmp_path / "s.csv").write_text("a,b\nhe,she\n")
+    with pytest.raises(bb.InputError, match=r"s\.csv has 2 columns: three are needed, word, word and similarity"):
+        similarities(tmp_path / "s.csv")
 
 
 def test_similarities_that_are_all_alike(small, slice_vectors):

@@ -201,6 +201,15 @@ def test_a_file_is_named(made, tmp_path):
         bb.contrasts(made.post.filter(lambda node: node.name != "constant_data"))
 
 
+@pytest.mark.parametrize("dims", [("chain", "draw"), ("protected_word", "connection")])
+def test_stacked_coordinates_are_refused_and_nothing_is_written(made, dims, tmp_path):
+    stacked = made.post.copy()
+    stacked["posterior"] = xr.DataTree(made.post["posterior"].dataset.stack(cell=dims))
+    with pytest.raises(bb.InputError, match=r"cannot hold this fit: variable 'cell' is a MultiIndex.*; unstack it"):
+        bb.save_fit(stacked, tmp_path / "fit.nc")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["post", "related", "published", "adjusted", "framed"])
 def test_whole_fits_are_taken_from_memory_and_from_files(made, name, tmp_path):
     post = getattr(made, name)

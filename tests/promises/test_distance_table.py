@@ -87,6 +87,20 @@ def test_pandas_writer_says_what_it_leaves_out(table, tmp_path):
     assert len(pd.read_parquet(tmp_path / "t.parquet")) == len(table)
 
 
+@pytest.mark.parametrize(
+    ("sep", "decimal", "end"),
+    [("\t", ".", "\n"), (";", ".", "\n"), (";", ",", "\r\n"), (" ", ".", "\n"), (",", ".", "\r")],
+)
+def test_columns_may_be_apart_by_other_than_commas(table, tmp_path, sep, decimal, end):
+    words = table[:300].assign(group="New, York; city")
+    words.to_csv(tmp_path / "commas.csv", index=False)
+    words.to_csv(tmp_path / "t.csv", index=False, sep=sep, decimal=decimal, lineterminator=end)
+    tables = [bb.read_distance_table(tmp_path / name) for name in ("commas.csv", "t.csv")]
+    assert tables[0]["group"].unique().tolist() == ["New, York; city"]
+    pd.testing.assert_frame_equal(*tables)
+    assert tables[1]["distance"].tolist() == pytest.approx(words["distance"].tolist(), abs=1e-12)
+
+
 def test_a_file_that_lost_a_part_is_refused(table, tmp_path):
     import pyarrow.parquet as pq
 

@@ -1,6 +1,7 @@
 """Vectors that users hold in a table, a file or another library would not load, or load as other numbers."""
 
 import bz2
+import csv
 import gzip
 import json
 import lzma
@@ -18,7 +19,8 @@ import pyarrow as pa
 import pytest
 import xarray as xr
 from gensim.models import FastText, KeyedVectors
-from gensim.models.fasttext import save_facebook_model
+from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
+from gensim.test.utils import datapath
 
 import bayesbias as bb
 
@@ -34,6 +36,9 @@ MATRIX = np.random.default_rng(0).normal(size=(6, 5)).astype(np.float32)
 DIMENSIONS = [f"d{number}" for number in range(5)]
 WIDE = pd.DataFrame(MATRIX, index=WORDS, columns=DIMENSIONS).rename_axis("word").reset_index()
 LISTS = pd.DataFrame({"word": WORDS, "vector": [row.astype(float).tolist() for row in MATRIX]})
+
+# as NumPy writes arrays that are longer than a line
+ARRAYS = LISTS.assign(vector=[f"[{'\n '.join(map(str, row))}]" for row in LISTS["vector"]])
 
 
 def keyed():
@@ -95,6 +100,25 @@ FILES = {
     "glove.txt": lambda file: file.write_text(
         "\n".join(f"{word} {' '.join(map(str, row.tolist()))}" for word, row in zip(WORDS, MATRIX, strict=True))
     ),
+    "numbered.csv": lambda file: pd.DataFrame(MATRIX, WORDS).to_csv(file),
+    "numbered, and named.csv": lambda file: pd.DataFrame(MATRIX, WORDS).rename_axis("word").to_csv(file),
+    "numbered from one.csv": lambda file: pd.DataFrame(MATRIX, WORDS, range(1, 6)).rename_axis("w").to_csv(file),
+    "quotes doubled.tsv": lambda file: pd.DataFrame(MATRIX, WORDS).to_csv(file, sep="\t"),
+    "all in quotes.tsv": lambda file: WIDE.to_csv(file, sep="\t", index=False, quoting=csv.QUOTE_NONNUMERIC),
+    "lists.csv": lambda file: LISTS.to_csv(file, index=False),
+    "lists without names.csv": lambda file: LISTS.to_csv(file, index=False, header=False),
+    "lists.tsv": lambda file: LISTS.to_csv(file, sep="\t"),
+    "arrays.csv": lambda file: ARRAYS.to_csv(file),
+    "arrays.tsv": lambda file: ARRAYS.to_csv(file, sep="\t", index=False),
+    "lists.json": lambda file: file.write_text(json.dumps(ARRAYS.to_dict("records"))),
+    "ends in CR.csv": lambda file: WIDE.to_csv(file, index=False, lineterminator="\r"),
+    "ends in CR.txt": lambda file: file.write_text(
+        "6 5\r" + "".join(f"{word} {' '.join(map(str, row))}\r" for word, row in LISTS.to_numpy())
+    ),
+    "numbered.txt": lambda file: file.write_text(
+        " 0 1 2 3 4\n" + "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in LISTS.to_numpy())
+    ),
+    "model.safetensors": lambda file: static_model().save_pretrained(file.parent),
 }
 """What writes an embedding to a file."""
 
@@ -258,7 +282,6 @@ REFUSED = {
     "a missing number": (frame(x=[1.0, None, 2.0]), "row 2 of the column 'x' is missing"),
     "a missing vector": (frame(v=[[1.0], [2.0], None]), "row 3 of the column 'v' is missing"),
     "a number missing in a vector": (frame(v=[[1.0, 2.0], [1.0, None], [2.0, 3.0]]), r"'b' \(row 2\) lacks a number"),
-    "a missing word": (pd.DataFrame({"word": ["a", None], "x": [1.0, 2.0]}), "row 2 of the column 'word' is missing"),
     "complex numbers": (frame(x=[1j, 2j, 3j]), "row 1 of the column 'x' is 1j: give text and real numbers"),
     "complex vectors": (frame(v=[np.ones(2), np.ones(2), np.array([1j, 2])]), "row 3 of the column 'v' is array"),
     "a text among numbers": (frame(x=[1.0, "?", 2.0]), "row 2 of the column 'x' is '\\?', and others are numbers"),
@@ -407,7 +430,10 @@ BROKEN = {
     "o.csv": (b"word,x,y\na,1,2\nb,3\n", "cannot be read as CSV: CSV parse error: Expected 3 columns, got 2: b,3"),
     "p.csv": (b"word;x\na;1,5\n", "has ';' between columns: write commas there, and points"),
     "q.csv": (b"word,x\na,true\n", "row 1 of the column 'x' is True, no number"),
-    "r.csv": (b"word,x\na,1\n,2\n", "the word of vector 2 is empty"),
+    "zf.csv": (b".1,.2\n-3e-1,.4\n", r"has no words: .* decimal numbers, such as \.1; give a file with a column"),
+    "zg.tsv": (b"1.5e+00\t2\n.25\t3\n", "has no words: its first column holds decimal numbers"),
+    "zh.txt": (b"1.5e+00 2 3\n.25 3 4\n", "has no words: its first column holds decimal numbers"),
+    "zi.csv": (b'word,v\na,"[1, 2]"\nb,"[1, x]"\n', r"the vector of 'b' is '\[1, x\]': give real numbers in a list"),
     "s.json": (b'{"a": [1, 2], "b": [1]}', "the vector of 'b' has 1 number, and the first has 2"),
     "t.json": (b'{"a": [1, 2], "b": [1, null]}', "the vector of 'b' is .1, None.: give real numbers"),
     "u.json": (b'{"a": [1, 2], "b": ["1", "2"]}', "the vector of 'b' is .'1', '2'.: give real numbers"),
@@ -434,6 +460,86 @@ BROKEN = {
     "i.txt.xz": (lzma.compress(b"a 1 2\n" * 5000)[:-20], "truncated or damaged"),
     "j.csv.gz": (gzip.compress(b"word,x\na," + b"1" * (1 << 27)), "fill the memory|CSV"),
 }
+
+
+AS_IT_WAS = {
+    "whole.csv": ("he,1,2\nshe,3,4\n", {"he": [1, 2], "she": [3, 4]}),
+    "whole.txt": ("he 0 1\nshe 3 4\n", {"he": [0, 1], "she": [3, 4]}),
+    "years.csv": ("word,x,y\n1990,.5,2.5\n2000,1.5,.5\n", {"1990": [0.5, 2.5], "2000": [1.5, 0.5]}),
+    "decimals.txt": ("3.5 1 2\nhe 3 4\n", {"3.5": [1, 2], "he": [3, 4]}),
+    "other.csv": ("0,5,6\n1,7,8\n", {"0": [5, 6], "1": [7, 8]}),
+    "quotes.tsv": ('"\t1\t2\n""""\t3\t4\n"a"\t5\t6\n', {'"': [1, 2], '""""': [3, 4], '"a"': [5, 6]}),
+    "quoted.tsv": ('he\t1\t2\n"a"\t5\t6\n""\t5\t7\n', {"he": [1, 2], '"a"': [5, 6], '""': [5, 7]}),
+    "brackets.csv": ('word,x\n[1],2\n"[",3\n', {"[1]": [2], "[": [3]}),
+    "one.txt": ("he 1 2\r", {"he": [1, 2]}),
+}
+"""Files that look like those of other kinds, and what each has always held."""
+
+
+@pytest.mark.parametrize("name", AS_IT_WAS)
+def test_what_was_read_right_is_read_as_it_was(name, tmp_path):
+    text, vectors = AS_IT_WAS[name]
+    (tmp_path / name).write_text(text, newline="")
+    kv = bb.load_embedding(tmp_path / name)
+    assert {word: kv[word].tolist() for word in kv.index_to_key} == vectors
+
+
+@pytest.mark.parametrize("write", ["csv", "parquet", "json", "txt", "npz", "frame"])
+def test_an_empty_word_is_left_out_and_named(write, tmp_path):
+    frame, file = pd.DataFrame({"word": ["a", None, "b"], "x": [1.0, 2.0, 3.0]}), tmp_path / f"v.{write}"
+    match write:
+        case "csv" | "parquet":
+            getattr(frame, f"to_{write}")(file, index=False)
+        case "json":
+            frame.to_json(file, orient="records")
+        case "txt":
+            file.write_text("3 1\na 1\n 2\nb 3\n")
+        case "npz":
+            np.savez(file, words=["a", "", "b"], vectors=[[1.0], [2.0], [3.0]])
+    with pytest.warns(bb.errors.CoverageWarning, match="1 empty word left out, the first of vector 2, because nothing"):
+        kv = bb.load_embedding(frame if write == "frame" else file)
+    assert {word: kv[word].tolist() for word in kv.index_to_key} == {"a": [1], "b": [3]}
+
+
+def test_a_fasttext_model_loses_its_empty_word_alone(tmp_path):
+    model = FastText([["nurse", "", "farmer"]] * 20, vector_size=6, min_count=1, epochs=1, seed=1, bucket=50)
+    save_facebook_model(model, str(tmp_path / "v.bin"))
+    with pytest.warns(bb.errors.CoverageWarning, match="1 empty word left out"):
+        kv = bb.load_embedding(tmp_path / "v.bin")
+    assert set(kv.index_to_key) == {"nurse", "farmer"}
+    for word in ("nurse", "farmer", "dragon"):
+        np.testing.assert_allclose(kv.get_vector(word), model.wv.get_vector(word), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["lee_fasttext.bin", "non_ascii_fasttext.bin"])
+def test_fasttext_models_from_before_its_mark_are_read(name, tmp_path):
+    expected = load_facebook_vectors(datapath(name))
+    PACKINGS[".gz"](Path(datapath(name)), tmp_path / "packed.bin.gz")
+    for file in (datapath(name), tmp_path / "packed.bin.gz"):
+        kv = bb.load_embedding(file, words=[expected.index_to_key[3], "unheard"])
+        for word in (expected.index_to_key[3], "unheard"):
+            np.testing.assert_allclose(kv[word], expected.get_vector(word), rtol=1e-6)
+
+
+def test_a_static_model_beside_its_tokenizer_gives_what_the_model_gives(tmp_path):
+    mapping, weights = np.array([0, 1, 1, 2, 3, 4]), np.array([1, 2, 0.5, 1, 1, 1])
+    for number, options in enumerate(({"weights": weights}, {"weights": weights, "token_mapping": mapping})):
+        static_model(**options).save_pretrained(tmp_path / str(number))
+        kv, expected = map(bb.load_embedding, (tmp_path / str(number) / "model.safetensors", static_model(**options)))
+        assert kv.index_to_key == expected.index_to_key == WORDS
+        np.testing.assert_allclose(kv.vectors, expected.vectors, rtol=1e-6)
+    (tmp_path / "1" / "tokenizer.json").unlink()
+    with pytest.raises(bb.InputError, match=r"holds the tensors .*mapping.*tokenizer\.json beside it; else load"):
+        bb.load_embedding(tmp_path / "1" / "model.safetensors")
+
+
+def test_words_of_a_trusted_archive_may_be_objects(tmp_path):
+    np.savez(tmp_path / "o.npz", words=np.array(WORDS, dtype=object), vectors=MATRIX)
+    with pytest.raises(bb.InputError, match=r"o\.npz holds words as objects, .*pass trust_pickle=True .*, or save"):
+        bb.load_embedding(tmp_path / "o.npz")
+    assert_same(bb.load_embedding(tmp_path / "o.npz", trust_pickle=True))
+    assert_same(bb.load_embedding(tmp_path / "o.npz", ["nurse"], trust_pickle=True), ["nurse"])
+    assert_same(bb.load_embedding(tmp_path / "o.npz", trust_pickle=True, mmap=True))
 
 
 def test_the_row_is_named_that_makes_a_column_of_parquet_text(tmp_path):

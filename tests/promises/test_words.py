@@ -6,6 +6,7 @@ import pickle
 import re
 import unicodedata
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -173,6 +174,55 @@ def test_plain_list_and_pairs_of_ones_own(written):
     assert (words.name, tuple(words)) == ("l", ("b", "a"))
     pairs = bb.load_list(written('kind = "pairs"\nname = "p"\npairs = [["he", "she"]]\n'))
     assert (pairs.name, tuple(pairs)) == ("p", (("he", "she"),))
+
+
+PAIRS = (("man", "woman"), ("he", "she"))
+IN_TEXT = {
+    "he\nshe\n": ("he", "she"),
+    "\ufeffNew York\r\n\r\nWashington, D.C.\r\n he": ("New York", "Washington, D.C.", "he"),
+    '"New York, NY"\rhe\r': ("New York, NY", "he"),
+    "0\nhe\nshe\n": ("he", "she"),
+    ",0\n0,he\n1,she\n": ("he", "she"),
+    "1\n2\n3\n": ("1", "2", "3"),
+    "0\n": ("0",),
+    "man,woman\r\nhe,she\r\n": PAIRS,
+    "man;woman\nhe; she": PAIRS,
+    "man\twoman\rhe\tshe\r": PAIRS,
+    ",0,1\n0,man,woman\n1,he,she\n": PAIRS,
+}
+
+
+@pytest.mark.parametrize("name", ["l.txt", "l.csv", "l"])
+@pytest.mark.parametrize("text", IN_TEXT)
+def test_a_list_may_be_text_with_a_word_or_a_pair_a_line(tmp_path, text, name):
+    (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+    held = bb.load_list(tmp_path / name)
+    assert (held.name, tuple(held)) == ("l", IN_TEXT[text])
+
+
+def test_a_list_in_text_goes_wherever_the_path_of_a_list_goes(tmp_path, slice_vectors):
+    words, pairs = tmp_path / "words.txt", tmp_path / "pairs.csv"
+    words.write_text("nurse\nengineer\n")
+    pairs.write_text("man,woman\nhe,she\nboy\n")
+    told = "pairs.csv: 1 line without two words passed over, the first is line 3: 'boy'"
+    with pytest.warns(bb.errors.CoverageWarning, match=told):
+        placed = bb.axis(slice_vectors, pairs).with_words(words)
+    assert (placed.poles.pairs, placed.words) == (PAIRS, ("nurse", "engineer"))
+    with pytest.warns(bb.errors.CoverageWarning, match=told):
+        after = bb.debias(slice_vectors, "project", definitional=pairs)
+    np.testing.assert_array_equal(after.vectors, bb.debias(slice_vectors, "project", definitional=list(PAIRS)).vectors)
+    with pytest.raises(bb.InputError, match="a list of words: give pairs of words"):
+        bb.debias(slice_vectors, "project", definitional=str(words))
+
+
+def test_a_list_in_toml_stays_one_under_any_name_and_faults_are_named(tmp_path):
+    file = tmp_path / "l.txt"
+    file.write_text('kind = "list"\nname = "n"\nwords = ["a,b"]\n')
+    assert tuple(bb.load_list(file)) == ("a,b",)
+    for text, message in (("words = [", "is not a TOML file"), ("a,b,c\nd,e,f\n", "has 3 columns: a list has one")):
+        file.write_text(text)
+        with pytest.raises(bb.InputError, match=rf"l\.txt {message}"):
+            bb.load_list(file)
 
 
 WORDS_FAULTS = [

@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from inspect import Parameter
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -277,9 +278,9 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
 
 
 def _kept(option: Any, name: str) -> Any:
-    """An option as it is recorded: an axis as its pairs, and as a list what could be read once only."""
-    if isinstance(option, Iterator):
-        return list(option)
+    """An option as it is recorded: an axis as its pairs, a path as text, as a list what could be read once only."""
+    if isinstance(option, Iterator | Path):
+        return str(option) if isinstance(option, Path) else list(option)
     return pairs_of(option, name) if name in PAIRED and hasattr(option, "poles") else option
 
 
