@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
 from bayesbias.errors import InputError, agreed, listed, many
-from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
+from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, beyond_rounding, equal_rows, unit_rows
 from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.vectors import Case, about, composed_of, composed_sentences, find_words, rows_of
@@ -23,16 +23,12 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 LISTS = "The poles are two lists, not pairs: what the words of a list share beside the opposition does not cancel."
-ROUNDING = 1e-14
-"""Variance of places over templates, in squared cosine distance, that is rounding of single precision."""
 LEAST_SAMPLE = 100
 """Words of the vocabulary without which an axis has no errors."""
 POWERS = 3
 """Powers of frequency that places are adjusted for."""
 NAMED = 5
 """Pairs left out that a headline names."""
-NO_LENGTH = 1e-6
-"""Length of an offset below which its two words have one vector."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class FoundPoles:
         """Those of the keys whose vectors make the axis: not words of pairs of which the embedding lacks the other."""
         vectors = self.strata.vectors
         used = np.any([member.any(axis=0) for member in self.strata.members], axis=0)
-        near = (vectors @ vectors[used].T > 1 - NO_LENGTH**2 / 2).any(axis=1)  # of words with one vector, one is used
+        near = equal_rows(vectors, vectors[used]).any(axis=1)  # of words with one vector, one is used
         return frozenset(key for key, is_near in zip(self.keys, near, strict=True) if is_near)
 
     @property
@@ -105,12 +101,12 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPol
 
 def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:
     kept, rows, doubled, flat = [], [], [], []
-    first = (vectors @ vectors.T > 1 - NO_LENGTH**2 / 2).argmax(axis=1)  # of words with one vector, the first
+    first = equal_rows(vectors, vectors).argmax(axis=1)  # of words with one vector, the first
     for low, high in poles.pairs:
         if low not in row_of or high not in row_of:
             continue
         places = (first[row_of[low]], first[row_of[high]])
-        if np.linalg.norm(vectors[places[1]] - vectors[places[0]]) < NO_LENGTH:
+        if places[0] == places[1]:
             flat.append(f"{low} and {high}")
         elif places in rows:
             doubled.append(f"{low} and {high}")
@@ -151,7 +147,7 @@ def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, k
     if shared:
         raise InputError(f"{keys[min(shared)]!r} stands at both poles of the axis {poles.name}")
     strata = Strata(vectors, tuple(members))
-    if np.linalg.norm(strata.weights @ vectors) < NO_LENGTH:
+    if not beyond_rounding(strata.weights @ vectors).any():
         raise InputError(f"the poles of the axis {poles.name} have one vector: there is nothing between them")
     return FoundPoles(poles, (), tuple(kept), strata, keys, (LISTS,))
 
@@ -401,7 +397,7 @@ def template_errors(
     whole = replace(bare, **errors._places(*vocabulary))
     squares = (whole.places**2).sum(axis=0) / max(count - 1, 1)
     size, pairs = float(squares.mean()), sample_pairs(whole.apart, np.random.default_rng([seed, 1]))
-    if count == 1 or size < ROUNDING:
+    if count == 1 or size <= NOTHING**2:
         return replace(
             errors,
             turns=np.zeros_like(turns),

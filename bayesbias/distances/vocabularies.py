@@ -19,7 +19,7 @@ from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedn
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, install, listed, many, shown, warn, within
-from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.numerics.arrays import FloatArray, beyond_rounding, unit_rows
 from bayesbias.numerics.related import PairSample, near_weights, root_of, sample_pairs, variograms
 from bayesbias.vectors import Case, Embedding, find_concepts, find_keys, opened, opened_by_name, rows_of
 from bayesbias.vectors.lookup import SAMPLE as SAMPLE
@@ -169,7 +169,8 @@ def measured_relatedness(
             "the whole embedding, or load the words of the lists from it with load_embedding(path, words=lists), which "
             f"keeps a sample of the others; {COMMON_WORDS}"
         )
-    if not np.ptp(unit_rows(drawn.vectors), axis=0).any():
+    units = unit_rows(drawn.vectors)
+    if not beyond_rounding(units - units[0]).any():
         return "all vectors of the embedding have one direction: look at where they come from"
     half = [_half_units(looked, words) for words in (protected, attributes)]
     ranked = [looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes)]
@@ -212,7 +213,8 @@ def _read_off(drawn: SampledWords, ranks: NDArray[np.int32] | None, **own: Any) 
     by_list = [attributes[[place[word] for word in words]] for _, role, words in own["lists"] if role != PROTECTED]
     means = np.stack([listed.mean(axis=0, dtype=float) for listed in by_list])
     # what several lists share says nothing of how distances to one list differ from those to another
-    fields = (means - means.mean(axis=0) if len(means) > 1 else means) @ vectors.T
+    differing = beyond_rounding(means - means.mean(axis=0))
+    fields = (differing if differing.any() else means[:1]) @ vectors.T
     fields -= (fields @ everywhere / len(vectors))[:, None]
     spread = np.sqrt(fields**2 @ everywhere / len(vectors))
     curve: FloatArray = variograms(fields[spread > 0] / spread[spread > 0, None], pairs, everywhere).mean(axis=0)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of
 from bayesbias.errors import CoverageWarning, InputError, agreed, listed, shown, warn
-from bayesbias.numerics.arrays import FloatArray, IntArray, first_alike, unit_rows
+from bayesbias.numerics.arrays import FloatArray, IntArray, beyond_rounding, first_alike, unit_rows
 from bayesbias.numerics.related import drawing_rates
 from bayesbias.words import WordLists, subtag
 
@@ -28,7 +28,6 @@ Twins = Literal["once", "keep"]
 TWINS = ("once", "keep")
 SHOWN = 8  # words that a sentence names
 DOTTED = ("tr", "az")  # languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)
-NOTHING = 1e-6  # length of the mean of unit vectors below which they have no common direction
 NO_BREAK = "\N{NO-BREAK SPACE}"
 BLANKS = (" ", "_", NO_BREAK)
 
@@ -111,7 +110,7 @@ def find_concepts(
     present = {name: tuple(form for form in forms if form in words_found.keys) for name, forms in concepts.items()}
     result = FoundConcepts(words_found, {name: forms for name, forms in present.items() if forms})
     for name, forms in result.concepts.items():
-        if len(forms) > 1 and np.linalg.norm(result.units([name])) < NOTHING:
+        if len(forms) > 1 and not beyond_rounding(result.units([name])).any():
             raise InputError(f"the vectors of the forms {', '.join(forms)} cancel out: take one of them")
     return result
 
