@@ -65,6 +65,13 @@ class FoundWords:
         place = {word: i for i, word in enumerate(self.keys)}
         return self.vectors[[place[word] for word in words]]
 
+    @property
+    def at_one(self) -> FoundWords:
+        """The same with one vector for words whose directions are equal but for rounding: that of the first."""
+        first, units = first_alike(self.vectors), unit_rows(self.vectors)
+        apart = beyond_rounding(units - units[first]).any(axis=1)
+        return replace(self, vectors=self.vectors[np.where(apart, np.arange(len(first)), first)])
+
 
 @dataclass(frozen=True)
 class FoundConcepts:
@@ -106,7 +113,8 @@ def find_concepts(
     kv: KeyedVectors, concepts: Mapping[str, Sequence[str]], case: Case = "as-is", language: str | None = None
 ) -> FoundConcepts:
     """Concepts of an embedding: all forms are looked up, as :func:`find_words` does."""
-    words_found = find_words(kv, dict.fromkeys(form for forms in concepts.values() for form in forms), case, language)
+    every = dict.fromkeys(form for forms in concepts.values() for form in forms)
+    words_found = find_words(kv, every, case, language).at_one
     present = {name: tuple(form for form in forms if form in words_found.keys) for name, forms in concepts.items()}
     result = FoundConcepts(words_found, {name: forms for name, forms in present.items() if forms})
     for name, forms in result.concepts.items():
