@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
 from bayesbias.errors import InputError, agreed, listed, many
-from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, beyond_rounding, equal_rows, unit_rows
-from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
+from bayesbias.numerics.arrays import NOTHING, SAME, FloatArray, IntArray, beyond_rounding, equal_rows, unit_rows
+from bayesbias.numerics.offsets import MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.vectors import Case, about, composed_of, composed_sentences, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
@@ -134,11 +134,15 @@ def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, k
 
 
 def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:
-    kept, members = [], []
+    kept, members, again = [], [], []
     for sign, (name, words) in zip((-1.0, 1.0), poles.lists, strict=True):
         rows = {row_of[word]: word for word in reversed(words) if word in row_of}
         if not rows:
             raise InputError(f"no word of the pole {name!r} is in the embedding: it asks for {listed(list(words))}")
+        own = vectors[list(rows)]
+        later = np.triu(equal_rows(own, own), 1).any(axis=1)  # words stand in reverse: the first of equal ones stays
+        again += [word for word, left_out in zip(rows.values(), later, strict=True) if left_out]
+        rows = {row: word for row, word in rows.items() if word not in again}
         member = np.zeros((len(rows), len(vectors)))
         member[np.arange(len(rows)), list(rows)] = sign
         members.append(member)
@@ -149,7 +153,8 @@ def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, k
     strata = Strata(vectors, tuple(members))
     if not beyond_rounding(strata.weights @ vectors).any():
         raise InputError(f"the poles of the axis {poles.name} have one vector: there is nothing between them")
-    return FoundPoles(poles, (), tuple(kept), strata, keys, (LISTS,))
+    notes = [f"Words with the vector of another word of their list are left out: {listed(again)}."] if again else []
+    return FoundPoles(poles, (), tuple(kept), strata, keys, (LISTS, *notes))
 
 
 @dataclass(frozen=True)
@@ -319,7 +324,7 @@ class Scatter:
         return result
 
     def _kernel(self, similarity: FloatArray) -> FloatArray:
-        return np.where(similarity > SAME, 1.0, self.curve[similarity_bins(similarity)])
+        return np.where(similarity > 1 - SAME, 1.0, self.curve[similarity_bins(similarity)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedn
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, install, listed, many, shown, warn, within
-from bayesbias.numerics.arrays import NOTHING, FloatArray, beyond_rounding, unit_rows
+from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.related import PairSample, near_weights, root_of, sample_pairs, variograms
 from bayesbias.vectors import Case, Embedding, find_concepts, find_keys, opened, opened_by_name, rows_of
 from bayesbias.vectors.lookup import SAMPLE as SAMPLE
@@ -170,15 +170,11 @@ def measured_relatedness(
             f"keeps a sample of the others; {COMMON_WORDS}"
         )
     units = unit_rows(drawn.vectors)
-    apart = beyond_rounding(units - units[0])
-    if not apart.any():
-        return "all vectors of the embedding have one direction: look at where they come from"
+    apart = units - units[0]
     for role, words in (("protected", protected), ("attribute", attributes)):
         blocks = (looked.units(words[begin : begin + ROWS]) for begin in range(0, len(words), ROWS))
         if words and not any(np.abs(apart @ block.T).max() > NOTHING for block in blocks):
-            return (
-                f"each {role} word is as far from all words outside of the lists: look at where the vectors come from"
-            )
+            return f"each {role} word is as far from all words outside of the lists: look at where vectors come from"
     half = [_half_units(looked, words) for words in (protected, attributes)]
     ranked = [looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes)]
     several = [(i, form) for i, word in enumerate(attributes) if len(concepts[word]) > 1 for form in concepts[word]]

@@ -106,11 +106,8 @@ NO_DIRECTION = "the mean vector of a target set is 0 and has no direction"
 
 def _directed(sets: Sets) -> FloatArray:
     """Mean vectors (sets, d): 0 where the words of a set cancel out but for rounding."""
-    return beyond_rounding(np.stack([vectors.mean(axis=0) for vectors in sets]), [_longest(each) for each in sets])
-
-
-def _longest(vectors: FloatArray) -> float:
-    return float(np.linalg.norm(vectors, axis=1).max())
+    lengths = [np.linalg.norm(vectors, axis=1).max() for vectors in sets]
+    return beyond_rounding(np.stack([vectors.mean(axis=0) for vectors in sets]), lengths)
 
 
 def rnd(targets: Sets, attributes: Sets, distance: str = "norm") -> Measured:
@@ -341,7 +338,7 @@ def semaxis(targets: Sets, attributes: Sets) -> Measured:
     Positive is towards the first attribute set.
     """
     ends = np.stack([vectors.mean(axis=0) for vectors in attributes])
-    axis = beyond_rounding(ends[0] - ends[1], max(map(_longest, attributes)))
+    axis = beyond_rounding(ends[0] - ends[1], np.linalg.norm(np.vstack(attributes), axis=1).max())
     if not axis.any():
         return no_value("both attribute sets have one mean, so there is no axis", sum(map(len, targets)))
     sides = [unit_products(vectors, unit_rows(axis[None])[0]) for vectors in targets]
