@@ -38,7 +38,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import FREQUENCY, check_used
 from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.estimates import Estimates
-from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals
 from bayesbias.numerics.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias.numerics.related import root_of
@@ -601,7 +601,8 @@ def summary_of(
 
 def above_zero(mean: FloatArray, sd: FloatArray, freedom: float | FloatArray) -> FloatArray:
     """Probability above 0; of no error and no difference one half."""
-    z = np.divide(mean, sd, out=np.sign(mean) * np.inf, where=sd > 0)
+    sure = np.where(np.abs(mean) > NOTHING, np.copysign(np.inf, mean), 0.0)
+    z = np.divide(mean, sd, out=sure, where=sd > NOTHING)
     value: FloatArray = stdtr(freedom, np.where(np.isnan(z), 0.0, z))
     return value
 

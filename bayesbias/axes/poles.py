@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
 from bayesbias.errors import InputError, agreed, listed, many
-from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
-from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
+from bayesbias.numerics.arrays import NOTHING, SAME, FloatArray, IntArray, beyond_rounding, equal_rows, unit_rows
+from bayesbias.numerics.offsets import MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.vectors import Case, about, composed_of, composed_sentences, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
@@ -23,16 +23,12 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 LISTS = "The poles are two lists, not pairs: what the words of a list share beside the opposition does not cancel."
-ROUNDING = 1e-14
-"""Variance of places over templates, in squared cosine distance, that is rounding of single precision."""
 LEAST_SAMPLE = 100
 """Words of the vocabulary without which an axis has no errors."""
 POWERS = 3
 """Powers of frequency that places are adjusted for."""
 NAMED = 5
 """Pairs left out that a headline names."""
-NO_LENGTH = 1e-6
-"""Length of an offset below which its two words have one vector."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class FoundPoles:
         """Those of the keys whose vectors make the axis: not words of pairs of which the embedding lacks the other."""
         vectors = self.strata.vectors
         used = np.any([member.any(axis=0) for member in self.strata.members], axis=0)
-        near = (vectors @ vectors[used].T > 1 - NO_LENGTH**2 / 2).any(axis=1)  # of words with one vector, one is used
+        near = equal_rows(vectors, vectors[used]).any(axis=1)  # of words with one vector, one is used
         return frozenset(key for key, is_near in zip(self.keys, near, strict=True) if is_near)
 
     @property
@@ -105,12 +101,12 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPol
 
 def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:
     kept, rows, doubled, flat = [], [], [], []
-    first = (vectors @ vectors.T > 1 - NO_LENGTH**2 / 2).argmax(axis=1)  # of words with one vector, the first
+    first = equal_rows(vectors, vectors).argmax(axis=1)  # of words with one vector, the first
     for low, high in poles.pairs:
         if low not in row_of or high not in row_of:
             continue
         places = (first[row_of[low]], first[row_of[high]])
-        if np.linalg.norm(vectors[places[1]] - vectors[places[0]]) < NO_LENGTH:
+        if places[0] == places[1]:
             flat.append(f"{low} and {high}")
         elif places in rows:
             doubled.append(f"{low} and {high}")
@@ -138,11 +134,15 @@ def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, k
 
 
 def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:
-    kept, members = [], []
+    kept, members, again = [], [], []
     for sign, (name, words) in zip((-1.0, 1.0), poles.lists, strict=True):
         rows = {row_of[word]: word for word in reversed(words) if word in row_of}
         if not rows:
             raise InputError(f"no word of the pole {name!r} is in the embedding: it asks for {listed(list(words))}")
+        own = vectors[list(rows)]
+        later = np.triu(equal_rows(own, own), 1).any(axis=1)  # words stand in reverse: the first of equal ones stays
+        again += [word for word, left_out in zip(rows.values(), later, strict=True) if left_out]
+        rows = {row: word for row, word in rows.items() if word not in again}
         member = np.zeros((len(rows), len(vectors)))
         member[np.arange(len(rows)), list(rows)] = sign
         members.append(member)
@@ -151,9 +151,10 @@ def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, k
     if shared:
         raise InputError(f"{keys[min(shared)]!r} stands at both poles of the axis {poles.name}")
     strata = Strata(vectors, tuple(members))
-    if np.linalg.norm(strata.weights @ vectors) < NO_LENGTH:
+    if not beyond_rounding(strata.weights @ vectors).any():
         raise InputError(f"the poles of the axis {poles.name} have one vector: there is nothing between them")
-    return FoundPoles(poles, (), tuple(kept), strata, keys, (LISTS,))
+    notes = [f"Words with the vector of another word of their list are left out: {listed(again)}."] if again else []
+    return FoundPoles(poles, (), tuple(kept), strata, keys, (LISTS, *notes))
 
 
 @dataclass(frozen=True)
@@ -323,7 +324,7 @@ class Scatter:
         return result
 
     def _kernel(self, similarity: FloatArray) -> FloatArray:
-        return np.where(similarity > SAME, 1.0, self.curve[similarity_bins(similarity)])
+        return np.where(similarity > 1 - SAME, 1.0, self.curve[similarity_bins(similarity)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,7 +402,7 @@ def template_errors(
     whole = replace(bare, **errors._places(*vocabulary))
     squares = (whole.places**2).sum(axis=0) / max(count - 1, 1)
     size, pairs = float(squares.mean()), sample_pairs(whole.apart, np.random.default_rng([seed, 1]))
-    if count == 1 or size < ROUNDING:
+    if count == 1 or size <= NOTHING**2:
         return replace(
             errors,
             turns=np.zeros_like(turns),

@@ -25,10 +25,9 @@ from bayesbias.distances.distances import refuse_rows, refuse_twice
 from bayesbias.errors import InputError, many, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
-from bayesbias.metrics.definition import NOTHING
 from bayesbias.metrics.queries import every_word, word_lists_of
 from bayesbias.models import fit
-from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.numerics.arrays import FloatArray, row_differences, unit_rows
 from bayesbias.vectors import Case, Embedding, opened, rows_of
 from bayesbias.vectors.lookup import in_all
 from bayesbias.words import pairs_given, words_given
@@ -450,8 +449,8 @@ def _products(
     The differences are those of the pairs' unit vectors, or of raw ones.
     """
     first, second = (kv.vectors[rows_of(kv, side)].astype(np.float64) for side in zip(*pairs, strict=True))
-    apart = first - second if raw else unit_rows(first) - unit_rows(second)
-    same = np.abs(apart).max(axis=1) < NOTHING
+    apart = row_differences(first, second) if raw else row_differences(unit_rows(first), unit_rows(second))
+    same = ~apart.any(axis=1)
     if same.any():
         name = "/".join(pairs[int(np.flatnonzero(same)[0])])
         raise InputError(f"in {setting.label} the words of the pair {name} have one direction: leave it out")

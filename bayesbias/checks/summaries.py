@@ -18,7 +18,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.families import family_of
 from bayesbias.models.tree import EFFECTS, Fit, read_distances
 from bayesbias.models.weights import whole_weights
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.resampling import clustered_contrast, shortest_interval, sorted_interval, t_ends
 from bayesbias.words import counterparts
 
@@ -121,9 +121,6 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     table = table.assign(**{column: table[column].astype("string") for column in dims})
     table.attrs |= {"prob": prob, "ci_kind": ci_kind, "notes": tuple(filter(None, [family_of(result.spec).caution]))}
     return table
-
-
-NO_SPREAD = 1e-12  # standard errors below this are rounding, in cosine distance: the attribute words agree
 
 
 @dataclass(frozen=True, repr=False)
@@ -255,7 +252,7 @@ def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -
         reason = "no protected word has distances under both connections"
     elif np.isnan(contrast.se):
         reason = "a list has one attribute word only, so that its spread is not known"
-    elif contrast.se < NO_SPREAD:
+    elif contrast.se <= NOTHING:
         reason = "the attribute words do not differ in what they contribute"
     low, high = t_ends(contrast.estimate, contrast.se, contrast.df, prob)
     return ClusterInterval(first, second, prob, contrast.estimate, contrast.se, contrast.df, low, high, words, reason)

@@ -18,6 +18,7 @@ from bayesbias.checks.confounds import Balance, balance
 from bayesbias.distances import distance_table, relatedness
 from bayesbias.distances.list_coverage import entries_of, too_short
 from bayesbias.errors import InputError, listed, many
+from bayesbias.numerics.arrays import SAME
 from bayesbias.vectors import Embedding, about, find_concepts, find_keys, opened
 from bayesbias.words import WordLists, bundled_controls, load_words
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from bayesbias.vectors.lookup import FoundConcepts
 
 NEAR = 0.9  # cosine similarity above which two words are nearly one
-SAME = 1 - 1e-6
 BLOCK = 1_000
 LEAST_WORTH = 2.0  # effective words of a list below which it is little more than one topic
 HALF = 0.5
@@ -303,7 +303,7 @@ def _near(
                 continue
             where = " and ".join(dict.fromkeys([*places[first], *places[second]]))
             same = not set(places[first]).isdisjoint(places[second])
-            rows.append((first, second, where, same, 1.0 if cosine > SAME else cosine))
+            rows.append((first, second, where, same, 1.0 if cosine > 1 - SAME else cosine))
     return pd.DataFrame(rows, columns=PAIRS).sort_values("cosine", ascending=False, kind="stable", ignore_index=True)
 
 

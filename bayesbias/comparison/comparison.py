@@ -22,7 +22,6 @@ from bayesbias.comparison.change_report import front_of, route, sections_of, ver
 from bayesbias.comparison.sides import (
     MEANINGS,
     ROWS,
-    SAME,
     BeforeAfter,
     drawn_sides,
     fixed_values,
@@ -57,7 +56,7 @@ from bayesbias.models.weights import (
     row_sums,
     why_no_association,
 )
-from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of, labelled
 
@@ -643,7 +642,7 @@ class Comparison(Result):
         words = moved.groupby(self.data.attribute[rows]).mean()
         error, freedom = float(words.std() / np.sqrt(len(words))) if len(words) > 1 else 0.0, len(words) - 1
         mean, sd = table[["mean", "sd"]].to_numpy()[0].tolist()
-        if error > max(sd, SAME):  # more than rounding
+        if error > max(sd, NOTHING):  # more than rounding
             reach = stdtrit(freedom, (1 + prob) / 2) * error
             table.loc[0, ["sd", "low", "high"]] = error, mean - reach, mean + reach
             table.loc[0, "p_closer"] = stdtr(freedom, -mean / error)

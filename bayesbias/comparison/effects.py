@@ -33,6 +33,7 @@ from bayesbias.numerics.arrays import (
     cosine_distances,
     mean_unit,
     nearest_rows,
+    spanned,
     unit_rows,
     unit_single,
 )
@@ -276,7 +277,7 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
         biased, sides = _most_biased(shared, topics, count)
         means = np.array([mean_unit(shared.before[part].astype(np.float64)) for part in parts])
         # orthonormal directions of the differences of means, which are taken out of the words below
-        directions = np.linalg.svd(means[1:] - means[0], full_matrices=False)[2]
+        directions, _ = spanned(means[1:] - means[0])
         left = shared.before[biased].astype(np.float64)
         drawn.append((unit_rows(left - left @ directions.T @ directions).astype(np.float32), sides))
     pieces = []

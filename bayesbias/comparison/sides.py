@@ -22,14 +22,13 @@ from bayesbias.errors import InputError, listed, within
 from bayesbias.estimates import Estimates
 from bayesbias.models.functionals import Fields, cell_draws
 from bayesbias.models.weights import DIFFERENCE, RAW, Cells, Sums, stacked
-from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.mixtures import Empirical, Law, Normals
 
 Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
 LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
-SAME = 1e-6  # differences of distances below this are rounding of vectors in single precision
 EQUAL = 1e-3  # of the sum and the difference of two values, the share of the smaller below which their sizes are equal
 SURE = 0.945  # probability from which on the whole list's outcome is named: that of one side of an 89% interval
 PARTLY = 0.05  # share of unchanged distances from which on a note says that there are such
@@ -107,9 +106,9 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
 def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | None:
     """The change that all differences (pairs,) at these places have in common, or None where they vary."""
     here = differences[places]
-    if np.ptp(here) > SAME:
+    if np.ptp(here) > NOTHING:
         return None
-    return 0.0 if abs(here.mean()) <= SAME else float(here.mean())
+    return 0.0 if abs(here.mean()) <= NOTHING else float(here.mean())
 
 
 def _distances(name: str, table: pd.DataFrame) -> Distances:
@@ -221,7 +220,7 @@ def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float]
         f"{label}: every distance of {names[k]} words changed by exactly {value:.4g}, which is taken as known."
         for k, value in fixed.items()
     ]
-    same = np.abs(change) <= SAME
+    same = np.abs(change) <= NOTHING
     for k, name in enumerate(names):
         share = same[data.connection == k].mean()
         if k not in fixed and share >= PARTLY:
@@ -367,7 +366,7 @@ def fixed_values(data: Distances, values: FloatArray) -> dict[int, float]:
 
     One attribute word alone shows nothing about others, unless no value of the table is other than 0.
     """
-    nothing = bool((np.abs(values) <= SAME).all())
+    nothing = bool((np.abs(values) <= NOTHING).all())
     fixed = {}
     for k in range(len(data.connections)):
         rows = data.connection == k

@@ -41,7 +41,7 @@ from bayesbias.models.weights import (
     whole_weights,
     why_no_association,
 )
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Normals, false_sign_rates, pooled_rows, s_values
 from bayesbias.numerics.related import root_of
 from bayesbias.words import CONTROLS, OTHER, OWN, controls_of, labelled
@@ -70,7 +70,6 @@ protected word's distances to the vocabulary: .03 in cosine distance for Google 
 
 
 SIGN_RATE = 0.025  # expected share of wrong signs among the words that are named together
-EQUAL = 1e-6  # difference of two groups' mean distances below which they are equal, in single precision
 
 
 def named_together(below: FloatArray) -> NDArray[np.bool_]:
@@ -140,7 +139,7 @@ def equal_groups(data: Distances) -> bool:
     """
     rows = pd.DataFrame({"group": data.groups[data.word], "attribute": data.attribute, "distance": data.y})
     means = rows.pivot_table("distance", "attribute", "group").to_numpy()
-    return bool(means.shape[1] > 1 and np.ptp(means, axis=1).max() < EQUAL)  # False where a mean is missing
+    return bool(means.shape[1] > 1 and np.ptp(means, axis=1).max() <= NOTHING)  # False where a mean is missing
 
 
 def _of_connections(result: Fit, cells: Cells, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:

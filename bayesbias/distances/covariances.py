@@ -17,7 +17,7 @@ from bayesbias._support.arguments import MOST, several
 from bayesbias._support.files import from_json, read_arrays, to_json
 from bayesbias._support.results import Result
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.related import (
     Components,
     PairSample,
@@ -407,7 +407,7 @@ class Relatedness(Result):
         place = {word: i for i, word in enumerate(self.protected_words)}
         apart = self.protected[[place[word] for word in words]].astype(float) - self.centre
         lengths = np.linalg.norm(apart, axis=1, keepdims=True)
-        units = np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0)
+        units = np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > NOTHING)
         raw: FloatArray = self.protected_curve[similarity_bins(units @ units.T)]
         np.fill_diagonal(raw, 1.0)
         return raw

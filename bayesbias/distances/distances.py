@@ -28,7 +28,7 @@ from bayesbias.distances.dataframe import (
 )
 from bayesbias.distances.list_coverage import Coverage
 from bayesbias.errors import InputError, many, shown
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.marginal import CellStatistics, reduce_to_cells
 from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import CONNECTIONS, STEREOTYPES, VALID, can_be_control, controls_of, in_order
@@ -399,7 +399,6 @@ def text_where_few(table: pd.DataFrame) -> pd.DataFrame:
     return table.astype({**kinds, "group": "string" if table["group"].isna().any() else "str"})
 
 
-ROUNDING = 1e-6  # by which cosine distances may lie outside of [0, 2]
 BEYOND = 10**6  # no distance, simulated or adjusted, is as large
 EMPTY = -1  # code of a label that is not known
 
@@ -469,7 +468,7 @@ def columns_of(table: pd.DataFrame, bounded: bool) -> Columns:
     if bounded:
         refuse_rows(
             table["distance"],
-            (distance < -ROUNDING) | (distance > 2 + ROUNDING),
+            (distance < -NOTHING) | (distance > 2 + NOTHING),
             "every cosine distance lies in [0, 2]; simulated distances come as bb.DistanceTable(rows, truth={})",
         )
     return Columns(labels, distance)

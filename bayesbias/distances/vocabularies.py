@@ -21,7 +21,7 @@ from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedn
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, RelatednessWarning, install, listed, shown, warn, within
-from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.related import PairSample, near_weights, root_of, sample_pairs, variograms
 from bayesbias.vectors import Case, Embedding, find_concepts, find_keys, opened, opened_by_name, rows_of
 from bayesbias.vectors.lookup import SAMPLE as SAMPLE
@@ -171,8 +171,12 @@ def measured_relatedness(
             "embedding, or load the words of the lists from it with load_embedding(path, words=lists), which keeps a "
             f"sample of the others; {COMMON_WORDS}"
         )
-    if not np.ptp(unit_rows(drawn.vectors), axis=0).any():
-        return "all vectors of the embedding have one direction: look at where they come from"
+    units = unit_rows(drawn.vectors)
+    apart = units - units[0]
+    for role, words in (("protected", protected), ("attribute", attributes)):
+        blocks = (looked.units(words[begin : begin + ROWS]) for begin in range(0, len(words), ROWS))
+        if words and not any(np.abs(apart @ block.T).max() > NOTHING for block in blocks):
+            return f"each {role} word is as far from all words outside of the lists: look at where vectors come from"
     half = [_half_units(looked, words) for words in (protected, attributes)]
     ranked = [looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes)]
     several = [(i, form) for i, word in enumerate(attributes) if len(concepts[word]) > 1 for form in concepts[word]]
@@ -217,10 +221,13 @@ def _read_off(drawn: SampledWords, ranks: NDArray[np.int32] | None, **own: Any) 
     by_list = [attributes[[place[word] for word in words]] for words in compared]
     means = np.stack([listed.mean(axis=0, dtype=float) for listed in by_list])
     # what several lists share says nothing of how distances to one list differ from those to another
-    fields = (means - means.mean(axis=0) if len(means) > 1 else means) @ vectors.T
-    fields -= (fields @ everywhere / len(vectors))[:, None]
-    spread = np.sqrt(fields**2 @ everywhere / len(vectors))
-    curve: FloatArray = variograms(fields[spread > 0] / spread[spread > 0, None], pairs, everywhere).mean(axis=0)
+    for rows in (means - means.mean(axis=0) if len(means) > 1 else means, attributes[:ROWS].astype(float)):
+        fields = rows @ vectors.T
+        fields -= (fields @ everywhere / len(vectors))[:, None]
+        spread = np.sqrt(fields**2 @ everywhere / len(vectors))
+        if (known := spread > NOTHING).any():  # else lists have one mean, or words that cancel out, and words tell it
+            break
+    curve: FloatArray = variograms(fields[known] / spread[known, None], pairs, everywhere).mean(axis=0)
     if ranks is not None:
         ranks = np.concatenate([[drawn.places[word] for word in drawn.words], ranks]).astype(np.int32)
     result = Relatedness(

@@ -22,7 +22,6 @@ from bayesbias.errors import InputError, SetSizeWarning, warn
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.definition import (
     NO_BIAS,
-    NOTHING,
     RELATED,
     Linear,
     Measured,
@@ -34,7 +33,7 @@ from bayesbias.metrics.definition import (
 )
 from bayesbias.metrics.queries import Query, every_word, load_query
 from bayesbias.metrics.query_words import FoundSets, Lookup, OnMissing, Sets, look_up
-from bayesbias.numerics.arrays import FloatArray, IntArray, nearest_rows, unit_rows, unit_single
+from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.resampling import permutation_test
 from bayesbias.vectors import Case, Embedding, Twins, about, opened, opened_by_name
 from bayesbias.vectors.contextual import ContextVectors

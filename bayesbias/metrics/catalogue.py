@@ -13,7 +13,6 @@ from bayesbias._support.arguments import finite_number, flag, one_of, whole_numb
 from bayesbias._support.registers import Register
 from bayesbias.errors import InputError
 from bayesbias.metrics.definition import (
-    NOTHING,
     SEED,
     Linear,
     Measured,
@@ -27,11 +26,15 @@ from bayesbias.metrics.definition import (
 )
 from bayesbias.metrics.query_words import Sets
 from bayesbias.numerics.arrays import (
+    NOTHING,
     FloatArray,
     IntArray,
+    beyond_rounding,
     fit_in_rows,
     mean_unit,
     nearest_rows,
+    row_differences,
+    spanned,
     unit_products,
     unit_rows,
 )
@@ -42,11 +45,16 @@ if TYPE_CHECKING:
 
 
 def associations(targets: Sets, attributes: Sets) -> tuple[FloatArray, FloatArray]:
-    """s(w) of the words of both target sets: mean cosine with the first attribute set less that with the second."""
+    """s(w) of the words of both target sets: mean cosine with the first attribute set less that with the second.
+
+    It is one number where it is the same for all words but for rounding.
+    """
     # the mean of cosines is the product with the mean of unit vectors
-    apart = mean_unit(attributes[0]) - mean_unit(attributes[1])
-    apart[np.abs(apart).max() < NOTHING] = 0  # both sets have one mean
-    return unit_products(targets[0], apart), unit_products(targets[1], apart)
+    apart = beyond_rounding(mean_unit(attributes[0]) - mean_unit(attributes[1]))
+    s = np.concatenate([unit_products(words, apart) for words in targets])
+    if s.std() <= NOTHING:
+        s[:] = s.mean()
+    return s[: len(targets[0])], s[len(targets[0]) :]
 
 
 def weat(targets: Sets, attributes: Sets) -> Measured:
@@ -93,14 +101,23 @@ def _effect_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float,
     return -most, most
 
 
+NO_DIRECTION = "the mean vector of a target set is 0 and has no direction"
+
+
+def _directed(sets: Sets) -> FloatArray:
+    """Mean vectors (sets, d): 0 where the words of a set cancel out but for rounding."""
+    lengths = [np.linalg.norm(vectors, axis=1).max() for vectors in sets]
+    return beyond_rounding(np.stack([vectors.mean(axis=0) for vectors in sets]), lengths)
+
+
 def rnd(targets: Sets, attributes: Sets, distance: str = "norm") -> Measured:
     """Mean over attribute words a of ||a - m1|| - ||a - m2||, or of cos(a, m1) - cos(a, m2), m the target sets' means.
 
     A difference of norms is negative where the words lie nearer to the first set; one of cosines is then positive.
     """
     first, second = (vectors.mean(axis=0) for vectors in targets)
-    if distance == "cos" and not (first.any() and second.any()):
-        return no_value("the mean vector of a target set is 0 and has no direction", len(attributes[0]))
+    if distance == "cos" and not _directed(targets).any(axis=1).all():
+        return no_value(NO_DIRECTION, len(attributes[0]))
     if distance == "norm":
         from scipy.spatial.distance import cdist  # loads slowly
 
@@ -215,17 +232,18 @@ def ect(targets: Sets, attributes: Sets) -> Measured:
 
     1 is no bias: either group ranks the attribute words equally.
     """
-    means = np.stack([vectors.mean(axis=0) for vectors in targets])
+    means = _directed(targets)
     if not means.any(axis=1).all():
-        return no_value("the mean vector of a target set is 0 and has no direction", len(attributes[0]))
+        return no_value(NO_DIRECTION, len(attributes[0]))
     sides = unit_rows(means)
     from scipy.stats import rankdata  # loads slowly
 
-    ranks: FloatArray = rankdata(unit_products(attributes[0], sides), axis=1)
+    cosines = unit_products(attributes[0], sides)
+    ranks: FloatArray = rankdata(cosines, axis=1)
     by_word = ranks[0] - ranks[1]
     if len(by_word) < 2:
         return no_value("one attribute word has no order", len(by_word))
-    if not ranks.std(axis=1).all():
+    if np.ptp(cosines, axis=1).min() <= NOTHING:
         return no_value("all attribute words are as near to a group as each other", len(by_word))
     few = "with two attribute words it is 1 or -1" if len(by_word) == 2 else None
     return Measured(float(np.corrcoef(*ranks)[0, 1]), by_word, warning=few)
@@ -236,7 +254,7 @@ def ripa(targets: Sets, attributes: Sets) -> Measured:
 
     Attribute vectors keep their lengths, as in the paper's formula.
     """
-    apart = targets[0] - targets[1]
+    apart = row_differences(*targets)
     if not apart.any(axis=1).all():
         return no_value("the words of a pair have one vector, so that nothing relates them", len(attributes[0]))
     relations = unit_rows(apart)
@@ -252,8 +270,8 @@ def _ripa_sides(targets: Sets, attributes: Sets) -> Sides:
 
 def direct_bias(targets: Sets, attributes: Sets, exponent: float = 1.0) -> Measured:
     """Mean over attribute words w of |cos(w, g)|^c, with g the principal direction of the pairs and c the exponent."""
-    apart = unit_rows(targets[0]) - unit_rows(targets[1])
-    if np.abs(apart).max() < NOTHING:
+    apart = row_differences(unit_rows(targets[0]), unit_rows(targets[1]))
+    if not apart.any():
         reason = "the words of each pair have one direction, so that nothing sets them apart"
         return no_value(reason, len(attributes[0]))
     direction: FloatArray = np.linalg.svd(apart, full_matrices=False)[2][0]
@@ -288,8 +306,8 @@ def nbm(targets: Sets, attributes: Sets, space: Space, neighbours: int = 100) ->
     either word of a pair counts for the first.
     """
     check_neighbours(neighbours, len(space.unit))
-    apart = unit_rows(targets[0]) - unit_rows(targets[1])
-    if np.abs(apart).max(axis=1).min() < NOTHING:
+    apart = row_differences(unit_rows(targets[0]), unit_rows(targets[1]))
+    if not apart.any(axis=1).all():
         reason = "the words of a pair have one direction, so that all neighbours are as near to both"
         return no_value(reason, len(space.rows))
     nearest = nearest_rows(space.unit, space.rows, neighbours) if space.nearest is None else space.nearest
@@ -307,8 +325,7 @@ def same(targets: Sets, attributes: Sets) -> Measured:
     order of the groups; the length of the projection does not.
     """
     means = np.stack([mean_unit(vectors) for vectors in targets])
-    _, sizes, axes = np.linalg.svd(means[1:] - means[0], full_matrices=False)
-    basis = axes[sizes > NOTHING]  # orthonormal rows that span the differences
+    basis, _ = spanned(means[1:] - means[0])
     by_word: FloatArray = np.linalg.norm(unit_products(attributes[0], basis), axis=0)
     if not len(basis):
         return no_value("the groups have one mean, so nothing separates them", len(by_word))
@@ -321,8 +338,8 @@ def semaxis(targets: Sets, attributes: Sets) -> Measured:
     Positive is towards the first attribute set.
     """
     ends = np.stack([vectors.mean(axis=0) for vectors in attributes])
-    axis = ends[0] - ends[1]
-    if np.abs(axis).max() <= NOTHING * np.abs(ends).max():
+    axis = beyond_rounding(ends[0] - ends[1], np.linalg.norm(np.vstack(attributes), axis=1).max())
+    if not axis.any():
         return no_value("both attribute sets have one mean, so there is no axis", sum(map(len, targets)))
     sides = [unit_products(vectors, unit_rows(axis[None])[0]) for vectors in targets]
     means = [float(side.mean()) for side in sides]

@@ -251,9 +251,6 @@ class MetricFaultError(InputError):
     """A metric failed, or returned what is no value."""
 
 
-NOTHING = 1e-12  # cosines, and lengths beside 1, that are rounding and no more
-
-
 def no_value(reason: str, words: int = 0) -> Measured:
     """NaN with its reason, for so many words."""
     return Measured(float("nan"), np.full(words, np.nan), reason=reason)

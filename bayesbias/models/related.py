@@ -17,7 +17,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
 from bayesbias.models.tree import Draws
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.marginal import cell_numbers, scatter_cells
 from bayesbias.numerics.related import (
     BINS,
@@ -46,7 +46,7 @@ MOST_NUMBERS_OF_LISTS = 2**28
 MOST_WORDS = 5000  # attribute words beyond which a matrix of them is too large; a fit needs none
 MOST_NUMBERS_OF_ROOTS = 2**26  # numbers of the roots of all components that are kept between draws
 NUMBERS_AT_ONCE = 2**22  # numbers of draws of distances that are looked at at once
-LEAST_SCATTER = 1e-12  # expected sum of squares within cells up to which a class has no scatter
+LEAST_SCATTER = NOTHING**2  # expected sum of squares within cells up to which a class has no scatter
 JITTER = 1e-9  # share of the mean variance that is added to that of every cell where a density is asked for
 
 

@@ -14,7 +14,7 @@ from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE, coverage
 from bayesbias.distances.distances import Distances
 from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.tree import Fit
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.words import STEREOTYPES
 
 UNIT = ["protected_word", "attribute_word", "connection"]
@@ -22,7 +22,6 @@ PRIOR = 0.25
 """Mean of the exponential prior of a template's standard deviation, in standard deviations of control distances."""
 NODES = 400
 REACH = (1e-3, 200.0)  # smallest and largest standard deviation that is looked at, in prior means
-EQUAL = 1e-7  # difference of contrasts below which they are equal but for rounding
 FEW = 5  # templates below which the size of their effect rests on the prior
 
 
@@ -318,12 +317,12 @@ def _degenerate(result: Fit) -> list[str]:
     notes: list[str] = []
     for label in (name for name in (TEMPLATE, ATTRIBUTE_TEMPLATE) if f"contrast_{name}" in group):
         values, names = group[f"contrast_{label}"].to_numpy(), [repr(str(name)) for name in group[label].to_numpy()]
-        empty = (np.abs(values) < EQUAL).all(axis=1)
+        empty = (np.abs(values) <= NOTHING).all(axis=1)
         notes += [
             f"In {names[i]} all words have one vector: the encoder does not see the word there. Leave it out."
             for i in np.flatnonzero(empty)
         ]
-        first = (np.abs(values[:, None] - values) < EQUAL).all(axis=2).argmax(axis=1)
+        first = (np.abs(values[:, None] - values) <= NOTHING).all(axis=2).argmax(axis=1)
         same = [np.flatnonzero((first == i) & ~empty) for i in np.unique(first)]
         notes += [
             f"Contrasts are equal in {' and '.join(names[i] for i in places)}, whose vectors are then the same: they "

@@ -18,7 +18,9 @@ IntArray = NDArray[np.intp]
 
 BLOCK = 20_000  # rows that are scaled together
 ROWS_AT_ONCE = 2**22  # cosines that are held at once, on each core
-NOTHING = 1e-10  # length, beside 1, of a vector that has nothing left
+# length, beside those of the vectors that were subtracted, up to which a difference is rounding. Single precision moves
+# a vector by 1e-7 of its length, and what lengths measure is measured by it too: cosines, distances, spreads.
+NOTHING = 1e-6
 # 1 - cosine up to which two vectors are one. Rounding moves a vector less (to half precision 4e-8, to four decimals of
 # a unit vector 1e-7), and the nearest two different words of a word list are further apart by a factor of 10,000.
 SAME = 1e-6
@@ -57,6 +59,34 @@ def mean_unit(rows: FloatArray) -> FloatArray:
 def unit_products(rows: FloatArray, with_these: FloatArray) -> FloatArray:
     """Unit vectors of the rows times a vector (rows,), or times each row of an array (k, rows), without a copy."""
     return with_these @ rows.T / _lengths(rows)
+
+
+def beyond_rounding(rows: FloatArray, lengths: ArrayLike = 1.0) -> FloatArray:
+    """Differences (..., d) of vectors of some lengths (...): 0 where they are no more than rounding."""
+    some = np.linalg.norm(rows, axis=-1) > NOTHING * np.asarray(lengths)
+    result: FloatArray = np.where(some[..., None], rows, 0.0)
+    return result
+
+
+def row_differences(first: FloatArray, second: FloatArray) -> FloatArray:
+    """``first`` - ``second`` (rows, d): 0 where a row and the other are equal but for rounding."""
+    return beyond_rounding(first - second, np.maximum(_lengths(first), _lengths(second)))
+
+
+def equal_rows(left: FloatArray, right: FloatArray) -> NDArray[np.bool_]:
+    """True (a, b) where rows of two arrays of unit vectors, or what is left of them, are equal but for rounding."""
+    squares = np.vecdot(left, left)[:, None] + np.vecdot(right, right) - 2 * left @ right.T
+    equal: NDArray[np.bool_] = squares <= NOTHING**2
+    return equal
+
+
+def spanned(rows: FloatArray, length: float = 1.0) -> tuple[FloatArray, FloatArray]:
+    """Orthonormal directions (k, d) that rows (n, d) span beyond rounding, and all n singular values, largest first.
+
+    The rows are differences of vectors of a length.
+    """
+    _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
+    return axes[: int((sizes > NOTHING * length * np.sqrt(len(rows))).sum())], sizes
 
 
 def _lengths(rows: FloatArray) -> FloatArray:
@@ -137,16 +167,16 @@ def _apart(vectors: FloatArray, left: IntArray, right: IntArray) -> FloatArray:
     return values
 
 
-def principal_directions(sets: Sequence[FloatArray], components: int) -> tuple[FloatArray, FloatArray]:
-    """Directions (components, dimensions) in which the members of sets differ most, the strongest first.
+def principal_directions(sets: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Directions (k, dimensions) in which the members of sets differ beyond rounding, the strongest first.
 
     A set's mean is taken off the unit vectors (members, dimensions) of its members. Beside the directions come the
     shares of the variance along every direction there is.
     """
     apart = np.vstack([vectors - vectors.mean(axis=0) for vectors in sets])
-    _, sizes, axes = np.linalg.svd(apart, full_matrices=False)
+    axes, sizes = spanned(apart)
     variances = sizes**2
-    return axes[:components], variances / variances.sum()
+    return axes, variances / variances.sum()
 
 
 def without(vectors: FloatArray, directions: FloatArray) -> FloatArray:

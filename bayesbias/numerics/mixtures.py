@@ -24,6 +24,7 @@ AT_ONCE = 2**18  # normal distributions that a step of quantiles looks at togeth
 NOTHING = 1e-6  # variances below this share of the largest one are rounding: vectors are in half precision
 # length of a Lanczos vector, in standard deviations, that is rounding: the measure has no further point
 EXHAUSTED = 1e-10
+ZERO = 1e-12  # values, and standard deviations, that are the rounding of sums
 # nodes of the factor, shapes of the prior of deviations, nodes of tau for each two of these, and of tau's grid
 FACTORS, SHAPES, TAUS, FINE = 9, 3, 12, 1001
 LARGEST = 1 - 1e-12  # prior probability of a smaller tau at the largest one, whose tangent is still finite
@@ -86,9 +87,9 @@ class NormalMixture:
     def below(self, x: FloatArray | float) -> FloatArray:
         """Probability (m,) of a value below x (m,), or below one number for all; half of what lies at it counts."""
         apart = np.asarray(x) - self.means
-        known = self.sds <= 0  # a component without spread is a value
+        known = self.sds <= ZERO  # a component without spread is a value
         z = np.divide(apart, self.sds, out=np.zeros(np.broadcast_shapes(apart.shape, self.sds.shape)), where=~known)
-        return self.weights @ np.where(known, 0.5 * (1 + np.sign(apart)), ndtr(z))
+        return self.weights @ np.where(known, 0.5 * (1 + np.sign(np.where(np.abs(apart) > ZERO, apart, 0.0))), ndtr(z))
 
     def quantile(self, p: float) -> FloatArray:
         """Quantiles (m,), by Newton's method within a bracket that is halved where steps leave it or hardly shrink."""

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import f as variance_ratio
 
-from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.numerics.arrays import SAME, FloatArray, unit_rows
 from bayesbias.numerics.related import factor_grid, sample_pairs, similarity_bins, variograms
 from bayesbias.numerics.second_stage import log_half_cauchy
 
@@ -33,7 +33,6 @@ SIGNALS = np.geomspace(0.02, 3.0, 40)
 TYPICAL = 0.5  # scale of the half-Cauchy prior of these
 NEGLIGIBLE = 1e-3  # posterior mass of a node below which it is left out
 ROUNDING = 1e-8  # components with less than this share of the largest variance are rounding
-SAME = 1 - 1e-6  # similarity from which on two words are one
 
 # for outside values: nodes of the variance of single words, and of that which related words share, to find the
 # posterior, and in it; their ends, in units of the variance of the values
@@ -152,7 +151,7 @@ def expected_variances(field: Field, strata: Strata) -> _ExpectedVariances:
     """Variances of the offsets that follow from the similarity of the words at the poles."""
     units = unit_rows(strata.vectors - field.centre)
     similarity = units @ units.T
-    bins, same = similarity_bins(similarity), similarity > SAME
+    bins, same = similarity_bins(similarity), similarity > 1 - SAME
     opposition = np.empty(len(field.variances))
     own, apart = np.empty((2, len(strata.members), len(field.variances)))
     for q, curve in enumerate(field.correlations):

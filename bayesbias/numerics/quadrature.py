@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesbias.numerics.arrays import FloatArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.marginal import LOG_2PI
 
 LogDensity = Callable[[FloatArray], FloatArray]
@@ -26,7 +26,6 @@ INNER, OUTER, SEARCH = 192, 256, 32
 # nodes of either at most, where the density is a narrow ridge or has two modes far apart
 MOST_OUTER, MOST_INNER = 20_000, 3_000
 ROUNDS = 80  # how often the ends of a grid are moved at most: a width doubles or shrinks to what is filled each time
-NOTHING = 1e-24  # a variance below this is rounding error
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def scale_grid(connections: Sequence[Connection], priors: Priors) -> ScaleGrid:
     rows = sum(c.rows for c in connections)
     free = rows - sum(c.cells for c in connections)
     within = sum(c.within for c in connections)
-    if within <= NOTHING * rows and (free or any(c.cells > 2 and _between(c) <= NOTHING for c in connections)):
+    if within <= NOTHING**2 * rows and (free or any(c.cells > 2 and _between(c) <= NOTHING**2 for c in connections)):
         raise ValueError("the distances do not vary")
 
     def search(log_sigma: FloatArray) -> FloatArray:
@@ -211,7 +210,7 @@ def _inner_grid(log_sigma: FloatArray, connection: Connection, priors: Priors, p
     near = _first_guess(connection)
     # the mean square of the cell means about the prior mean of mu
     squares = connection.scatter.sum() + (connection.count * connection.deviation**2).sum()
-    far = max(near, 0.5 * float(np.log(max(float(squares / connection.cells), NOTHING))))
+    far = max(near, 0.5 * float(np.log(max(float(squares / connection.cells), NOTHING**2))))
     start = np.full(len(log_sigma), near - 3.0), np.full(len(log_sigma), far + 3.0)
     search = SEARCH
     if far > near + 1:
@@ -287,7 +286,7 @@ def _between(connection: Connection) -> float:
 def _first_guess(connection: Connection) -> float:
     """Start of the search for log s, whose result does not depend on it."""
     variance = _between(connection)
-    return 0.5 * float(np.log(variance if variance > NOTHING else 0.01))
+    return 0.5 * float(np.log(variance if variance > NOTHING**2 else 0.01))
 
 
 def _outside(log_density: FloatArray, step: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaincc, gammainccinv
 
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import FloatArray, IntArray, beyond_rounding
 
 STEP = 0.01
 BINS = 200
@@ -134,7 +134,7 @@ def components_of(
     """
     size = scatter.shape[1]
     mean = scatter.mean(axis=0) if vectors is None else vectors.mean(axis=0) @ scatter
-    mean = mean - mean @ everywhere / size
+    mean = beyond_rounding(mean - mean @ everywhere / size, np.sqrt(size))
     own = mean - mean @ near / size
     local = scatter - (scatter @ near / size)[:, None]
     # regression on the mean distance under the weights of near words: what is left is uncorrelated with it there
@@ -153,9 +153,10 @@ def components_of(
         fields = (turn / variances).T @ (root.T @ inner) @ local
         slope = vectors @ slope
     length = float(np.linalg.norm(slope))
+    along = slope / length if length > 0 else np.full(len(slope), len(slope) ** -0.5)  # of no variance
     return Components(
         np.r_[variance * length**2, variances],
-        np.column_stack([slope / length, loadings]),
+        np.column_stack([along, loadings]),
         np.vstack([variograms(first, pairs, everywhere), variograms(fields, pairs, near)]),
     )
 

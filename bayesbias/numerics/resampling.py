@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import betaincinv, stdtrit
 
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.marginal import CellStatistics
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -18,7 +18,6 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 MOST_PARTITIONS = 1_000_000  # partitions up to which all are looked at
 BLOCK = 2**20  # numbers of random partitions that are drawn at once
 ROUNDING = 1e-12  # differences of sums, as a share of the largest value, that are none: ties count as extreme
-NO_SPREAD = 1e-12  # standard deviation of s up to which there is no effect size
 
 
 def ends(draws: FloatArray, prob: float) -> tuple[float, float]:
@@ -206,10 +205,10 @@ def sum_statistic(first: FloatArray, second: FloatArray) -> FloatArray:
 def effect_size(first: FloatArray, second: FloatArray, axis: int = -1) -> FloatArray:
     """Difference of the means of s over its population standard deviation over both sets, along an axis.
 
-    Words whose s is not known (NaN) are left out. NaN where s does not vary.
+    Words whose s is not known (NaN) are left out. NaN where s does not vary beyond rounding.
     """
     both = np.concatenate([first, second], axis=axis)
     spread = np.sqrt(known_mean((both - np.expand_dims(known_mean(both, axis), axis)) ** 2, axis))
     with np.errstate(invalid="ignore", divide="ignore"):
         size = (known_mean(first, axis) - known_mean(second, axis)) / spread
-    return np.where(spread > NO_SPREAD, size, np.nan)
+    return np.where(spread > NOTHING, size, np.nan)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of
 from bayesbias.errors import CoverageWarning, InputError, agreed, listed, shown, warn
-from bayesbias.numerics.arrays import FloatArray, IntArray, first_alike, unit_rows
+from bayesbias.numerics.arrays import FloatArray, IntArray, beyond_rounding, first_alike, unit_rows
 from bayesbias.numerics.related import drawing_rates
 from bayesbias.words import WordLists, subtag
 
@@ -28,7 +28,6 @@ Twins = Literal["once", "keep"]
 TWINS = ("once", "keep")
 SHOWN = 8  # words that a sentence names
 DOTTED = ("tr", "az")  # languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)
-NOTHING = 1e-6  # length of the mean of unit vectors below which they have no common direction
 NO_BREAK = "\N{NO-BREAK SPACE}"
 BLANKS = (" ", "_", NO_BREAK)
 
@@ -65,6 +64,13 @@ class FoundWords:
             return self.vectors
         place = {word: i for i, word in enumerate(self.keys)}
         return self.vectors[[place[word] for word in words]]
+
+    @property
+    def at_one(self) -> FoundWords:
+        """The same with one vector for words whose directions are equal but for rounding: that of the first."""
+        first, units = first_alike(self.vectors), unit_rows(self.vectors)
+        apart = beyond_rounding(units - units[first]).any(axis=1)
+        return replace(self, vectors=self.vectors[np.where(apart, np.arange(len(first)), first)])
 
 
 @dataclass(frozen=True)
@@ -107,11 +113,12 @@ def find_concepts(
     kv: KeyedVectors, concepts: Mapping[str, Sequence[str]], case: Case = "as-is", language: str | None = None
 ) -> FoundConcepts:
     """Concepts of an embedding: all forms are looked up, as :func:`find_words` does."""
-    words_found = find_words(kv, dict.fromkeys(form for forms in concepts.values() for form in forms), case, language)
+    every = dict.fromkeys(form for forms in concepts.values() for form in forms)
+    words_found = find_words(kv, every, case, language).at_one
     present = {name: tuple(form for form in forms if form in words_found.keys) for name, forms in concepts.items()}
     result = FoundConcepts(words_found, {name: forms for name, forms in present.items() if forms})
     for name, forms in result.concepts.items():
-        if len(forms) > 1 and np.linalg.norm(result.units([name])) < NOTHING:
+        if len(forms) > 1 and not beyond_rounding(result.units([name])).any():
             raise InputError(f"the vectors of the forms {', '.join(forms)} cancel out: take one of them")
     return result
 

@@ -122,7 +122,7 @@ def test_two_words_equalised_by_hand():
 def test_principal_directions_by_hand():
     """Sets that spread 2 along one axis and 1 along another, wherever they stand."""
     sets = [np.array([[1.0, 5, 0], [-1, 5, 0]]), np.array([[3.0, 0.5, 1], [3, -0.5, 1]])]
-    directions, shares = numerics.arrays.principal_directions(sets, 2)
+    directions, shares = numerics.arrays.principal_directions(sets)
     np.testing.assert_allclose(np.abs(directions), [[1, 0, 0], [0, 1, 0]], atol=1e-12)
     np.testing.assert_allclose(shares, [0.8, 0.2, 0], atol=1e-12)
 

@@ -26,8 +26,15 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, listed, many
 from bayesbias.metrics.batch import is_embedding
 from bayesbias.metrics.catalogue import check_neighbours
-from bayesbias.metrics.definition import NOTHING
-from bayesbias.numerics.arrays import FloatArray, IntArray, in_blocks, nearest_rows, unit_rows, unit_single
+from bayesbias.numerics.arrays import (
+    FloatArray,
+    IntArray,
+    in_blocks,
+    nearest_rows,
+    row_differences,
+    unit_rows,
+    unit_single,
+)
 from bayesbias.numerics.components import FEWEST, FORMS, bootstrap_icc, icc
 from bayesbias.vectors import TWINS, Embedding, Twins, about, find_words, opened, opened_by_name, rows_of
 from bayesbias.vectors.lookup import alike_in_all, in_all, pairs_once, words_once
@@ -162,13 +169,13 @@ def _scores(
     first, second = (looked.of([pair[side] for pair in pairs]) for side in (0, 1))
     vectors = looked.of(words)
     scores = []
-    apart = unit_rows(first) - unit_rows(second)
+    apart = row_differences(unit_rows(first), unit_rows(second))
+    raw = row_differences(first, second)
     for measure in measures:
+        if measure != "db_wa" and not (some := (raw if measure == "ripa" else apart).any(axis=1)).all():
+            bad = "/".join(pairs[int(np.flatnonzero(~some)[0])])
+            raise InputError(f"the words of the pair {bad} have one vector, so that nothing relates them")
         if measure == "ripa":
-            raw = first - second
-            if not (some := np.abs(raw).max(axis=1) > NOTHING).all():
-                bad = "/".join(pairs[int(np.flatnonzero(~some)[0])])
-                raise InputError(f"the words of the pair {bad} have one vector, so that nothing relates them")
             scores.append((unit_rows(vectors) if compat == "published" else vectors) @ unit_rows(raw).T)
         elif measure == "db_wa":
             scores.append(unit_rows(vectors) @ apart.T)

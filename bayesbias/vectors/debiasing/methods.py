@@ -17,10 +17,14 @@ from bayesbias._support.files import Document, check
 from bayesbias._support.results import Cited, Result
 from bayesbias.errors import InputError, agreed, in_words, listed, many, shown
 from bayesbias.numerics.arrays import (
+    NOTHING,
     FloatArray,
     IntArray,
+    beyond_rounding,
+    equal_rows,
     equalised,
     principal_directions,
+    spanned,
     unit_rows,
     unit_single,
     without,
@@ -117,9 +121,6 @@ class Vocabulary:
             lengths = np.sqrt(np.vecdot(block, block, dtype=np.float64))[:, None].astype(np.float32)
             changed[places] = np.divide(block, lengths, out=np.zeros_like(block), where=lengths > NOTHING)
         return changed
-
-
-NOTHING = 1e-6  # length of what is left of a unit vector that lay within what was removed
 
 
 def _complete_sets(
@@ -333,8 +334,8 @@ def project(
             raise InputError(
                 f"subspace has shape {matrix.shape}: give directions (k, {size}) of finite numbers that are not all 0"
             )
-        _, sizes, axes = np.linalg.svd(matrix, full_matrices=False)
-        sets, directions, shares, notes = (), axes[sizes > 1e-10 * sizes[0]], np.empty(0), []
+        directions, _ = spanned(matrix, float(np.linalg.norm(matrix, axis=1).max()))
+        sets, shares, notes = (), np.empty(0), []
     record = Debiasing("project", directions, shares, sets, vocabulary.count, notes=tuple(notes))
     return vocabulary.without(directions), record
 
@@ -395,13 +396,22 @@ def hard_multiclass(
 def defined(
     vocabulary: Vocabulary, sets: object, components: int
 ) -> tuple[tuple[Words, ...], FloatArray, FloatArray, list[str]]:
-    """Whole defining sets, their principal directions, shares of variance, and notes."""
+    """Whole defining sets whose words differ, their principal directions, shares of variance, and notes."""
     whole, notes = _complete_sets(vocabulary, sets, "definitional")
-    most = min(sum(len(words) - 1 for words in whole), vocabulary.kv.vector_size)
-    if whole_number(components, "components") > most:
-        raise InputError(f"components is {components}: these sets differ in at most {most} directions")
-    directions, shares = principal_directions([vocabulary.vectors(words) for words in whole], components)
-    return whole, directions, shares[:most], notes
+    vectors = {words: vocabulary.vectors(words) for words in whole}
+    differing = tuple(words for words, rows in vectors.items() if beyond_rounding(rows - rows.mean(axis=0)).any())
+    if equal := [" / ".join(words) for words in whole if words not in differing]:
+        if not differing:
+            raise NothingLeftError(f"the words of {listed(equal)} have one vector, so that nothing sets them apart")
+        notes.append(f"definitional: {listed(equal)} dropped, since the words have one vector")
+    directions, shares = principal_directions([vectors[words] for words in differing])
+    if whole_number(components, "components") > len(directions):
+        raise InputError(f"components is {components}: these sets differ in at most {len(directions)} directions")
+    return differing, directions[:components], shares[: len(directions)], notes
+
+
+class NothingLeftError(InputError):
+    """Defining words are equal but for rounding, as they are where they were debiased before."""
 
 
 def _equalise(
@@ -447,7 +457,7 @@ def null_space(
     most, seed = whole_number(iterations, "iterations"), whole_number(seed, "seed", least=0, most=None)
     groups, labels, notes = labelled(vocabulary, definitional)
     words = list(chain.from_iterable(groups.values()))
-    vectors = vocabulary.vectors(words)
+    vectors = _as_first(vocabulary.vectors(words))
     chance = np.bincount(labels).max() / len(labels)
     # one binomial standard error above the share of the largest group
     enough = chance + np.sqrt(chance * (1 - chance) / len(labels))
@@ -456,10 +466,9 @@ def null_space(
     while trace[-1] > enough and len(trace) <= most:
         coefficients = _classifier().fit(vectors, labels).coef_
         # the penalty keeps coefficients out of directions that are gone but for rounding, which would become new ones
-        left = without(coefficients, directions)
-        _, sizes, axes = np.linalg.svd(left, full_matrices=False)
-        directions = np.vstack([directions, axes[sizes > 1e-10 * np.abs(coefficients).max()]])
-        vectors = without(vectors, directions)
+        length = float(np.linalg.norm(coefficients, axis=1).max())
+        directions = np.vstack([directions, spanned(without(coefficients, directions), length)[0]])
+        vectors = _as_first(without(vectors, directions))
         trace.append(accuracy(vectors, labels, seed))
     if trace[-1] > enough:
         notes.append(f"after {most} iterations the group is still found in {trace[-1]:.0%} ({chance:.0%} by chance)")
@@ -475,6 +484,11 @@ def null_space(
         "notes": tuple(notes),
     }
     return vocabulary.without(directions), Debiasing("null_space", directions, trace=np.array(trace), **done)
+
+
+def _as_first(vectors: FloatArray) -> FloatArray:
+    """Vectors of words, those that are equal but for rounding as the first of them: no classifier tells them apart."""
+    return vectors[equal_rows(vectors, vectors).argmax(axis=1)]
 
 
 def accuracy(vectors: FloatArray, labels: np.ndarray, seed: int) -> float:
@@ -529,7 +543,7 @@ def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Wo
 
 
 GRADIENT = 1e-6  # norm of the gradient by T, the objective scaled by its value at first, at which it has converged
-RANK = 1e-10  # share of the largest eigenvalue below which a direction holds no vector
+RANK = NOTHING**2  # share of the largest eigenvalue below which a direction holds no vector
 
 
 class _Softened(NamedTuple):
@@ -647,8 +661,8 @@ def erased(covariance: FloatArray, centre: FloatArray, means: FloatArray) -> tup
     values, axes = eigh(covariance)
     spanned = values > RANK * values[-1]
     root, basis = np.sqrt(values[spanned]), axes[:, spanned]
-    whitened = (means - means.mean(axis=0)) @ basis / root
+    whitened = beyond_rounding(means - means.mean(axis=0)) @ basis / root
     _, sizes, directions = np.linalg.svd(whitened, full_matrices=False)
     # the differences of G means span G - 1 directions at most; rounding leaves more
-    directions = directions[: len(means) - 1][sizes[: len(means) - 1] > RANK * max(sizes[0], 1)]
+    directions = directions[: len(means) - 1][sizes[: len(means) - 1] > NOTHING * max(sizes[0], 1)]
     return centre, directions * root @ basis.T, directions / root @ basis.T

@@ -24,6 +24,7 @@ from bayesbias.vectors.debiasing.methods import (
     PAIRED,
     Changed,
     Debiasing,
+    NothingLeftError,
     Vocabulary,
     as_words,
     half_sibling,
@@ -35,7 +36,7 @@ from bayesbias.vectors.debiasing.methods import (
     soft,
     vocabulary_of,
 )
-from bayesbias.vectors.lookup import ORIGIN, SUBWORDS, VocabularySample, origin_of, sample_of, subwords_of
+from bayesbias.vectors.lookup import DEBIASING, ORIGIN, SUBWORDS, VocabularySample, origin_of, sample_of, subwords_of
 from bayesbias.vectors.poles import pairs_of
 
 if TYPE_CHECKING:
@@ -314,7 +315,14 @@ def _changed(
     }
     vocabulary, lost = vocabulary_of(both, **lists, sampled=len(hidden) + len(overall))
     passed = {name: value for name, value in options.items() if name not in CHANGED}
-    changed, record = method.changed(vocabulary, **passed)
+    try:
+        changed, record = method.changed(vocabulary, **passed)
+    except NothingLeftError as error:
+        if not hasattr(before, DEBIASING):
+            raise
+        notes = (f"nothing was left to remove, and nothing was changed: {error}",)
+        record = Debiasing(method.name, np.empty((0, both.vector_size)), notes=notes)
+        changed = np.array(both.vectors, dtype=np.float32)
     record = replace(record, notes=(*record.notes, *lost))
     if sample is None:
         return changed, None, record

@@ -1,0 +1,160 @@
+"""A difference of rounding could be taken for a difference."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bayesbias as bb
+from bayesbias.metrics.catalogue import METRICS
+
+PROTECTED = {"m": ["he", "man", "boy"], "f": ["she", "woman", "girl"]}
+OWN = {"m": ["boss", "math", "car"], "f": ["nurse", "home", "art"]}
+LISTS = bb.WordLists("mine", PROTECTED, OWN, {"other": ["table", "rock", "lamp"]})
+EVERY, OTHERS = LISTS.every_word(), [f"w{at}" for at in range(200)]
+PAIRS = list(zip(*PROTECTED.values(), strict=True))
+STEREOTYPES = {"x": OWN["m"], "y": OWN["f"]}
+SETS = {  # of words with one vector
+    "every word": [[*EVERY, *OTHERS]],
+    "words outside of the lists": [OTHERS],
+    "words of all lists": [EVERY],
+    "protected words": [[*PROTECTED["m"], *PROTECTED["f"]]],
+    "words of each group": list(PROTECTED.values()),
+    "attribute words": [[*OWN["m"], *OWN["f"], *LISTS.controls["other"]]],
+    "words of each list": [*OWN.values(), LISTS.controls["other"]],
+    "words of each pair": [list(pair) for pair in PAIRS],
+}
+
+
+def embedding(sets, noise=0.0):
+    """Random vectors, those of a set that of its first word times 1 and some noise."""
+    rng = np.random.default_rng(0)
+    vectors = dict(zip([*EVERY, *OTHERS], rng.standard_normal((len(EVERY) + len(OTHERS), 12)), strict=True))
+    for words in sets:
+        vectors |= {word: vectors[words[0]] * (1 + noise * rng.standard_normal(12)) for word in words}
+    return bb.load_embedding(vectors)
+
+
+PLAIN = embedding([])
+
+
+def measured(name, twins):
+    one = METRICS[name]
+    targets, attributes = (PROTECTED, {"a": OWN["m"]}) if one.attributes == (1, 1) else (STEREOTYPES, PROTECTED)
+    query = bb.Query(dict(list(targets.items())[: one.targets[1] or 2]), attributes)
+    options = {"neighbours": 5} if name == "nbm" else {}
+
+    def of(kv):
+        found = bb.metric(name, kv, query, twins=twins, **options)
+        return found.reason or found.value
+
+    return of
+
+
+def debiased(method, **options):
+    def of(kv):
+        after = bb.debias(kv, method, **options)
+        return bb.debias(after, method, **options).vectors - after.vectors[:, :1], after.vectors
+
+    return of
+
+
+def of_fit(answer, model="related", twins="once"):
+    return lambda kv: answer(bb.fit(bb.distance_table(kv, LISTS, twins=twins), model)).select_dtypes("number")
+
+
+def before_and_after(kv):
+    tables = bb.distance_tables({"before": PLAIN, "after": kv}, LISTS)
+    return bb.compare(tables).table().select_dtypes("number").drop(columns=["p_shrank", "p_reversed"])
+
+
+def of_axis(poles, words):
+    """Places with their errors."""
+    return lambda kv: bb.axis(kv, poles, words).table()[["mean", "sd", "p_positive", "p_above_next"]]
+
+
+ANSWERS = {
+    **{f"{n} {t}": measured(n, t) for n, m in METRICS.items() if not m.sentences for t in ("once", "keep")},
+    "weat's test": lambda kv: bb.metric("weat", kv, bb.Query(STEREOTYPES, PROTECTED), p_value=True).p_value,
+    **{f"debias {n}": debiased(n, definitional=PAIRS) for n in ("project", "hard", "soft", "half_sibling")},
+    "debias hard, equalised": debiased("hard", definitional=PAIRS, equalize=PAIRS),
+    "debias hard_multiclass": debiased("hard_multiclass", definitional=PAIRS),
+    **{f"debias {n}": debiased(n, definitional=PROTECTED) for n in ("null_space", "leace")},
+    "distance_table": lambda kv: bb.distance_table(kv, LISTS)["distance"],
+    "relatedness": lambda kv: bb.relatedness(kv, LISTS).effective_words()["effective"],
+    **{f"fit {t}": of_fit(bb.contrasts, twins=t) for t in ("once", "keep")},
+    **{f"fit pooled {t}": of_fit(bb.contrasts, "pooled", t) for t in ("once", "keep")},
+    "summary": of_fit(lambda post: bb.summary(post)[["mean"]]),
+    "association": of_fit(bb.association),
+    "decomposition": of_fit(bb.decomposition),
+    "compare": before_and_after,
+    "axis": of_axis(PAIRS, OWN["m"]),
+    "axis of lists": of_axis(OWN, PROTECTED["m"]),
+    "audit": lambda kv: bb.audit(kv, PAIRS).table(called=False).sort_values(["word", "group"])["mean"],
+    "scores": lambda kv: bb.reliability.bias_scores([kv, PLAIN], OWN["m"], PAIRS, neighbours=5, twins="keep").values,
+    "silhouette": lambda kv: bb.silhouettes.silhouette(kv, bb.Query(PROTECTED, STEREOTYPES), "weat", runs=3).robustness,
+}
+
+
+def outcome(answer, kv):
+    """Numbers, or the words of a refusal or a reason."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            found = answer(kv)
+        except bb.InputError as error:
+            return str(error)
+    return found if isinstance(found, str) else np.concatenate([np.ravel(part) for part in np.atleast_1d(found)])
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("sets", SETS)
+def test_equal_but_for_rounding_is_equal(name, sets):
+    """A factor of 1 + 1e-8 changes no answer of any function that subtracts vectors: no number, reason or refusal."""
+    equal, rounded = (outcome(ANSWERS[name], embedding(SETS[sets], noise)) for noise in (0.0, 1e-8))
+    assert type(rounded) is type(equal), (equal, rounded)
+    if isinstance(equal, str):
+        assert rounded == equal
+        assert "Error" not in rounded
+        assert "Warning" not in rounded
+    else:
+        np.testing.assert_allclose(rounded, equal, atol=0.02)
+
+
+@pytest.fixture(scope="module")
+def once(slice_vectors):
+    return bb.debias(slice_vectors, "project", definitional=[("he", "she")])
+
+
+@pytest.mark.parametrize("method", ["project", "hard"])
+def test_debiased_pairs_have_nothing_left_to_remove(once, method):
+    twice = bb.debias(once, method, definitional=[("he", "she")])
+    np.testing.assert_array_equal(twice.vectors, once.vectors)
+    record = twice.bayesbias_debiasing
+    assert (record.neutralized, len(record.subspace)) == (0, 0)
+    assert "nothing was left to remove, and nothing was changed: the words of he / she have one" in str(record)
+
+
+@pytest.mark.parametrize("method", ["project", "hard", "hard_multiclass", "soft"])
+def test_pairs_with_one_vector_are_named(slice_vectors, method):
+    two = bb.load_embedding({w: slice_vectors[w] for w in ("he", "she", "nurse")} | {"copy": slice_vectors["he"]})
+    options = {"components": 1} if method == "hard_multiclass" else {}
+    with pytest.raises(bb.InputError, match="the words of he / copy have one vector"):
+        bb.debias(two, method, definitional=[("he", "copy")], **options)
+    some = bb.debias(two, method, definitional=[("he", "copy"), ("he", "she")], **options).bayesbias_debiasing
+    assert some.sets == (("he", "she"),)
+    assert "he / copy dropped" in str(some)
+
+
+def test_attribute_words_that_were_debiased_have_no_effect(once):
+    targets = {"x": ["nurse", "librarian", "dancer"], "y": ["lawyer", "manager", "engineer"]}
+    both = bb.Query(targets, {"m": ["he"], "f": ["she"]})
+    size = bb.metric("weat_effect_size", once, both)
+    each = bb.metric("wefat", once, bb.Query({"x": targets["x"]}, both.attributes))
+    assert np.isnan([size.value, each.value]).all()
+    assert "no spread" in size.reason
+    assert "no spread" in each.reason
+    assert "one vector in different sets, where all stay: he (m), she (f)" in str(size)
+    tested = bb.metric("weat", once, both, p_value=True)
+    assert (tested.value, tested.p_value) == (0, 1)
