@@ -644,7 +644,8 @@ def _bundled() -> dict[str, Path]:
 def _locate(name_or_path: str | Path, kind: str, hint: str = "") -> Path:
     if not isinstance(name_or_path, str | Path):
         raise InputError(
-            f"a word list is given by its name or path, not as {type(name_or_path).__name__}: an embedding comes first"
+            f"words are given by name or path, a WordLists or a mapping, not as {type(name_or_path).__name__}: an "
+            "embedding comes first"
         )
     bundled = _bundled()
     if str(name_or_path) in bundled:
