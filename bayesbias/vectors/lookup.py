@@ -703,9 +703,12 @@ def other_capitals(
     keys: Collection[str] | KeyedVectors, words: Iterable[str], case: Case | None, language: str | None = None
 ) -> str:
     """A remark on missing words that other capitals find; empty where they find none."""
-    if case == "fallback" or not (found := find_keys(words, getattr(keys, "key_to_index", keys), "fallback", language)):
+    held = getattr(keys, "key_to_index", keys)
+    found = {} if case == "fallback" else find_keys(words, held, "fallback", language)
+    # words that are held as they are written are missing for another reason
+    if not (others := dict.fromkeys(key for word, key in found.items() if word != key)):
         return ""
-    named = listed(list(dict.fromkeys(found.values())), 3)
+    named = listed(list(others), 3)
     return (
         f"case='fallback' (--case fallback) finds {named}" if case else f"give words in its capitals, such as {named}"
     )
