@@ -130,7 +130,7 @@ type Provenance = Literal["validated", "translated", "machine"]
 
 def _by_name(controls: Any) -> Any:
     """Control lists by their words, where a list gives the names of bundled ones."""
-    return _controls(controls, Path()) if isinstance(controls, list | tuple) else controls
+    return _controls(controls, Path()) if isinstance(controls, list) else controls
 
 
 @frozen
@@ -675,7 +675,6 @@ def _controls(controls: Any, folder: Path) -> Any:
     """Control lists as a file gives them, by name or by words, with their words."""
     if isinstance(controls, str):
         raise InputError(f"controls: {controls!r} is one string: give a list of control lists, such as [{controls!r}]")
-    controls = list(controls) if isinstance(controls, tuple) else controls
     if isinstance(controls, list) and (unknown := [name for name in controls if name not in CONTROLS]):
         raise InputError(
             f"unknown control list {unknown[0]!r}: controls are {' and '.join(CONTROLS)}, or lists of your own in a "

@@ -54,7 +54,7 @@ from bayesbias.vectors import (
     with_composed,
 )
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import CASES, about_distances, first_keys, lost_words, other_capitals, warn_lost
+from bayesbias.vectors.lookup import CASES, about_distances, first_keys, lost_of, other_capitals, warn_lost
 from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, words_given
 
@@ -771,9 +771,8 @@ def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[st
             f"none of the words is in {about(kv)['name']}: {listed(missing)}; {first_keys(kv, missing, case)}"
         )
     hint = f"; {other}" if (other := other_capitals(kv, missing, case)) else ""
-    entry = {"list": "", "kind": "placed", "asked": len(names), "missing": missing}
     lost = [f"Words that are missing: {listed(missing)}{hint}."] if missing else []
-    return keys, [*lost_words([entry]), *lost]
+    return keys, [*lost_of("placed", {"": names}, keys), *lost]
 
 
 def _word_notes(on: Axis, keys: dict[str, str]) -> list[str]:

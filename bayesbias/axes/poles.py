@@ -16,7 +16,7 @@ from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.vectors import Case, about, composed_of, composed_sentences, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import FREQUENT, SAMPLE, first_keys, lost_words, sample_of
+from bayesbias.vectors.lookup import FREQUENT, SAMPLE, first_keys, lost_of, sample_of
 from bayesbias.vectors.poles import Poles
 
 if TYPE_CHECKING:
@@ -101,14 +101,11 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case | None = None) -> Foun
     vectors = unit_rows(np.asarray(kv.vectors[rows_of(kv, places)], dtype=float))
     row_of = {word: places[key] for word, key in keys.items()}
     found = (_found_pairs if poles.pairs else _found_lists)(poles, row_of, vectors, tuple(places))
-    lists = poles.lists or ((poles.name, tuple(every)),)
-    entries = [
-        {"list": name, "kind": "pole", "asked": len(words), "missing": [word for word in words if word not in keys]}
-        for name, words in lists
-    ]
-    lost = [f"Not in {embedding}, of the axis {found.name}: {listed(missing)}."] if missing else []
+    lost = lost_of("pole", dict(poles.lists) or {poles.name: every}, keys)
+    if missing and not lost:
+        lost = [f"Not in {embedding}, of the axis {found.name}: {listed(missing)}."]
     made = composed_sentences(composed_of(kv, keys))
-    return replace(found, notes=(*(lost_words(entries) or lost), *made, *found.notes))
+    return replace(found, notes=(*lost, *made, *found.notes))
 
 
 def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:

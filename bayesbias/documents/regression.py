@@ -46,7 +46,7 @@ from bayesbias.numerics.clusters import (
 from bayesbias.numerics.mixtures import NormalNodes
 from bayesbias.numerics.related import root_of
 from bayesbias.vectors import about, find_keys, find_words
-from bayesbias.vectors.lookup import first_keys, lost_words, warn_lost
+from bayesbias.vectors.lookup import first_keys, lost_of, warn_lost
 from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, load_words, words_given
 
@@ -218,7 +218,7 @@ class Covariates:
                 f"{name}: none of the words is in the embedding: {listed(words)}; {first_keys(self.sample.kv, words)}"
             )
         if lost := [word for word in words if word not in looked]:
-            notes += lost_words([{"list": name, "kind": name, "asked": len(words), "missing": lost}])
+            notes += lost_of("attribute", {name: words}, looked)
             notes.append(f"Words that are missing: {listed(lost)}.")
         return list(dict.fromkeys(looked.values()))
 

@@ -667,6 +667,12 @@ def lost_words(entries: Iterable[Mapping[str, Any]], where: str = "") -> list[st
     return lines
 
 
+def lost_of(kind: str, lists: Mapping[str, Sequence[str]], held: Collection[str]) -> list[str]:
+    """The same of lists by name, of which some words are held."""
+    missing = {name: [word for word in words if word not in held] for name, words in lists.items()}
+    return lost_words({"list": n, "kind": kind, "asked": len(w), "missing": missing[n]} for n, w in lists.items())
+
+
 def _unnamed(entry: Mapping[str, Any]) -> list[str]:
     """The missing words of a list that are its name."""
     return [word for word in entry["missing"] if word.casefold() == str(entry["list"]).casefold()]

@@ -26,7 +26,7 @@ from bayesbias.numerics.arrays import (
     without,
 )
 from bayesbias.vectors import find_keys, find_words, rows_of
-from bayesbias.vectors.lookup import first_keys, lost_words
+from bayesbias.vectors.lookup import first_keys, lost_of
 from bayesbias.vectors.poles import pairs_of
 
 if TYPE_CHECKING:
@@ -130,7 +130,6 @@ def _complete_sets(
     every = _as_sets(sets, name, least)
     asked = list(dict.fromkeys(word for words in every for word in words))
     present = find_words(vocabulary.kv, asked).keys
-    gone = [word for word in asked if word not in present]
     lacking = {words: [word for word in words if word not in present] for words in every}
     whole = tuple(words for words in every if not lacking[words])
     notes = [
@@ -141,9 +140,9 @@ def _complete_sets(
     if not whole:
         raise InputError(
             f"{name}: the embedding holds no set with all its words: {'; '.join(notes[:5])}; "
-            f"{first_keys(vocabulary.kv, gone)}"
+            f"{first_keys(vocabulary.kv, asked)}"
         )
-    return whole, [*lost_words([{"list": name, "kind": name, "asked": len(asked), "missing": gone}]), *notes]
+    return whole, [*lost_of(name, {"": asked}, present), *notes]
 
 
 def _as_sets(sets: object, name: str, least: int) -> list[Words]:
@@ -515,13 +514,14 @@ def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Wo
     words = dict[str, str]()  # key to the first word that stands for it
     held = dict[str, Words]()
     labels: list[int] = []
-    notes, entries = [], []
+    notes, asked, found = [], dict[str, list[str]](), set[str]()
     for number, (name, group) in enumerate(groups.items()):
         wanted = list(dict.fromkeys(as_words(group, f"the group {name!r}")))
         known = find_words(vocabulary.kv, wanted).keys
+        asked[str(name)] = wanted
+        found.update(known)
         if lost := [word for word in wanted if word not in known]:
             notes.append(f"definitional: the embedding lacks {listed(lost)} of {name}")
-        entries.append({"list": str(name), "kind": "definitional", "asked": len(wanted), "missing": lost})
         present = dict[str, str]()
         for word, key in known.items():
             present.setdefault(key, word)
@@ -535,7 +535,7 @@ def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Wo
         words |= present
         held[str(name)] = tuple(present.values())
         labels += [number] * len(present)
-    return held, np.array(labels), [*lost_words(entries), *notes]
+    return held, np.array(labels), [*lost_of("definitional", asked, found), *notes]
 
 
 GRADIENT = 1e-6  # norm of the gradient by T, the objective scaled by its value at first, at which it has converged
