@@ -128,7 +128,7 @@ class Distances:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """Lines on the lists of these distances: lost words, and lists that are short or no controls."""
+        """Sentences on the lists of these distances: lost words, and lists that are short or no controls."""
         lists = {*self.attribute_class.tolist(), *self.groups.tolist()}
         return () if self.coverage is None else limits_of([self.coverage], lists)
 

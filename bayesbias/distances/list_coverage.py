@@ -219,7 +219,7 @@ class Coverage:
 
 
 def limits_of(records: Iterable[Coverage], lists: Container[str] | None = None) -> tuple[str, ...]:
-    """Lines on words that some embedding lacks, and on weak lists: notes of all results of tables with these records.
+    """Sentences on words that some embedding lacks, and on weak lists: notes of all results of these records' tables.
 
     ``lists`` are those that a result is of; None for all.
     """
@@ -231,7 +231,8 @@ def limits_of(records: Iterable[Coverage], lists: Container[str] | None = None) 
                 earlier = merged.setdefault(key, {**entry, "missing": []})
                 earlier["missing"] = list(dict.fromkeys([*earlier["missing"], *entry["missing"]]))
     lost = lost_words(merged.values(), " in all embeddings" if len(known) > 1 else "")
-    return tuple(dict.fromkeys([*lost, *(line for record in known for line in record.weak_lists(lists))]))
+    lines = dict.fromkeys([*lost, *(line for record in known for line in record.weak_lists(lists))])
+    return tuple(f"{line}." for line in lines)
 
 
 def too_short(protected: int, stereotypes: Mapping[str, int]) -> str:

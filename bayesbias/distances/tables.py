@@ -145,7 +145,7 @@ def distance_table(
         return _with_templates(means, moved, lists, pairing, case)
     if pairing != SAME or centre != "none" or all_but_top:
         raise InputError("pairing, centre and all_but_top are for words in sentences: give what encode returns")
-    return warned(_distances_of(opened(kv, lists, case), lists, keep_duplicates, case, relatedness, twins))
+    return warned(distances_of(opened(kv, lists, case), lists, keep_duplicates, case, relatedness, twins))
 
 
 def warned(*tables: DistanceTable) -> DistanceTable:
@@ -204,19 +204,19 @@ def distance_tables(
     with progress("measuring distances", len(opened_)) as done:
         for number, (name, kv) in enumerate(opened_.items()):
             own = None if isinstance(drawn, str) else drawn[number]
-            tables[name] = _distances_of(kv, lists[name], keep_duplicates, case, True, twins, own)
+            tables[name] = distances_of(kv, lists[name], keep_duplicates, case, True, twins, own)
             done(number + 1)
     warned(*tables.values())
     return tables
 
 
-def _distances_of(
+def distances_of(
     kv: KeyedVectors,
     lists: WordLists,
-    keep_duplicates: bool,
-    case: Case,
-    relatedness: bool,
-    twins: Twins,
+    keep_duplicates: bool = False,
+    case: Case = "as-is",
+    relatedness: bool = True,
+    twins: Twins = "once",
     drawn: SampledWords | None = None,
 ) -> DistanceTable:
     """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""

@@ -276,7 +276,7 @@ class Fit:
 
     @property
     def notes(self) -> list[str]:
-        """Lines on the lists, and sentences on what was done for the model's sake."""
+        """Sentences on the lists, and on what was done for the model's sake."""
         return [*self.data.limits, *self.fact("notes")]
 
     @property

@@ -668,9 +668,10 @@ def lost_words(entries: Iterable[Mapping[str, Any]], where: str = "") -> list[st
 
 
 def lost_of(kind: str, lists: Mapping[str, Sequence[str]], held: Collection[str]) -> list[str]:
-    """The same of lists by name, of which some words are held."""
+    """The same of lists by name, of which some words are held, as sentences."""
     missing = {name: [word for word in words if word not in held] for name, words in lists.items()}
-    return lost_words({"list": n, "kind": kind, "asked": len(w), "missing": missing[n]} for n, w in lists.items())
+    entries = [{"list": n, "kind": kind, "asked": len(w), "missing": missing[n]} for n, w in lists.items()]
+    return [f"{line}." for line in lost_words(entries)]
 
 
 def _unnamed(entry: Mapping[str, Any]) -> list[str]:
@@ -686,7 +687,7 @@ def lost_lines(notes: Iterable[str]) -> list[str]:
 def warn_lost(notes: Iterable[str], see: str) -> None:
     """Warn once of all lost words that the notes of a result name."""
     if lines := lost_lines(notes):
-        said = "; ".join(line.removeprefix(LOST) for line in lines)
+        said = "; ".join(line.removeprefix(LOST).removesuffix(".") for line in lines)
         warn(f"{LOST}{said}; see {see}", CoverageWarning)
 
 

@@ -64,8 +64,8 @@ def test_the_parts_add_up(religion_fit, second, population):
         "left_out": [],
         "notes": (
             "coverage: 125 of 311 control words found "
-            "(missing: ballpark, glitchy, billy, dallas, outlooks, floater, ...)",
-            "short: lists of 3 words or fewer (christian 3); intervals may be too narrow",
+            "(missing: ballpark, glitchy, billy, dallas, outlooks, floater, ...).",
+            "short: lists of 3 words or fewer (christian 3); intervals may be too narrow.",
         ),
     }
 

@@ -325,8 +325,8 @@ LOSING = bb.WordLists(
 )
 LOST = "coverage: 6 of 9 protected words found (missing: old, gone, lost)"
 WEAK = (
-    "short: lists of 3 words or fewer (young 2, old 2, young 2); intervals may be too narrow",
-    "controls: 2 of 4 words of human are stereotypes (l, m)",
+    "short: lists of 3 words or fewer (young 2, old 2, young 2); intervals may be too narrow.",
+    "controls: 2 of 4 words of human are stereotypes (l, m).",
 )
 
 
@@ -355,17 +355,17 @@ class TestLostWords:
         assert said == [LOST]
         assert bb.coverage(table)["found"].tolist() == [4, 2, 2, 2, 4]
         for rows in (bb.contrasts(fitted), bb.association(fitted), bb.decomposition(fitted), bb.summary(fitted)):
-            assert rows.attrs["notes"][:3] == (LOST, *WEAK)
-        assert bb.diagnose(fitted).notes[:3] == (LOST, *WEAK)
-        assert Fit.read(fitted).notes[:3] == [LOST, *WEAK]
+            assert rows.attrs["notes"][:3] == (f"{LOST}.", *WEAK)
+        assert bb.diagnose(fitted).notes[:3] == (f"{LOST}.", *WEAK)
+        assert Fit.read(fitted).notes[:3] == [f"{LOST}.", *WEAK]
 
     def test_tables_of_several_embeddings_warn_once_of_what_some_lack(self, losing):
         other = losing.vectors_for_all([word for word in losing.index_to_key if word != "p"])
         said, tables = lines_of(lambda: bb.distance_tables({"a": losing, "b": other}, LOSING))
         line = "coverage: 5 of 9 protected words found in all embeddings (missing: old, p, gone, lost)"
         assert said == [line]
-        assert bb.compare(tables, seed=0).notes.count(line) == 1
-        assert bb.pool(tables, seed=0).notes.count(line) == 1
+        assert bb.compare(tables, seed=0).notes.count(f"{line}.") == 1
+        assert bb.pool(tables, seed=0).notes.count(f"{line}.") == 1
 
     def test_a_fifth_may_be_missing_and_a_name_may_not(self, losing):
         lists = {"protected": {"a": ["p", "q", "r", "s", "gone"], "b": ["t", "k"]}, "controls": {"c": ["l", "m"]}}
@@ -412,7 +412,9 @@ class TestLostWords:
         said, result = lines_of(lambda: make(losing))
         assert said == [line]
         notes = result.attrs["notes"] if isinstance(result, pd.DataFrame) else result.notes
-        assert line in notes or type(result).__name__ == "Relatedness"  # of the words that are found
+        assert (
+            line in [note.removesuffix(".") for note in notes] or type(result).__name__ == "Relatedness"
+        )  # of the words that are found
 
     @pytest.mark.parametrize(
         ("held", "found"),
