@@ -129,6 +129,11 @@ type Provenance = Literal["validated", "translated", "machine"]
 """Who made a list of another language: speakers checked it, people translated it, or a program did."""
 
 
+def _by_name(controls: Any) -> Any:
+    """Control lists by their words, where a list gives the names of bundled ones."""
+    return _controls(controls, Path()) if isinstance(controls, list) else controls
+
+
 @frozen
 class WordLists:
     """Protected words, stereotypes by group, and control words.
@@ -145,7 +150,7 @@ class WordLists:
     stereotypes
         Group to the attribute words of its stereotype; every group here is one of ``protected``.
     controls
-        Name to words: any number of lists, such as the bundled ``"neutral"`` and ``"human"``.
+        Name to words: any number of lists, such as the bundled ``"neutral"`` and ``"human"``; or the names of these.
     labels
         Control list to what it is called in sentences, reports and figures; by default its name.
     repeats
@@ -168,7 +173,7 @@ class WordLists:
     name: Name
     protected: Mapping[Name, Concepts]
     stereotypes: Mapping[Name, Concepts]
-    controls: Mapping[Name, Concepts] = field(default_factory=dict)
+    controls: Annotated[Mapping[Name, Concepts], BeforeValidator(_by_name)] = field(default_factory=dict)
     description: Text = ""
     source: Text = ""
     doi: Text | None = None
@@ -399,12 +404,17 @@ def subtag(language: str | None) -> str:
     return (language or "").partition("-")[0].lower()
 
 
-def load_words(name_or_path: str | Path) -> WordLists:
-    """Protected words with stereotypes and controls, by bundled name or from a TOML file.
+type AnyWords = WordLists | Mapping[str, Any] | str | Path
+OWN_LISTS = "own lists"  # name of lists without one
+
+
+def load_words(name_or_path: AnyWords) -> WordLists:
+    """Protected words with stereotypes and controls, by bundled name, from a TOML file or from a mapping.
 
     Parameters
     ----------
     name_or_path
+        A mapping with the keys below, of which ``name`` may be left out; or word lists, which are returned; or
         A name that :func:`list_words` shows, or the path of a TOML file, or of a JSON file with the same keys:
         ``name``, ``controls`` (a list of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled
         list or to a file), ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the
@@ -421,6 +431,11 @@ def load_words(name_or_path: str | Path) -> WordLists:
     >>> words.stereotypes["math"][:3]
     ('male', 'man', 'boy')
     """
+    if isinstance(name_or_path, WordLists):
+        return name_or_path
+    if isinstance(name_or_path, Mapping):
+        controls = _controls(name_or_path.get("controls", []), Path())
+        return check(WordLists, {"name": OWN_LISTS, **name_or_path, "controls": controls}, "the mapping of words")
     path = _locate(name_or_path, kind="words")
     content = read_lists(path)
     if (kind := content.pop("kind", "words")) == QUERY:
@@ -661,7 +676,8 @@ def _bundled() -> dict[str, Path]:
 def _locate(name_or_path: str | Path, kind: str, hint: str = "") -> Path:
     if not isinstance(name_or_path, str | Path):
         raise InputError(
-            f"a word list is given by its name or path, not as {type(name_or_path).__name__}: an embedding comes first"
+            f"words are given by name or path, a WordLists or a mapping, not as {type(name_or_path).__name__}: an "
+            "embedding comes first"
         )
     bundled = _bundled()
     if str(name_or_path) in bundled:
@@ -675,6 +691,8 @@ def _locate(name_or_path: str | Path, kind: str, hint: str = "") -> Path:
             f"there is no file {path}{near(path.name, beside)}: give the path of a file or the name of a bundled list, "
             "without .toml"
         )
+    if str(name_or_path) in read_toml(shipped("data") / "manifest.toml"):
+        raise InputError(f"{str(name_or_path)!r} is an embedding, not a word list: an embedding comes first")
     # those in folders, of other languages, are all of one kind
     kinds = {name: "words" if "/" in name else read_toml(place)["kind"] for name, place in bundled.items()}
     named = [name for name, of in kinds.items() if (of == "words") == (kind == "words")]

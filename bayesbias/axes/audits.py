@@ -46,6 +46,7 @@ from bayesbias.numerics.mixtures import false_sign_rates, s_values
 from bayesbias.numerics.offsets import Field, MeanOffset, Strata, field_of, mean_offset, signal
 from bayesbias.vectors import Embedding, about, composed_of, composed_sentences, opened, rows_of, with_composed
 from bayesbias.vectors.contextual import ContextVectors
+from bayesbias.vectors.lookup import lost_of, warn_lost
 from bayesbias.vectors.poles import list_axes, poles_of
 from bayesbias.words import WordLists, Words, lists_of_any_kind
 
@@ -335,6 +336,7 @@ def audit(
             "returned, which takes the templates as they are"
         )
     contrasts = _contrasts(opened(kv), groups)
+    warn_lost(contrasts.notes, "the notes of the result")
     vectors = contrasts.kv
     at_poles = contrasts.keys if contrasts.poles is None else contrasts.poles.keys_at_poles
     vocabulary, names = _vocabulary(vectors, at_poles, most_frequent), list(contrasts.groups)
@@ -552,7 +554,8 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
         strata.append(Strata(direction.strata.vectors, (own, *beside)))
     missing = [word for name, words in groups.items() for word in words if word not in named[name]]
     keys = dict.fromkeys(key for direction in pairs.values() for key in direction.keys)
-    lost = [f"Not in {about(kv)['name']}: {listed(missing)}."] if missing else []
+    held = set(chain(*named.values()))
+    lost = lost_of("group", groups, held) or ([f"Not in {about(kv)['name']}: {listed(missing)}."] if missing else [])
     notes = (*lost, *composed_sentences(composed_of(kv, {key: key for key in keys})))
     return _Contrasts(named, tuple(strata), tuple(keys), None, None, notes, lists, kv)
 

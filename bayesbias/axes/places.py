@@ -54,7 +54,7 @@ from bayesbias.vectors import (
     with_composed,
 )
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import CASES, about_distances
+from bayesbias.vectors.lookup import CASES, about_distances, first_keys, lost_of, other_capitals, warn_lost
 from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, words_given
 
@@ -140,7 +140,9 @@ class Axis(Result):
                 templates=None if self.templates is None else self.templates.of(rows),
             )
         vectors = with_composed(self.kv, names, case)
-        return _with(replace(self, kv=vectors), *_placed(vectors, names, case))
+        keys, missing = _placed(vectors, names, case)
+        warn_lost(missing, "the notes of the result")
+        return _with(replace(self, kv=vectors), keys, missing)
 
     @property
     def paired(self) -> bool:
@@ -730,7 +732,9 @@ def axis(
         base=base,
         templates=errors,
     )
-    return _with(placed, keys, missing, vocabulary.units if names is None else None)
+    made = _with(placed, keys, missing, vocabulary.units if names is None else None)
+    warn_lost(made.notes, "the notes of the result")
+    return made
 
 
 def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatArray | None = None) -> Axis:
@@ -763,12 +767,13 @@ def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[st
     """Word to the key under which the embedding holds it, of the words to place, and a note on those it lacks."""
     keys = dict(find_words(kv, names, case).keys)
     missing = [word for word in names if word not in keys]
-    other = [] if case == "fallback" or not missing else list(find_words(kv, missing, "fallback").keys.values())
-    hint = f"; case='fallback' (--case fallback) finds {listed(other, 3)}" if other else ""
     if not keys:
-        raise InputError(f"none of the words is in {about(kv)['name']}: {listed(missing)}{hint}")
+        raise InputError(
+            f"none of the words is in {about(kv)['name']}: {listed(missing)}; {first_keys(kv, missing, case)}"
+        )
+    hint = f"; {other}" if (other := other_capitals(kv, missing, case)) else ""
     lost = [f"Words that are missing: {listed(missing)}{hint}."] if missing else []
-    return keys, lost
+    return keys, [*lost_of("placed", {"": names}, keys), *lost]
 
 
 def _word_notes(on: Axis, keys: dict[str, str]) -> list[str]:

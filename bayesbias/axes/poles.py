@@ -16,7 +16,7 @@ from bayesbias.numerics.offsets import MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.vectors import Case, about, composed_of, composed_sentences, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import FREQUENT, SAMPLE, sample_of
+from bayesbias.vectors.lookup import FREQUENT, SAMPLE, first_keys, lost_of, sample_of
 from bayesbias.vectors.poles import Poles
 
 if TYPE_CHECKING:
@@ -78,25 +78,30 @@ class FoundPoles:
         return f"{len(self.pairs):,} of {asked}{of} (left out: {listed(out, NAMED)})"
 
 
-def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPoles:
+def find_poles(kv: KeyedVectors, poles: Poles, case: Case | None = None) -> FoundPoles:
     """Look the words of an axis up; pairs with a word that is missing are left out and named."""
     every = poles.words
     below, above = zip(*poles.pairs, strict=True) if poles.pairs else (words for _, words in poles.lists)
     if both := sorted(set(below) & set(above)):
         stand = "stands" if len(both) == 1 else "stand"
         raise InputError(f"{listed(both)} {stand} at both poles of the axis {poles.name}: a word belongs to one")
-    keys = find_words(kv, dict.fromkeys(every), case).keys
+    keys = find_words(kv, dict.fromkeys(every), case or "as-is").keys
     places = {key: i for i, key in enumerate(dict.fromkeys(keys.values()))}
     missing = list(dict.fromkeys(word for word in every if word not in keys))
     embedding = about(kv)["name"]
     if not places:
-        raise InputError(f"no word of the axis {poles.name} is in {embedding}: it asks for {listed(every)}")
+        raise InputError(
+            f"no word of the axis {poles.name} is in {embedding}: it asks for {listed(every)}; "
+            f"{first_keys(kv, every, case)}"
+        )
     vectors = unit_rows(np.asarray(kv.vectors[rows_of(kv, places)], dtype=float))
     row_of = {word: places[key] for word, key in keys.items()}
     found = (_found_pairs if poles.pairs else _found_lists)(poles, row_of, vectors, tuple(places))
-    lost = f"Not in {embedding}, of the axis {found.name}: {listed(missing)}."
+    lost = lost_of("pole", dict(poles.lists) or {poles.name: every}, keys)
+    if missing and not lost:
+        lost = [f"Not in {embedding}, of the axis {found.name}: {listed(missing)}."]
     made = composed_sentences(composed_of(kv, keys))
-    return replace(found, notes=(*([lost] if missing else []), *made, *found.notes))
+    return replace(found, notes=(*lost, *made, *found.notes))
 
 
 def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:

@@ -39,7 +39,7 @@ from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike, joint_vectors
 from bayesbias.numerics.resampling import ends
 from bayesbias.vectors import Case, Embedding, Twins, find_words
-from bayesbias.vectors.lookup import alike_in_some
+from bayesbias.vectors.lookup import alike_in_some, lost_lines, warn_lost
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -309,6 +309,7 @@ def rank(
     how = replace(how, without=frozenset(chain.from_iterable(gone.values())))
     if twins == "once":
         how = replace(how, alike=alike_in_some(every_word(named.values()), embeddings.values(), case))
+    lost = dict[str, None]()
     tables, scores, left = [], {}, defaultdict[tuple[str, str], list[str]](list)
     drawn: dict[str, FloatArray] = {}
     random: dict[str, FloatArray] = {}
@@ -320,6 +321,9 @@ def rank(
             ready = _ready(name, options, named, embeddings, how)
             notes |= dict.fromkeys(
                 f"{q}: {note}." for (q, _), entry in ready.items() for note in entry.found.twin_notes
+            )
+            lost |= dict.fromkeys(
+                f"{line}: {query}" for (query, _), entry in ready.items() for line in lost_lines(entry.found.notes)
             )
             rows = []
             for (query, embedding), entry in ready.items():
@@ -335,10 +339,11 @@ def rank(
             drawn[label] = _drawn(ready, usable, aggregate, draws, np.random.default_rng(seed), number * draws, done)
             if usable and replicates:
                 random[label] = _on_topics(ready, usable, aggregate, replicates, seed, topics, notes)
-            if lost := draws * bool(usable) - int(np.isfinite(drawn[label]).all(axis=1).sum()):
-                gone_out = agreed(lost, "has no value and was left out", "have no value and were left out")
-                notes[f"{label}: {lost:,} of {many(draws, 'draw')} of words {gone_out}."] = None
-    notes = {**dict.fromkeys([*_of_words(gone, tables), *_left_out(left, len(chosen))]), **notes}
+            if without := draws * bool(usable) - int(np.isfinite(drawn[label]).all(axis=1).sum()):
+                gone_out = agreed(without, "has no value and was left out", "have no value and were left out")
+                notes[f"{label}: {without:,} of {many(draws, 'draw')} of words {gone_out}."] = None
+    warn_lost(lost, "the notes of the result")
+    notes = {**dict.fromkeys([*lost, *_of_words(gone, tables), *_left_out(left, len(chosen))]), **notes}
     if any(map(len, drawn.values())):
         notes[CALIBRATION] = None
     notes |= dict.fromkeys(_dimensions_notes(embeddings, random))

@@ -191,7 +191,6 @@ draws does.
 """
 LARGEST, MOST_BEYOND = 2, 0.5
 """Largest cosine distance, and the share of values beyond it from which on these are no cosine distances."""
-THIN = 0.5  # share of a list's words that are found, below which a note says so
 POWERS = (0.8, 1.25)  # powers of a prior by which draws are weighted
 THIN_LIST = 5  # protected words below which the prior always sets part of the width
 MOST_WIDTH = 0.1  # relative change of an interval's width from which on the prior is said to set part of it
@@ -451,25 +450,16 @@ def _notes(result: Fit, balance: Balance | None) -> list[str]:
     if balance is not None:
         notes += balance.warnings
     record = coverage_of(table)
-    if record is not None:
-        present = {*table["attribute_class"].unique(), *table["group"].unique()}
-        thin = [
-            f"{entry['list']} ({entry['found']} of {entry['asked']})"
-            for entry in record.lists
-            if entry["found"] < THIN * (entry["asked"] or 0) and entry["list"] in present
+    if record is not None and record.one_vector:
+        named = [
+            " = ".join(f"{word} ({', '.join(lists)})" for word, lists in part.items()) for part in record.one_vector
         ]
-        if thin:
-            notes.append(f"Less than half of the words of these lists were found: {listed(thin)}.")
-        if record.one_vector:
-            named = [
-                " = ".join(f"{word} ({', '.join(lists)})" for word, lists in part.items()) for part in record.one_vector
-            ]
-            # an encoder gives words the vectors of their sentences: there is no pruned vocabulary
-            advice = "" if record.contexts else "; use vectors that are not pruned"
-            notes.append(
-                f"Words of different lists have one vector: {listed(named, 4)}. The embedding cannot tell them apart, "
-                f"so that differences between these lists are too small{advice}."
-            )
+        # an encoder gives words the vectors of their sentences: there is no pruned vocabulary
+        advice = "" if record.contexts else "; use vectors that are not pruned"
+        notes.append(
+            f"Words of different lists have one vector: {listed(named, 4)}. The embedding cannot tell them apart, "
+            f"so that differences between these lists are too small{advice}."
+        )
     return notes
 
 

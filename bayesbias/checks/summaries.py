@@ -119,7 +119,8 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     table = table.reindex(columns=["parameter", *dims, "mean", "sd", "low", "high", "n"])
     table = table[table["n"] > 0].reset_index(drop=True)
     table = table.assign(**{column: table[column].astype("string") for column in dims})
-    table.attrs |= {"prob": prob, "ci_kind": ci_kind, "notes": tuple(filter(None, [family_of(result.spec).caution]))}
+    notes = (*result.data.limits, *filter(None, [family_of(result.spec).caution]))
+    table.attrs |= {"prob": prob, "ci_kind": ci_kind, "notes": notes}
     return table
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining, normalize
 
@@ -20,7 +19,8 @@ from bayesbias.distances.list_coverage import entries_of, too_short
 from bayesbias.errors import InputError, listed, many
 from bayesbias.numerics.arrays import SAME
 from bayesbias.vectors import Embedding, about, find_concepts, find_keys, opened
-from bayesbias.words import WordLists, bundled_controls, load_words
+from bayesbias.vectors.lookup import lost_words
+from bayesbias.words import AnyWords, WordLists, bundled_controls, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 NEAR = 0.9  # cosine similarity above which two words are nearly one
 BLOCK = 1_000
 LEAST_WORTH = 2.0  # effective words of a list below which it is little more than one topic
-HALF = 0.5
 LISTS = ["list", "kind", "asked", "found", "effective", "missing"]
 PAIRS = ["first", "second", "lists", "same_list", "cosine"]
 SPELLINGS = ["word", "list", "found"]
@@ -101,12 +100,10 @@ class WordCheck(Result):
         asked, present = int(own["asked"].sum()), int(own["found"].sum())
         what = f"the list {self.word_list}{' beside the bundled controls' if self.bundled else ''}"
         sentences = [f"Of {what}, {self.embedding} holds {present:,} of {many(asked, 'word')}."]
-        rows = own.to_dict("records")
+        rows: list[dict[Any, Any]] = own.to_dict("records")
         if named := [f"{row['kind']} {row['list']}: {listed(row['missing'])}" for row in rows if row["missing"]]:
             sentences.append(f"Missing words: {'; '.join(named)}.")
-        half = [row for row in rows if row["found"] < HALF * row["asked"]]
-        if named := [f"{row['kind']} {row['list']} ({row['found']} of {row['asked']})" for row in half]:
-            sentences.append(f"Less than half of the words were found of: {listed(named)}.")
+        sentences += lost_words(rows)
         if named := [f"{row['word']} as {row['found']}" for row in self.spellings.to_dict("records")]:
             sentences.append(f"Missing words that the embedding has under another spelling: {listed(named)}.")
         sentences += self._near_duplicates()
@@ -140,7 +137,7 @@ class WordCheck(Result):
         return (Section("Words", [whole_table(caption, table) for caption, table in tables.items() if len(table)]),)
 
 
-def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any = None) -> WordCheck:
+def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> WordCheck:
     """Check word lists against an embedding before anything is measured.
 
     Parameters
@@ -167,7 +164,7 @@ def check_words(words: WordLists | str | Path, kv: Embedding, frequencies: Any =
     0  math      8      8
     1  arts      8      8
     """
-    lists = words if isinstance(words, WordLists) else load_words(words)
+    lists = load_words(words)
     vectors = opened(kv, lists.every_word(), language=lists.language)
     known = find_concepts(vectors, lists.concepts, language=lists.language)
     table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)

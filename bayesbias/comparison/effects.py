@@ -24,7 +24,7 @@ from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import carried_labels, known_coverage
-from bayesbias.distances.tables import distance_table
+from bayesbias.distances.tables import distances_of, warned
 from bayesbias.errors import InputError, many
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import (
@@ -41,7 +41,7 @@ from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike
 from bayesbias.numerics.resampling import ends, mean_interval, share_interval
 from bayesbias.vectors import Case, Embedding, about, find_words, opened, rows_of, with_composed
 from bayesbias.vectors.lookup import CASES, About
-from bayesbias.words import STEREOTYPES, WordLists, controls_of
+from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -628,7 +628,9 @@ def side_effects(
             compared = words
             _check_belonging(compared, kvs, case)
         else:
-            first, second = (distance_table(kv, words, case=case) for kv in kvs)
+            lists = load_words(words)
+            first, second = (distances_of(opened(kv, lists, case), lists, case=case) for kv in kvs)
+            warned(first, second)
             compared = compare(before=first, after=second, seed=seed)
         done(1)
         kinds, groups = _words_of(compared.data)

@@ -18,6 +18,7 @@ from bayesbias._support.phrases import IN_SDS
 from bayesbias.contrast.associations import named_together
 from bayesbias.distances.dataframe import PAIR
 from bayesbias.distances.distances import Distances, once, refuse_mixed
+from bayesbias.distances.list_coverage import limits_of
 from bayesbias.errors import InputError, listed, within
 from bayesbias.estimates import Estimates
 from bayesbias.models.functionals import Fields, cell_draws
@@ -99,6 +100,7 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
         if count:
             place = "lie outside [0, 2], where no cosine distance lies"
             notes.append(f"{count:,} of {len(distances):,} values of {name} {place}.")
+    notes += limits_of(each.coverage for each in given.values() if each.coverage is not None)
     notes += [*_case_notes(read, case), *_sizes(given)]
     return Matched(pairs, tuple(read), distances, tuple(notes), given)
 

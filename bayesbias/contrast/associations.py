@@ -265,6 +265,7 @@ def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word
     table.attrs = {
         "prob": prob,
         "left_out": data.protected_words[~cells.associated].tolist(),
+        "notes": data.limits,
         **carried_labels(data.labels),
     }
     return table
@@ -332,6 +333,7 @@ def decomposition(
         "prob": prob,
         "population": population,
         "left_out": left_out(result.data, words),
+        "notes": result.data.limits,
         **carried_labels(result.labels),
     }
     return table

@@ -180,7 +180,7 @@ def contrasts(
         "cluster": cluster,
         "sd_ratio": float("nan") if cluster.reason else float(drawn.whole.sd[0]) / cluster.se,
         "width_ratio": float("nan") if cluster.reason else float(high - low) / (cluster.high - cluster.low),
-        "notes": (*drawn.notes, *filter(None, [family_of(result.spec).caution])),
+        "notes": (*data.limits, *drawn.notes, *filter(None, [family_of(result.spec).caution])),
     }
     if by != "group":
         spread, signs = _control_spread(data), drawn.clear_signs(prob)

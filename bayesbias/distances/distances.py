@@ -26,7 +26,7 @@ from bayesbias.distances.dataframe import (
     refuse_lacking,
     template_columns,
 )
-from bayesbias.distances.list_coverage import Coverage
+from bayesbias.distances.list_coverage import Coverage, limits_of
 from bayesbias.errors import InputError, many, shown
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.marginal import CellStatistics, reduce_to_cells
@@ -125,6 +125,12 @@ class Distances:
         """``word_list`` and ``embedding``, the names for captions; empty where they are not known."""
         record = self.coverage
         return {} if record is None else {"word_list": record.word_list, "embedding": record.embedding.get("name", "")}
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Sentences on the lists of these distances: lost words, and lists that are short or no controls."""
+        lists = {*self.attribute_class.tolist(), *self.groups.tolist()}
+        return () if self.coverage is None else limits_of([self.coverage], lists)
 
     def distance_sd(self, name: str) -> float | str:
         """The unit of the embedding, which is called so, in cosine distance; or why it has none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, TypedDict
@@ -11,11 +11,12 @@ import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from bayesbias.errors import InputError, agreed, listed, many
-from bayesbias.vectors.lookup import SHOWN, About, composed_sentences, twin_sentence
+from bayesbias.vectors.lookup import HELD, SHOWN, About, composed_sentences, lost_words, twin_sentence
 from bayesbias.words import WordLists, in_order
 
 COSINE = "cosine distance"
 FEWEST_PROTECTED, FEWEST_STEREOTYPE = 3, 2  # words below which lists have no answer
+SHORT = 3  # words of a list up to which intervals are known to be too narrow
 
 ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide the type
     "ListEntry", {"list": str, "kind": str, "asked": int | None, "found": int, "missing": list[str]}
@@ -102,6 +103,20 @@ class Coverage:
                     f"those that count in another list: {elsewhere}."
                 )
         return sentences
+
+    def weak_lists(self, lists: Container[str] | None = None) -> list[str]:
+        """Lines on the short lists among some (None: all), and on control lists that hold many stereotypes."""
+        used = [each for each in self.lists if lists is None or each["list"] in lists]
+        few = [f"{each['list']} {each['found']}" for each in used if 0 < each["found"] <= SHORT]
+        lines = [f"short: lists of {SHORT} words or fewer ({listed(few)}); intervals may be too narrow"] if few else []
+        controls = {each["list"] for each in self.lists if each["kind"] == "control"}
+        for name, found in [(each["list"], each["found"]) for each in used if each["list"] in controls]:
+            both = [word for word, of in self.in_several_lists.items() if name in of and not controls >= {*of}]
+            if len(both) > (1 - HELD) * found:
+                lines.append(
+                    f"controls: {len(both):,} of {found:,} words of {name} are stereotypes ({listed(both, 6)})"
+                )
+        return lines
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand on disk."""
@@ -201,6 +216,23 @@ class Coverage:
                 f"Words of different lists have one vector, and all are kept: {'; '.join(sets[:SHOWN])}{more}."
             )
         return notes
+
+
+def limits_of(records: Iterable[Coverage], lists: Container[str] | None = None) -> tuple[str, ...]:
+    """Sentences on words that some embedding lacks, and on weak lists: notes of all results of these records' tables.
+
+    ``lists`` are those that a result is of; None for all.
+    """
+    known, merged = list(records), dict[tuple[object, ...], ListEntry]()
+    for record in known:
+        for entry in record.lists:
+            key = (record.word_list, entry["kind"], entry["list"], entry["asked"])
+            if lists is None or entry["list"] in lists:
+                earlier = merged.setdefault(key, {**entry, "missing": []})
+                earlier["missing"] = list(dict.fromkeys([*earlier["missing"], *entry["missing"]]))
+    lost = lost_words(merged.values(), " in all embeddings" if len(known) > 1 else "")
+    lines = dict.fromkeys([*lost, *(line for record in known for line in record.weak_lists(lists))])
+    return tuple(f"{line}." for line in lines)
 
 
 def too_short(protected: int, stereotypes: Mapping[str, int]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -17,7 +16,7 @@ from bayesbias._support.progress import progress
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, PAIR, TEMPLATE, DistanceTable, provenance_of
 from bayesbias.distances.distances import text_where_few
-from bayesbias.distances.list_coverage import Coverage, ListEntry, list_entry
+from bayesbias.distances.list_coverage import Coverage, ListEntry, limits_of, list_entry
 from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, few_words, measured_relatedness
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -33,8 +32,8 @@ from bayesbias.vectors import (
     twins_within,
 )
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, composed_of, first_keys
-from bayesbias.words import GENDERED, WordLists, bundled_controls, in_order, load_words, subtag
+from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, composed_of, first_keys, warn_lost
+from bayesbias.words import GENDERED, AnyWords, WordLists, bundled_controls, in_order, load_words, subtag
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -50,7 +49,7 @@ class _Attribute(NamedTuple):
 
 def distance_table(
     kv: Embedding | ContextVectors,
-    words: WordLists | str | Path,
+    words: AnyWords,
     keep_duplicates: bool = False,
     case: Case = "as-is",
     relatedness: bool = True,
@@ -102,6 +101,9 @@ def distance_table(
 
     Warns
     -----
+    CoverageWarning
+        The embedding lacks more than a fifth of the words of a list, or a word that names its list. All results of the
+        table say so too, and figures below their panels.
     RelatednessWarning
         Fewer than 400 words of the embedding are no protected or stereotype words: relatedness is then known badly, and
         below 30 there is none. Common words of the language, encoded too, are the remedy.
@@ -127,7 +129,9 @@ def distance_table(
     one_of(twins, TWINS, "twins")
     flag(keep_duplicates, "keep_duplicates")
     flag(relatedness, "relatedness")
-    lists = words if isinstance(words, WordLists) else load_words(words)
+    if isinstance(kv, WordLists):
+        raise InputError(f"kv holds the word lists {kv.name!r}: an embedding comes first, distance_table(kv, words)")
+    lists = load_words(words)
     one_of(pairing, tuple(PAIRINGS), "pairing")
     one_of(centre, CENTRES, "centre")
     all_but_top = whole_number(all_but_top, "all_but_top", least=0)
@@ -141,12 +145,18 @@ def distance_table(
         return _with_templates(means, moved, lists, pairing, case)
     if pairing != SAME or centre != "none" or all_but_top:
         raise InputError("pairing, centre and all_but_top are for words in sentences: give what encode returns")
-    return _distances_of(opened(kv, lists, case), lists, keep_duplicates, case, relatedness, twins)
+    return warned(distances_of(opened(kv, lists, case), lists, keep_duplicates, case, relatedness, twins))
+
+
+def warned(*tables: DistanceTable) -> DistanceTable:
+    """The first of some tables, after one warning of the words that they lack."""
+    warn_lost(limits_of(table.coverage for table in tables if table.coverage), "bb.coverage(table)")
+    return tables[0]
 
 
 def distance_tables(
     embeddings: Mapping[str, Embedding],
-    words: WordLists | str | Path | Mapping[str, WordLists | str | Path],
+    words: AnyWords | Mapping[str, AnyWords],
     keep_duplicates: bool = False,
     case: Case = "as-is",
     twins: Twins = "once",
@@ -179,40 +189,45 @@ def distance_tables(
     {'google': 2256, 'glove': 5216}
     """
     given: dict[str, Any] = mapping(embeddings, "embeddings", "embeddings")
-    by_name = mapping(words, "words", "word lists") if isinstance(words, Mapping) else dict.fromkeys(given, words)
+    several = isinstance(words, Mapping) and "protected" not in words
+    by_name = mapping(words, "words", "word lists") if several else dict.fromkeys(given, words)
     if set(by_name) != set(given):
         raise InputError(f"words has lists for {listed(list(by_name))}: give those of {listed(list(given))}")
     if contextual := [name for name, kv in given.items() if isinstance(kv, ContextVectors)]:
         raise InputError(f"{contextual[0]} holds words in sentences: measure it by itself, with distance_table")
     flag(keep_duplicates, "keep_duplicates")
     one_of(twins, TWINS, "twins")
-    lists = {name: each if isinstance(each, WordLists) else load_words(each) for name, each in by_name.items()}
+    lists = {name: load_words(each) for name, each in by_name.items()}
     opened_ = opened_by_name(given, lists, case)
     drawn = draws_for(list(opened_.values()), [[lists[name]] for name in opened_], case)
     tables = {}
     with progress("measuring distances", len(opened_)) as done:
         for number, (name, kv) in enumerate(opened_.items()):
             own = None if isinstance(drawn, str) else drawn[number]
-            tables[name] = _distances_of(kv, lists[name], keep_duplicates, case, True, twins, own)
+            tables[name] = distances_of(kv, lists[name], keep_duplicates, case, True, twins, own)
             done(number + 1)
+    warned(*tables.values())
     return tables
 
 
-def _distances_of(
+def distances_of(
     kv: KeyedVectors,
     lists: WordLists,
-    keep_duplicates: bool,
-    case: Case,
-    relatedness: bool,
-    twins: Twins,
+    keep_duplicates: bool = False,
+    case: Case = "as-is",
+    relatedness: bool = True,
+    twins: Twins = "once",
     drawn: SampledWords | None = None,
 ) -> DistanceTable:
     """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""
     looked, path = find_concepts(kv, lists.concepts, case, lists.language), lists.path
     concepts, alike = looked.concepts, looked.twins()
     if not looked.forms.keys:
-        raise InputError(f"the embedding holds none of the {len(lists.every_word())} words; {first_keys(kv)}")
-    entries, bundled = _entries(lists, looked), bundled_controls(lists)
+        asked = lists.every_word()
+        raise InputError(
+            f"the embedding holds none of the {len(asked)} words; {first_keys(kv, asked, case, lists.language)}"
+        )
+    entries, bundled = _entries(kv, lists, looked, case), bundled_controls(lists)
     # the words of each list that have the vector of an earlier word of the same list
     same = [
         {"list": name, "kind": kind, "word": word, "first": first}
@@ -299,7 +314,7 @@ def _one_vector(lists: WordLists, looked: FoundConcepts) -> list[dict[str, list[
     return [words for words in sets.values() if len(words) > 1 and len(set(chain(*words.values()))) > 1]
 
 
-def _entries(lists: WordLists, looked: FoundConcepts) -> list[ListEntry]:
+def _entries(kv: KeyedVectors, lists: WordLists, looked: FoundConcepts, case: Case) -> list[ListEntry]:
     entries, lacking, empty = [], [], ""
     for kind, part in lists.by_kind:
         for name, words in part.items():
@@ -308,8 +323,8 @@ def _entries(lists: WordLists, looked: FoundConcepts) -> list[ListEntry]:
             if len(missing) == len(forms) and not empty:
                 empty = (
                     f"the embedding holds none of the {len(forms)} words of the {kind} list {name!r} "
-                    f"({listed(forms, 5)}): take the list out, choose other "
-                    "words, or pass case='fallback' (--case fallback) if only capital letters differ"
+                    f"({listed(forms, 5)}): take the list out or choose other words; "
+                    f"{first_keys(kv, forms, case, lists.language)}"
                 )
             elif missing:
                 lacking.append(f"{len(missing)} of {many(len(forms), 'word')} of the {kind} list {name!r}")

@@ -20,6 +20,7 @@ from bayesbias._support.files import file_at
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.distances.distances import Distances
+from bayesbias.distances.list_coverage import entries_of
 from bayesbias.errors import InputError, RelatednessWarning, install, listed, shown, warn, within
 from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.related import PairSample, near_weights, root_of, sample_pairs, variograms
@@ -34,14 +35,16 @@ from bayesbias.vectors.lookup import (
     directed,
     drawn_rows,
     local_sample,
+    lost_words,
     nearness_of,
     sample_of,
     subwords_of,
     thinned,
     waiting_words,
+    warn_lost,
 )
 from bayesbias.vectors.lookup import ordered_by_frequency as ordered_by_frequency
-from bayesbias.words import WordLists, load_words, subtag
+from bayesbias.words import AnyWords, WordLists, load_words, subtag
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -77,7 +80,7 @@ class SampledWords(NamedTuple):
 
 def relatedness(
     kv: Embedding | pd.DataFrame | xr.DataTree,
-    words: WordLists | str | Path | None = None,
+    words: AnyWords | None = None,
     sample: int = SAMPLE,
     seed: int = 0,
     case: Case = "as-is",
@@ -128,12 +131,14 @@ def relatedness(
         return carried
     if words is None:
         raise InputError("words are missing: give word lists, their name or the path of their file")
-    lists = words if isinstance(words, WordLists) else load_words(words)
+    lists = load_words(words)
     measured = measured_relatedness(opened(kv, lists, case), lists, whole_number(sample, "sample", LEAST), seed, case)
     if isinstance(measured, str):
         raise InputError(measured)
     if measured.sampled < ENOUGH:
         warn(few_words(measured), RelatednessWarning)
+    held = {*measured.protected_words, *measured.attribute_words}
+    warn_lost(lost_words(entries_of(lists, held)), "bb.checks.check_words(words, kv)")
     return measured
 
 

@@ -49,7 +49,8 @@ class Compared(NamedTuple):
     @property
     def less(self) -> str:
         """The name of the difference."""
-        return f"{self.name}: {_written(self.other)} - {_written(self.first)}"
+        first = _written(self.first)
+        return f"{self.name}: {_written(self.other)} - {f'({first})' if first.startswith('-') else first}"
 
 
 @dataclass(frozen=True)
@@ -353,6 +354,8 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
     exact = sums[0].errors is not None
     frame, group = (frame.reset_index(drop=True), np.arange(len(rows))) if exact else units_of(frame)
     cluster = pd.factorize(frame.pop(""))[0]
+    # of texts with a missing value of their own formulaic makes no terms
+    frame = frame.astype({name: "str" for name in names if isinstance(frame[name].dtype, pd.StringDtype)})
     sums = [each.at(rows) if exact else each.at(rows).grouped(group, len(frame)) for each in sums]
     vectors, notes = sums[0], list[str]()
     if len(groups) > 1:

@@ -46,6 +46,7 @@ from bayesbias.numerics.clusters import (
 from bayesbias.numerics.mixtures import NormalNodes
 from bayesbias.numerics.related import root_of
 from bayesbias.vectors import about, find_keys, find_words
+from bayesbias.vectors.lookup import first_keys, lost_of, warn_lost
 from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, load_words, words_given
 
@@ -213,8 +214,11 @@ class Covariates:
         """Keys of attribute words in the embedding; words that it lacks go to the notes."""
         looked = find_words(self.sample.kv, words).keys
         if not looked:
-            raise InputError(f"{name}: none of the words is in the embedding: {listed(words)}")
+            raise InputError(
+                f"{name}: none of the words is in the embedding: {listed(words)}; {first_keys(self.sample.kv, words)}"
+            )
         if lost := [word for word in words if word not in looked]:
+            notes += lost_of("attribute", {name: words}, looked)
             notes.append(f"Words that are missing: {listed(lost)}.")
         return list(dict.fromkeys(looked.values()))
 
@@ -237,7 +241,7 @@ class Covariates:
         target
             The word; the only one of the sample by default.
         """
-        poles = find_poles(self.sample.kv, poles_of(pairs), "as-is")
+        poles = find_poles(self.sample.kv, poles_of(pairs))
         if poles.poles not in self._attributes:
             self._attributes[poles.poles] = AxisWords.of(self.sample.kv, poles)
         attributes, word = self._attributes[poles.poles], self.sample.target(target)
@@ -256,6 +260,7 @@ class Covariates:
         lists: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> CovariateContrast:
         """A contrast of a target with words that were looked up; places are 0 at ``centre`` where it is given."""
+        warn_lost(notes, "the notes of the result")
         length = design.vectors.length(design.cluster)
         if not np.isfinite(length):
             raise InputError(

@@ -37,6 +37,7 @@ from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, nearest_row
 from bayesbias.numerics.resampling import permutation_test
 from bayesbias.vectors import Case, Embedding, Twins, about, opened, opened_by_name
 from bayesbias.vectors.contextual import ContextVectors
+from bayesbias.vectors.lookup import lost_lines, warn_lost
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -392,6 +393,15 @@ def parts_for(chosen: Metric, query: Query) -> tuple[Query, ...]:
     return query.subqueries(*sizes)
 
 
+OF_WEFE = {
+    "return_effect_size": "the metric 'weat_effect_size'",
+    "calculate_p_value": "p_value=True",
+    "lost_vocabulary_threshold": "max_missing",
+    "normalize": "normalise",
+}
+"""Options of WEFE's metrics, and what they are here."""
+
+
 def checked_options(chosen: Metric, given: Mapping[str, Any], normalise: bool = False) -> dict[str, Any]:
     """All options of a metric, those that were given after their checks; whether the look-up scales vectors."""
     if isinstance(tested := given.get("p_value"), str) and tested == RELATED and chosen.linear is None:
@@ -402,7 +412,8 @@ def checked_options(chosen: Metric, given: Mapping[str, Any], normalise: bool = 
     unknown = [name for name in given if name not in chosen.options]
     if unknown:
         valid = f"it takes {', '.join(chosen.options)}" if chosen.options else "it takes none"
-        raise InputError(f"{chosen.name} has no option {unknown[0]!r}: {valid}")
+        see = f"see {OF_WEFE[unknown[0]]}; " if unknown[0] in OF_WEFE else ""
+        raise InputError(f"{chosen.name} has no option {unknown[0]!r}: {see}{valid}")
     defaults = {name: option.default for name, option in chosen.options.items()}
     values = {**defaults, **{name: chosen.options[name].check(value, name) for name, value in given.items()}}
     if values.get("p_value") == RELATED and chosen.linear is not None:
@@ -460,7 +471,7 @@ def metric(
     max_missing
         Share of a set's words that may be missing; above it the value is NaN, with the reason in the result.
     case
-        ``"fallback"`` also tries lower case, capital first letters, capitals, and ``_`` for blanks.
+        ``"fallback"`` also tries lower case, capital first letters and capitals.
     normalise
         Whether vectors are scaled to length 1 first (most metrics do not change).
     compat
@@ -484,6 +495,8 @@ def metric(
 
     Warns
     -----
+    CoverageWarning
+        The embedding lacks more than a fifth of the words of a set; the result says so too.
     SetSizeWarning
         Sets so small that the value is the same whatever the words; the result says so too.
 
@@ -502,6 +515,7 @@ def metric(
     if measured.warning:
         warn(f"{ready.metric.title} of {ready.query.name}: {measured.warning}", SetSizeWarning)
     chosen, found = ready.metric, ready.found
+    warn_lost(found.notes, "the coverage of the result")
     sets = ready.query.targets if chosen.words == "targets" else ready.query.attributes
     return MetricResult(
         metric=chosen.name,
@@ -584,6 +598,7 @@ def run_metrics(
         for label, chosen_metric, _ in chosen
     }
     rows: list[tuple[object, ...]] = []
+    lost: dict[str, None] = {}
     notes = {f"left out, since a query has too few sets: {', '.join(too_few)}.": None} if too_few else {}
     with progress("measuring", len(embeddings) * len(named)) as done:
         for i, (embedding, kv) in enumerate(embeddings.items()):
@@ -601,7 +616,9 @@ def run_metrics(
                             got = no_value(str(error))
                         # sentences on the query alone do not name the embedding
                         notes |= dict.fromkeys(f"{name}: {note}." for note in part.notes)
-                        remarks = (*sets.notes, *got.every_note)
+                        lines = lost_lines(sets.notes)
+                        lost |= dict.fromkeys(f"{line}: {name} in {embedding}" for line in lines)
+                        remarks = (*sets.notes[len(lines) :], *got.every_note)
                         notes |= dict.fromkeys(f"{name} in {embedding}: {note}." for note in remarks)
                         sub = part.name if len(parts[number, label]) > 1 else None
                         counts = [sum(entry["found"] for entry in sets.entries)]
@@ -611,7 +628,8 @@ def run_metrics(
                 done(i * len(named) + number + 1)
     numbers = {"value": float, "p_value": float, "optimum": float, "found": int, "missing": int}
     table = pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype(numbers)
-    table.attrs["notes"] = tuple(notes)
+    table.attrs["notes"] = (*lost, *notes)
+    warn_lost(lost, "attrs['notes']")
     return table
 
 

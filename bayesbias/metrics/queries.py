@@ -20,6 +20,7 @@ from bayesbias.errors import InputError, near, shown
 from bayesbias.words import (
     CONTROLS,
     QUERY,
+    AnyWords,
     Language,
     Name,
     Text,
@@ -88,6 +89,17 @@ class Query:
     language: Language = None
     description: Text = ""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_lists(cls, given: Any) -> Any:
+        content: Any = given if isinstance(given, Mapping) else given.kwargs or {}
+        if all(isinstance(content.get(name), list | tuple) for name in ("targets", "attributes")):
+            raise InputError(
+                "targets and attributes are lists, and each set needs a name: give mappings, such as "
+                "bb.Query({'M': X, 'F': Y}, {'A': A, 'S': B})"
+            )
+        return given
+
     @model_validator(mode="after")
     def _check_names(self) -> Self:
         if both := [name for name in self.targets if name in self.attributes]:
@@ -98,7 +110,7 @@ class Query:
         return self
 
     @classmethod
-    def from_words(cls, words: WordLists | str | Path, controls: bool = False) -> Query:
+    def from_words(cls, words: AnyWords, controls: bool = False) -> Query:
         """The query of word lists: groups as target sets, their stereotypes as attribute sets.
 
         Parameters
@@ -109,11 +121,22 @@ class Query:
             Whether the control lists are attribute sets too.
         """
         controls = flag(controls, "controls")
-        words = words if isinstance(words, WordLists) else load_words(words)
-        words.single_forms("a query")
-        attributes = {f"{group} stereotype": listed for group, listed in words.stereotypes.items()}
-        attributes |= dict(words.controls) if controls else {}
-        return cls(words.protected, attributes, words.name, words.source, words.doi, words.language)
+        lists = load_words(words)
+        lists.single_forms("a query")
+        attributes = {f"{group} stereotype": listed for group, listed in lists.stereotypes.items()}
+        attributes |= dict(lists.controls) if controls else {}
+        return cls(lists.protected, attributes, lists.name, lists.source, lists.doi, lists.language)
+
+    def words(self) -> WordLists:
+        """The word lists of a query, of which :meth:`from_words` makes a query.
+
+        Target sets are groups, attribute sets their stereotypes in order; those named ``human`` and ``neutral`` are
+        controls.
+        """
+        lists = word_lists_of(self)
+        if isinstance(lists, str):
+            raise InputError(lists[:1].lower() + lists[1:].removesuffix("."))
+        return lists
 
     @property
     def template(self) -> tuple[int, int]:

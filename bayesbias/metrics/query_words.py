@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
@@ -25,14 +26,14 @@ from bayesbias.vectors import (
     twins_of,
     twins_within,
 )
-from bayesbias.vectors.lookup import pairs_once
+from bayesbias.vectors.lookup import first_keys, lost_words, other_capitals, pairs_once
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 Sets = tuple[FloatArray, ...]  # vectors of some sets, each (words, dimensions)
 OnMissing = Literal["drop", "error"]
-CAPITALS = "; it has capital letters: case='fallback' tries others"  # the end of a reason
+REMEDY = re.compile(r"; (its first keys|case=).*")  # the end of a reason
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
     if how.on_missing == "error":
         _refuse_missing(entries, query)
     counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
-    notes, alike = _lost(entries, sets, counted), _alike(sets, how)
+    lines = lost_words({**entry, "list": entry["set"]} for entry in entries)
+    notes, alike = [*lines, *_lost(entries, sets, counted)], _alike(sets, how)
     counted, twin_notes = _once_by_vector(counted, query.attributes if paired else query.sets, alike)
     if paired and how.compat != "wefe":
         targets, reasons, lost, again = _pairs(query, sets, how, alike)
@@ -109,7 +111,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         words=counted,
         keys=keys,
         entries=entries,
-        reason="; ".join(reasons) or None,
+        reason="; ".join(reasons) + _remedy(kv, query, entries, how) if reasons else None,
         notes=(*notes, *composed_sentences(composed_of(kv, keys)), *twin_notes),
         twin_notes=tuple(twin_notes),
     )
@@ -251,10 +253,16 @@ def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords],
         lost = count - len(sets[name].keys)
         if lost > how.max_missing * count or lost == count:
             what = "missing or repeated" if how.compat == "wefe" else "missing"
-            capital = how.case == "as-is" and any(word != word.lower() for word in query.sets[name])
-            hint = CAPITALS if capital else ""
-            reasons.append(f"{lost} of {count} words of the set {name!r} are {what}{_limit(how)}{hint}")
+            reasons.append(f"{lost} of {count} words of the set {name!r} are {what}{_limit(how)}")
     return reasons
+
+
+def _remedy(kv: KeyedVectors, query: Query, entries: Iterable[Mapping[str, Any]], how: Lookup) -> str:
+    """The end of a reason: what the keys look like where a set has none of its words, or which other capitals do."""
+    missing = [word for entry in entries for word in entry["missing"]]
+    look = kv, missing, how.case, query.language
+    said = other_capitals(*look) if all(entry["found"] for entry in entries) else first_keys(*look)
+    return f"; {said}" if said else ""
 
 
 def _limit(how: Lookup) -> str:

@@ -412,6 +412,6 @@ def _recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr
     )
     tree = post.copy()
     tree[ADJUSTMENT], tree[UNADJUSTED] = xr.DataTree(group), raw
-    notes = [*result.notes, *adjustment.sentences]
+    notes = [*result.fact("notes"), *adjustment.sentences]
     tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": to_json(notes)}
     return tree

@@ -276,8 +276,8 @@ class Fit:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on what was done for the model's sake."""
-        return list(self.fact("notes"))
+        """Sentences on the lists, and on what was done for the model's sake."""
+        return [*self.data.limits, *self.fact("notes")]
 
     @property
     def versions(self) -> dict[str, str]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -27,10 +28,14 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import several, text
 from bayesbias._support.figures import is_listed
+from bayesbias.distances.dataframe import DistanceTable
+from bayesbias.distances.list_coverage import limits_of
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
+from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.mixtures import Empirical
+from bayesbias.vectors.lookup import lost_lines
 from bayesbias.words import controls_of
 
 INK, FAINT = "#222222", "#767676"
@@ -161,7 +166,9 @@ def picture[**P](
                 raise InputError(f"ax is {type(ax).__name__}: give the Axes of a matplotlib figure, or None")
             with mpl.rc_context(FONT):
                 if ax is None:
-                    figure = plot(*args, **kwargs)
+                    figure = cast(Figure, plot(*args, **kwargs))
+                    if lost := _lost_by(next(iter(given.values()))):
+                        note_below(figure, figure.get_supxlabel().replace("\n", " "), *lost)
                     if title is not None:
                         _entitle(figure, title)
                     return figure
@@ -175,6 +182,19 @@ def picture[**P](
         return draw
 
     return styled
+
+
+def _lost_by(drawn: object) -> list[str]:
+    """Lines on lost words that the notes of what is drawn have: a fit, a table, a result, or several of these."""
+    if isinstance(drawn, Mapping | list | tuple) and not isinstance(drawn, xr.DataTree):
+        parts = drawn.values() if isinstance(drawn, Mapping) else drawn
+        return list(dict.fromkeys(line for part in parts for line in _lost_by(part)))
+    if isinstance(drawn, DistanceTable):
+        return lost_lines(() if drawn.coverage is None else limits_of([drawn.coverage]))
+    if isinstance(drawn, xr.DataTree):
+        drawn = Fit(drawn)
+    notes = drawn.attrs.get("notes", ()) if isinstance(drawn, pd.DataFrame) else getattr(drawn, "notes", ())
+    return lost_lines(note for note in notes if isinstance(note, str))
 
 
 ABOVE = "above "  # name of a legend between a panel and its title, before its number of rows

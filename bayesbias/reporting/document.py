@@ -154,7 +154,7 @@ SUFFIXES = {"html": (".html", ".htm"), "md": (".md",)}
 
 def report(
     post: xr.DataTree | Result | pd.DataFrame,
-    path: str | Path,
+    path: str | Path = "report.html",
     prob: float | None = None,
     effects: SideEffects | None = None,
     topics: TopicNull | None = None,

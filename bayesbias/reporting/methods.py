@@ -31,7 +31,7 @@ from bayesbias.documents.findings import sides_of
 from bayesbias.documents.regression import CovariateContrast
 from bayesbias.errors import InputError, many, mark_between
 from bayesbias.metrics.batch import MetricResult
-from bayesbias.metrics.query_words import CAPITALS
+from bayesbias.metrics.query_words import REMEDY
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import engine_of, sampling_text
 from bayesbias.models.own import ELSEWHERE
@@ -436,7 +436,7 @@ def _ranking(result: Ranking, prob: float) -> Iterator[str]:
     queries = [name for name in used if not _is_part(name, [{"what": other} for other in used])]
     facts = {"embeddings": list(result.scores.index), "metrics": list(result.scores.columns), "queries": queries}
     yield WORDS.ranking(made=result.made, mark=mark_between(facts["embeddings"]), **facts)
-    yield from (note.replace(CAPITALS, "") for note in result.notes)  # what to try is not for a paper
+    yield from (REMEDY.sub(".", note) for note in result.notes)  # what to try is not for a paper
 
 
 KINDS: Mapping[type[Result], Callable[[Any, float], Iterator[str]]] = {

@@ -554,7 +554,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
             y=contrasts.mean,
             errors=contrasts.covariance.to_numpy(),
             language=data.language,
-            notes=stage.notes,
+            notes=(*data.limits, *stage.notes),
         )
     lists = {name: words for name, kind, words in related.lists if kind != PROTECTED}
     stereotypes = [name for name, kind, _ in related.lists if kind == "stereotype"]
@@ -594,7 +594,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
         relatedness=related,
         language=data.language,
         further=FURTHER_WORDS,
-        notes=tuple(notes),
+        notes=(*data.limits, *notes),
     )
 
 

@@ -24,7 +24,7 @@ from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import coverage_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed
-from bayesbias.distances.list_coverage import ListEntry
+from bayesbias.distances.list_coverage import ListEntry, limits_of
 from bayesbias.distances.vocabularies import TOGETHER, check_used, few_shared, joint_relatedness
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import Estimates, identity
@@ -644,6 +644,10 @@ def holdings(tables: Mapping[str, Any], contrast: tuple[str, str]) -> pd.DataFra
         },
         index=list(tables),
     )
+    used = {
+        entry["list"] for record in records.values() if record for entry in record.lists if _counts(entry, contrast)
+    }
+    held.attrs["limits"] = limits_of(filter(None, records.values()), used)
     held.attrs["respelled"] = {name: record.substituted for name, record in records.items() if record is not None}
     return held
 
@@ -670,7 +674,7 @@ def subject_of(contrast: tuple[str, str], coverage: pd.DataFrame) -> str:
 
 def holding_notes(coverage: pd.DataFrame) -> list[str]:
     """Notes on what the embeddings hold: words that are missing, and lists in several languages."""
-    notes, present = [], coverage["found"].dropna()
+    notes, present = [*coverage.attrs["limits"]], coverage["found"].dropna()
     if len(present):
         least, most = f"{100 * present.min():.0f}", f"{100 * present.max():.0f}"
         shares = f"{most}%" if least == most else f"{least} to {most}%"
@@ -678,7 +682,7 @@ def holding_notes(coverage: pd.DataFrame) -> list[str]:
         if len(few := present.index[present < present.max() - FEWER].tolist()):
             shares = listed([f"{name} ({100 * present[name]:.0f}%)" for name in few])
             notes.append(f"Clearly fewer are in {shares}: contrasts there are those of other words.")
-    for name, pairs in coverage.attrs.get("respelled", {}).items():
+    for name, pairs in coverage.attrs["respelled"].items():
         if pairs:
             asked, used = next(iter(pairs.items()))
             notes.append(

@@ -540,7 +540,7 @@ def _part_of_file(path: Path, where: str, request: _WordRequest, trusted: bool) 
     rows = [row for row, word in enumerate(words) if word in held]
     if not rows:
         refuse_numbers([word.decode(errors="replace") for word in wanted.met], where)
-        raise _none_held(where, _decoded(wanted.met[:5], path))
+        raise _none_held(where, _decoded(wanted.met[:5], path), request)
     matrix = matrix if len(rows) == len(words) else matrix[rows]
     kv = _with_stored(_made([words[row] for row in rows], matrix, where), path)
     if sample_of(kv) is not None:
@@ -742,7 +742,7 @@ def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None)
         wanted = request.keys(source)
         words = [word for word in words if word in wanted]
         if not words and source:
-            raise _none_held("the mapping", list(source))
+            raise _none_held("the mapping", list(source), request)
     where = "the mapping"
     kv = _made(words, real_vectors(words, [source[word] for word in words], where), where)
     if request is not None:
@@ -766,7 +766,7 @@ def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> K
     words = [word for word in source.index_to_key if word in wanted]
     subwords = {} if request is None else _of_subwords(source, request.composed)
     if not words and not subwords:
-        raise _none_held(getattr(source, "bayesbias_name", "the embedding"), source.index_to_key)
+        raise _none_held(getattr(source, "bayesbias_name", "the embedding"), source.index_to_key, request)
     if not subwords and not zero_words(source, words) and len(words) == len(source.index_to_key):
         return source
     rows = source.vectors[[source.key_to_index[word] for word in words]]
@@ -782,8 +782,9 @@ def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> K
     return kv
 
 
-def _none_held(where: str, keys: Sequence[str]) -> InputError:
-    return InputError(f"{where} holds none of the words that were asked for; {first_keys(keys)}")
+def _none_held(where: str, keys: Sequence[str], request: _WordRequest | None) -> InputError:
+    asked = () if request is None else request.listed
+    return InputError(f"{where} holds none of the words that were asked for; {first_keys(keys, asked)}")
 
 
 def _of_subwords(

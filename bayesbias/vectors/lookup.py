@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 from unicodedata import is_normalized, normalize
 from zlib import crc32
@@ -29,7 +29,9 @@ TWINS = ("once", "keep")
 SHOWN = 8  # words that a sentence names
 DOTTED = ("tr", "az")  # languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)
 NO_BREAK = "\N{NO-BREAK SPACE}"
-BLANKS = (" ", "_", NO_BREAK)
+BLANKS = (" ", "_", NO_BREAK, "-", "")  # what may stand for a blank of a word, in the order in which it is tried
+LOST = "coverage: "  # what a line on lost words begins with
+HELD, NAMED = 0.8, 6  # share of the words of a list below which they are lost, and lost words that a line names
 
 SAMPLE = 3000  # words of a sample of the vocabulary
 SPARE = 200  # words that are read beyond those of a sample, for those whose vectors have no direction
@@ -128,10 +130,10 @@ def find_keys(
 ) -> dict[str, str]:
     """Word to the key that stands for it, for those of some words that are there: the one look-up of words.
 
-    A word that is a key stands for itself. Else blanks, ``_`` and blanks without a break are the same (``New_York``),
-    and letters are compared in Unicode's normal form C. ``case="fallback"`` tries lower case, capital first letters and
-    capitals for those not found, by the rules of a language: Turkish and Azerbaijani have i/İ and ı/I, German has ß, ẞ
-    and SS.
+    A word that is a key stands for itself. Else its blanks (and ``_``) are tried as blanks, ``_``, ``-`` and nothing
+    (``New_York``, ``hard-working``), and letters are compared in Unicode's normal form C. ``case="fallback"`` tries
+    lower case, capital first letters and capitals for those not found, by the rules of a language: Turkish and
+    Azerbaijani have i/İ and ı/I, German has ß, ẞ and SS.
     """
     one_of(case, CASES, "case")
     words = list(words)
@@ -655,10 +657,75 @@ def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
     return scrambled
 
 
-def first_keys(keys: Iterable[str] | KeyedVectors) -> str:
-    """A remark on an embedding that holds none of some words: its first keys, which tell how it writes words."""
+def lost_words(entries: Iterable[Mapping[str, Any]], where: str = "") -> list[str]:
+    """A line for each kind of lists of which one lacks over a fifth of its words, or the word that names it."""
+    by_kind: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        by_kind.setdefault(entry["kind"], []).append(entry)
+    lines = []
+    for kind, lists in by_kind.items():
+        lacking = [each for each in lists if each["missing"]]
+        if any(each["asked"] - len(each["missing"]) < HELD * each["asked"] or _unnamed(each) for each in lacking):
+            asked = sum(each["asked"] or 0 for each in lists)
+            missing = [word for each in lacking for word in each["missing"]]
+            first = list(dict.fromkeys([*chain(*map(_unnamed, lacking)), *missing]))
+            named = ", ".join(first[:NAMED]) + ", ..." * (len(first) > NAMED)
+            lines.append(f"{LOST}{asked - len(missing):,} of {asked:,} {kind} words found{where} (missing: {named})")
+    return lines
+
+
+def lost_of(kind: str, lists: Mapping[str, Sequence[str]], held: Collection[str]) -> list[str]:
+    """The same of lists by name, of which some words are held, as sentences."""
+    missing = {name: [word for word in words if word not in held] for name, words in lists.items()}
+    entries = [{"list": n, "kind": kind, "asked": len(w), "missing": missing[n]} for n, w in lists.items()]
+    return [f"{line}." for line in lost_words(entries)]
+
+
+def _unnamed(entry: Mapping[str, Any]) -> list[str]:
+    """The missing words of a list that are its name."""
+    return [word for word in entry["missing"] if word.casefold() == str(entry["list"]).casefold()]
+
+
+def lost_lines(notes: Iterable[str]) -> list[str]:
+    """Those of some notes that :func:`lost_words` made."""
+    return [note for note in notes if note.startswith(LOST)]
+
+
+def warn_lost(notes: Iterable[str], see: str) -> None:
+    """Warn once of all lost words that the notes of a result name."""
+    if lines := lost_lines(notes):
+        said = "; ".join(line.removeprefix(LOST).removesuffix(".") for line in lines)
+        warn(f"{LOST}{said}; see {see}", CoverageWarning)
+
+
+def first_keys(
+    keys: Collection[str] | KeyedVectors,
+    words: Iterable[str] = (),
+    case: Case | None = None,
+    language: str | None = None,
+) -> str:
+    """A remark on an embedding that holds none of some words: its first keys, which tell how it writes words.
+
+    ``case`` is that of the look-up; None where a function takes none.
+    """
     written = ", ".join(map(shown, islice(getattr(keys, "index_to_key", keys), 5)))
-    return f"its first keys are {written}: rename them, or give words as they are written there"
+    remedy = other_capitals(keys, words, case, language) or "rename them, or give words as they are written there"
+    return f"its first keys are {written}: {remedy}"
+
+
+def other_capitals(
+    keys: Collection[str] | KeyedVectors, words: Iterable[str], case: Case | None, language: str | None = None
+) -> str:
+    """A remark on missing words that other capitals find; empty where they find none."""
+    held = getattr(keys, "key_to_index", keys)
+    found = {} if case == "fallback" else find_keys(words, held, "fallback", language)
+    # words that are held as they are written are missing for another reason
+    if not (others := dict.fromkeys(key for word, key in found.items() if word != key)):
+        return ""
+    named = listed(list(others), 3)
+    return (
+        f"case='fallback' (--case fallback) finds {named}" if case else f"give words in its capitals, such as {named}"
+    )
 
 
 def ordered_by_frequency(keys: Sequence[str]) -> bool:

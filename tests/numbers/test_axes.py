@@ -249,7 +249,7 @@ class TestPlaces:
         found = bb.axis(glove, pairs, WORDS)
         assert (found.name, found.ends) == ("poor to rich", ("poor", "rich"))
         assert "between poor and rich by 2 of 3 pairs of opposites (left out: yyyy and zzzz), in" in found.text()
-        assert "Not in glove-50d-slice, of the axis poor to rich: yyyy, zzzz." in found.notes
+        assert "coverage: 4 of 6 pole words found (missing: yyyy, zzzz)." in found.notes
         assert list(bb.audit(glove, pairs).groups) == ["poor", "rich"]
         for asked in (lambda: bb.axis(glove, pairs[:2]).table(population="pairs"), lambda: bb.audit(glove, pairs[:2])):
             with pytest.raises(InputError, match=r"poor to rich has 1 of 2 pairs \(left out: yyyy and zzzz\), and"):

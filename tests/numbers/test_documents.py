@@ -265,6 +265,16 @@ def test_damaged_files_are_told(kv, tmp_path, name, content, message):
         bb.instances(tmp_path / name, "tax", kv, transform=np.eye(50), min_count=1)
 
 
+def test_texts_of_any_type_are_covariates_and_negative_numbers_have_brackets(corpus, kv):
+    sample = of(corpus, kv, covariates=["party", "year"])
+    before = bb.covariates(sample, "party").axis("gender").table()
+    sample.units["party"] = sample.units["party"].astype("string")
+    pd.testing.assert_frame_equal(bb.covariates(sample, "party").axis("gender").table(), before)
+    sample.units["since"] = sample.units["year"] - 60.0
+    names = bb.covariates(sample, "since").axis("gender").table()["name"]
+    assert names.iloc[-1] == "since: 47 - (-48)"
+
+
 def test_missing_covariates_are_counted_and_few_clusters_are_said(corpus, kv):
     frame = corpus.assign(party=corpus["party"].where(corpus["year"] > 9))
     result = bb.covariates(of(frame, kv, covariates=["party"]), "party").contrast(["bank"], ["school"])

@@ -577,6 +577,7 @@ def test_p_values_of_random_topics_are_roughly_uniform(news, sized):
         ("weat", {"p_value": "yes"}, "p_value is 'yes': give True, False or 'related'"),
         ("weat_effect_size", {"p_value": 1}, "p_value is 1: give True or False"),
         ("ect", {"p_value": True}, "ect has no option 'p_value'"),
+        ("weat", {"return_effect_size": True}, "'return_effect_size': see the metric 'weat_effect_size'; it takes"),
         ("mac", {"permutations": 9}, "mac has no option 'permutations': it takes p_value, alternative, seed"),
     ],
 )

@@ -209,7 +209,8 @@ def test_a_query_that_one_embedding_lacks_is_left_out_once_and_not_cited():
     part = bb.Query({name: words[9:] for name, words in QUERY.targets.items()}, QUERY.attributes, name="part")
     found = bb.rank(kvs, [QUERY, part], ["weat", "weat_effect_size"], draws=40, replicates=0)
     why = "9 of 30 words of the set 'f' are missing (at most 20% may be)"
-    assert [note for note in found.notes if "planted" in note] == [f"planted was left out: {why}."]
+    lost = "coverage: 51 of 60 target words found (missing: f0, f1, f2, f3, f4, f5, ...): planted"
+    assert [note for note in found.notes if "planted" in note] == [lost, f"planted was left out: {why}."]
     assert [cited.what for cited in found.sources() if cited.what.startswith("query")] == ["query part"]
     text = bb.methods_text(found)
     assert text.startswith("We ranked 2 embeddings (a, b; c) by weat, weat_effect_size over 1 query (part).")

@@ -398,6 +398,27 @@ def test_contrasts_show_the_whole_list_first(fits):
     assert set(others) == {f"word{word}" for word in range(4)}
 
 
+def test_lost_words_stand_below_a_figure(slice_vectors):
+    line = (
+        "coverage: 125 of 311 control words found (missing: ballpark, glitchy, billy, dallas, outlooks, floater, ...)"
+    )
+    table = bb.distance_table(slice_vectors, "gender")
+    post = bb.fit(table, seed=0)
+    compared = bb.compare(before=table, after=table.assign(distance=table["distance"] * 0.9).without_relatedness())
+    for figure in (
+        plots.plot_contrasts(post),
+        plots.plot_overview(post),
+        plots.plot_decomposition(post),
+        plots.plot_distances(table),
+        plots.plot_relatedness(table),
+        plots.forest(bb.contrasts(post)),
+        plots.plot_change(compared),
+        bb.topic_null(slice_vectors, "gender", replicates=20).figure(),
+    ):
+        assert noted(figure).count(line.replace("found", "found in all embeddings")) + noted(figure).count(line) == 1
+    assert noted(plots.plot_contrasts(post)).startswith("Blue: the sign of the word is clear, and its interval")
+
+
 def test_raw_distances_show_every_pair():
     table = table_of(4)
     assert sum(len(each.get_offsets()) for each in plots.plot_distances(table).axes[0].collections) >= len(table)

@@ -1,6 +1,7 @@
 """Words of one vector, as pruned embeddings have them, would count as independent evidence and feign certainty."""
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,9 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
+from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import SAME, first_alike
-from bayesbias.vectors.lookup import alike_in_all
+from bayesbias.vectors.lookup import alike_in_all, find_keys
 
 WORDS = "p q r s t k l m n h i j"
 LISTS = bb.WordLists(
@@ -313,3 +315,159 @@ class TestRepeatedPairs:
         for keep, rows in ((True, 37), (False, 35)):
             table = bb.read_distance_table(tmp_path / name, keep_duplicates=keep)
             assert bb.fit(table, "published", draws=400, seed=0)["observed_data"].sizes["pair"] == rows
+
+
+LOSING = bb.WordLists(
+    "ages",
+    {"old": ["old", "p", "q", "r", "s"], "young": ["t", "k", "gone", "lost"]},
+    {"old": ["l", "m"], "young": ["n", "h"]},
+    {"human": ["i", "j", "l", "m"]},
+)
+LOST = "coverage: 6 of 9 protected words found (missing: old, gone, lost)"
+WEAK = (
+    "short: lists of 3 words or fewer (young 2, old 2, young 2); intervals may be too narrow.",
+    "controls: 2 of 4 words of human are stereotypes (l, m).",
+)
+
+
+def lines_of(make):
+    """Lines of warnings on lost words, each without where to look, and what is made."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = make()
+    said = [str(each.message) for each in caught if issubclass(each.category, bb.errors.CoverageWarning)]
+    return [each.rpartition("; see ")[0] for each in said], result
+
+
+@pytest.fixture(scope="module")
+def losing():
+    return random_vectors(f"{WORDS} {' '.join(f'w{at}' for at in range(500))}")
+
+
+@pytest.fixture(scope="module")
+def fitted(losing):
+    return bb.fit(bb.distance_table(losing, LOSING), seed=0)
+
+
+class TestLostWords:
+    def test_one_warning_names_all_lists_and_the_same_line_goes_with_every_result(self, losing, fitted):
+        said, table = lines_of(lambda: bb.distance_table(losing, LOSING))
+        assert said == [LOST]
+        assert bb.coverage(table)["found"].tolist() == [4, 2, 2, 2, 4]
+        for rows in (bb.contrasts(fitted), bb.association(fitted), bb.decomposition(fitted), bb.summary(fitted)):
+            assert rows.attrs["notes"][:3] == (f"{LOST}.", *WEAK)
+        assert bb.diagnose(fitted).notes[:3] == (f"{LOST}.", *WEAK)
+        assert Fit.read(fitted).notes[:3] == [f"{LOST}.", *WEAK]
+
+    def test_tables_of_several_embeddings_warn_once_of_what_some_lack(self, losing):
+        other = losing.vectors_for_all([word for word in losing.index_to_key if word != "p"])
+        said, tables = lines_of(lambda: bb.distance_tables({"a": losing, "b": other}, LOSING))
+        line = "coverage: 5 of 9 protected words found in all embeddings (missing: old, p, gone, lost)"
+        assert said == [line]
+        assert bb.compare(tables, seed=0).notes.count(f"{line}.") == 1
+        assert bb.pool(tables, seed=0).notes.count(f"{line}.") == 1
+
+    def test_a_fifth_may_be_missing_and_a_name_may_not(self, losing):
+        lists = {"protected": {"a": ["p", "q", "r", "s", "gone"], "b": ["t", "k"]}, "controls": {"c": ["l", "m"]}}
+        fifth = {**lists, "stereotypes": {"a": ["n", "h"], "b": ["i", "j"]}}
+        assert lines_of(lambda: bare(losing, fitted_to(fifth, "a")))[0] == []
+        assert lines_of(lambda: bare(losing, fitted_to(fifth, "gone")))[0] == [
+            "coverage: 6 of 7 protected words found (missing: gone)"
+        ]
+
+    def test_six_words_are_named(self, losing):
+        asked = [f"x{at}" for at in range(8)]
+        lists = {"protected": {"a": ["p", *asked], "b": ["q"]}, "stereotypes": {"a": ["k"], "b": ["l"]}}
+        line = "coverage: 2 of 10 protected words found (missing: x0, x1, x2, x3, x4, x5, ...)"
+        assert lines_of(lambda: bare(losing, lists))[0] == [line]
+
+    @pytest.mark.parametrize(
+        ("make", "line"),
+        [
+            (lambda kv: bb.relatedness(kv, LOSING), LOST),
+            (lambda kv: bb.metric("weat", kv, LOSING, max_missing=0.5), LOST.replace("protected", "target")),
+            (
+                lambda kv: bb.run_metrics({"e": kv}, LOSING, ["weat", "mac"], max_missing=0.5),
+                f"{LOST.replace('protected', 'target')}: ages in e",
+            ),
+            (
+                lambda kv: bb.rank({"a": kv, "b": kv}, LOSING, "weat", max_missing=0.5, draws=0, replicates=0),
+                f"{LOST.replace('protected', 'target')}: ages",
+            ),
+            (lambda kv: bb.axis(kv, LOSING.protected), LOST.replace("protected", "pole")),
+            (
+                lambda kv: bb.axis(kv, [("p", "q"), ("r", "s")], words=["t", "k", "gone"]),
+                "coverage: 2 of 3 placed words found (missing: gone)",
+            ),
+            (lambda kv: bb.audit(kv, LOSING), LOST.replace("protected", "pole")),
+            (
+                lambda kv: bb.debias(kv, "leace", definitional=LOSING).bayesbias_debiasing,
+                LOST.replace("protected", "definitional"),
+            ),
+            (lambda kv: bb.topic_null(kv, LOSING, replicates=20), LOST),
+        ],
+        ids=["relatedness", "metric", "run_metrics", "rank", "axis", "words", "audit", "debias", "topic_null"],
+    )
+    def test_all_that_look_lists_up_warn_once_and_note_it(self, losing, make, line):
+        said, result = lines_of(lambda: make(losing))
+        assert said == [line]
+        notes = result.attrs["notes"] if isinstance(result, pd.DataFrame) else result.notes
+        assert (
+            line in [note.removesuffix(".") for note in notes] or type(result).__name__ == "Relatedness"
+        )  # of the words that are found
+
+    @pytest.mark.parametrize(
+        ("held", "found"),
+        [
+            ("hard_working hard-working hardworking", "hard_working"),
+            ("hardworking hard-working", "hard-working"),
+            ("hardworking", "hardworking"),
+            ("hardworking hard_working hard$working", "hard working"),
+        ],
+    )
+    def test_a_blank_is_an_underscore_a_hyphen_or_nothing(self, held, found):
+        keys = [key.replace("$", " ") for key in held.split()]
+        assert find_keys(["hard working"], keys) == {"hard working": found}
+
+    def test_where_nothing_is_found_the_first_keys_are_shown_everywhere(self):
+        capitals = random_vectors(f"{WORDS} {' '.join(f'w{at}' for at in range(500))}".upper())
+        tagged = random_vectors(" ".join(f"{word}_NOUN" for word in f"{WORDS} x y z".split()))
+        calls = {
+            "table": lambda kv: bb.distance_table(kv, LISTS),
+            "metric": lambda kv: bb.metric("weat_effect_size", kv, QUERY).reason,
+            "rank": lambda kv: bb.rank({"a": kv, "b": kv}, QUERY, "weat", draws=0).notes,
+            "axis": lambda kv: bb.axis(kv, [("p", "q")]),
+            "audit": lambda kv: bb.audit(kv, [("p", "q")]),
+            "sets": lambda kv: bb.debias(kv, "hard", definitional=[("p", "q")]),
+            "groups": lambda kv: bb.debias(kv, "leace", definitional=LISTS),
+        }
+        for name, call in calls.items():
+            said = [message_of(call, kv) for kv in (capitals, tagged)]
+            assert "its first keys are 'P', 'Q', 'R', 'S', 'T': " in said[0], name
+            remedy = (
+                "give words in its capitals, such as P, Q"
+                if name in ("audit", "sets", "groups")
+                else "case='fallback' (--case"
+            )
+            assert remedy in said[0], name
+            assert "its first keys are 'p_NOUN', 'q_NOUN', 'r_NOUN', 's_NOUN', 't_NOUN': rename them, or" in said[1], (
+                name
+            )
+
+
+def fitted_to(lists, name):
+    """Lists whose first group has another name."""
+    renamed = {
+        kind: {name if key == "a" else key: words for key, words in part.items()} for kind, part in lists.items()
+    }
+    return bb.load_words(renamed)
+
+
+def message_of(call, kv):
+    """The result of a call as text, or its error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bb.errors.BayesbiasWarning)
+        try:
+            return str(call(kv))
+        except bb.InputError as error:
+            return str(error)

@@ -328,7 +328,9 @@ def test_file_that_is_not_text(tmp_path):
         (lambda: bb.load_words("occ16"), "read it with load_list"),
         (lambda: bb.load_words("gender_pairs"), "read it with load_list"),
         (lambda: bb.load_list("race"), "load_words reads 'words'"),
-        (lambda: bb.load_words({"a": 1}), "by its name or path"),
+        (lambda: bb.load_words({"a": 1}), "the mapping of words: the key 'protected' is missing"),
+        (lambda: bb.load_words(3), "by name or path, a WordLists or a mapping, not as int"),
+        (lambda: bb.load_words("glove-50d-slice"), "an embedding, not a word list: an embedding comes first"),
         (lambda: bb.WordLists("l", {"a": "he"}, {"a": ["p"]}), r"protected\.a is one string, 'he': give a list"),
         (lambda: bb.WordLists("l", {"a": ["x"], "b": ["x"]}, {"a": ["p"]}), "is in two groups"),
         (lambda: bb.WordLists("l", {"a": ["x"]}, {}, {"associated": ["cat"]}), "list cannot be named 'associated'"),
@@ -336,6 +338,8 @@ def test_file_that_is_not_text(tmp_path):
         (lambda: bb.WordLists("l", {"a": ["\u200c"]}, {"a": ["x"]}), "printable"),
         (lambda: bb.WordLists("l", {"a": ["x"]}, {"a": ["y"]}, language=3), "language is 3: give a BCP 47 tag"),
         (lambda: bb.WordLists("l", {"a": ["x"]}, {"a": ["y"]}, language=""), "language is '': give a BCP 47 tag"),
+        (lambda: bb.distance_table(bb.load_words("race"), "glove-50d-slice"), "'race': an embedding comes first, dist"),
+        (lambda: bb.Query([["a"]], [["b"]], ["M"], ["A"]), r"needs a name: give mappings, such as bb\.Query\(\{'M': X"),
         (lambda: WordList("l", (["a", "b"],)), "holds"),
         (
             lambda: bb.WordLists("l", {"a": 3, "b": [1]}, {}, doi=b"x"),
@@ -365,6 +369,32 @@ def test_a_list_made_in_memory_is_that_of_a_file(written):
     assert words == bb.load_list(written(text))
     assert words.words == ("caf\u00e9", "bar")
     assert bb.WordLists(**vars(bb.load_words("race"))) == bb.load_words("race")
+
+
+def test_a_mapping_of_words_is_that_of_a_file(written):
+    content = {"protected": {"a": ["x", "y"], "b": ["z"]}, "stereotypes": {"a": ["p"]}, "controls": ["human"]}
+    lists = bb.load_words(content)
+    assert (lists.name, len(lists.controls["human"])) == ("own lists", 85)
+    assert bb.load_words({"name": "mine", **content}) == bb.load_words(written(f'{NAME}controls = ["human"]\n{GROUPS}'))
+    assert bb.WordLists("own lists", content["protected"], content["stereotypes"], ["human"]) == lists
+    assert bb.load_words(lists) is lists
+    with pytest.raises(bb.InputError, match="unknown control list 'animals': controls are neutral and human"):
+        bb.load_words({**content, "controls": ["animals"]})
+    vectors = {word: [1.0, place] for place, word in enumerate(("x", "y", "z", "p", "friend"))}
+    table = bb.distance_table(vectors, {**content, "controls": {"c": ["friend"]}}, relatedness=False)
+    assert len(table) == 6
+
+
+def test_a_query_gives_word_lists_and_back():
+    query = bb.load_query("weat6")
+    lists = query.words()
+    assert lists.protected == query.targets
+    assert lists.stereotypes == {"male_names": query.attributes["career"], "female_names": query.attributes["family"]}
+    assert bb.Query.from_words(lists).words() == lists
+    with_controls = bb.load_words("weat7")
+    assert bb.Query.from_words(with_controls, controls=True).words().controls == with_controls.controls
+    with pytest.raises(bb.InputError, match=r"^there is no counterpart of 1 target and 2 attribute sets: a contrast"):
+        bb.Query({"x": ["a"]}, {"p": ["b"], "q": ["c"]}).words()
 
 
 def test_lists_travel_between_processes_and_cannot_be_changed():

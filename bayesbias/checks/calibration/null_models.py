@@ -436,7 +436,7 @@ def _given(
         return None, None, once(words, "the table", "each pair is taken once")
     if kv is None:
         raise InputError("kv is None: give an embedding, or a distance table in place of the word lists")
-    lists = words if isinstance(words, WordLists) else load_words(words)
+    lists = load_words(words)
     if source != "controls":
         lists.single_forms("drawing from the vocabulary")
     vectors = opened(kv, lists.every_word(), language=lists.language)

@@ -22,6 +22,7 @@ from bayesbias.checks.calibration.null_models import as_far, with_attributes
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Coverage, distance_table
 from bayesbias.distances.distances import Distances
+from bayesbias.distances.list_coverage import limits_of
 from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.errors import InputError, agreed, listed
 from bayesbias.metrics import Query, load_query
@@ -661,7 +662,7 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatisti
         centre=dict.fromkeys(weights, 0.0),
         values=contrasts,
         protected=looked.units(protected["protected_word"].tolist()).mean(axis=0),
-        notes=tuple(replace(record, relatedness="").notes()),
+        notes=(*limits_of([record]), *replace(record, relatedness="").notes()),
     )
 
 

@@ -30,6 +30,7 @@ from bayesbias.numerics.arrays import (
     without,
 )
 from bayesbias.vectors import find_keys, find_words, rows_of
+from bayesbias.vectors.lookup import first_keys, lost_of
 from bayesbias.vectors.poles import pairs_of
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ def _complete_sets(
 ) -> tuple[tuple[Words, ...], list[str]]:
     """Sets of which the embedding holds every word, and sentences on the others."""
     every = _as_sets(sets, name, least)
-    present = find_words(vocabulary.kv, list(dict.fromkeys(word for words in every for word in words))).keys
+    asked = list(dict.fromkeys(word for words in every for word in words))
+    present = find_words(vocabulary.kv, asked).keys
     lacking = {words: [word for word in words if word not in present] for words in every}
     whole = tuple(words for words in every if not lacking[words])
     notes = [
@@ -137,8 +139,11 @@ def _complete_sets(
         if lacking[words]
     ]
     if not whole:
-        raise InputError(f"{name}: the embedding holds no set with all its words: {'; '.join(notes[:5])}")
-    return whole, notes
+        raise InputError(
+            f"{name}: the embedding holds no set with all its words: {'; '.join(notes[:5])}; "
+            f"{first_keys(vocabulary.kv, asked)}"
+        )
+    return whole, [*lost_of(name, {"": asked}, present), *notes]
 
 
 def _as_sets(sets: object, name: str, least: int) -> list[Words]:
@@ -523,23 +528,28 @@ def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Wo
     words = dict[str, str]()  # key to the first word that stands for it
     held = dict[str, Words]()
     labels: list[int] = []
-    notes = []
+    notes, asked, found = [], dict[str, list[str]](), set[str]()
     for number, (name, group) in enumerate(groups.items()):
         wanted = list(dict.fromkeys(as_words(group, f"the group {name!r}")))
         known = find_words(vocabulary.kv, wanted).keys
+        asked[str(name)] = wanted
+        found.update(known)
         if lost := [word for word in wanted if word not in known]:
             notes.append(f"definitional: the embedding lacks {listed(lost)} of {name}")
         present = dict[str, str]()
         for word, key in known.items():
             present.setdefault(key, word)
         if len(present) < 2:
-            raise InputError(f"the embedding holds {len(present)} words of the group {name!r}: two are needed at least")
+            raise InputError(
+                f"the embedding holds {many(len(present), 'word')} of the group {name!r}: two are needed at least; "
+                f"{first_keys(vocabulary.kv, lost)}"
+            )
         if both := [word for key, word in present.items() if key in words]:
             raise InputError(f"{both[0]!r} is in two groups: a word belongs to one")
         words |= present
         held[str(name)] = tuple(present.values())
         labels += [number] * len(present)
-    return held, np.array(labels), notes
+    return held, np.array(labels), [*lost_of("definitional", asked, found), *notes]
 
 
 GRADIENT = 1e-6  # norm of the gradient by T, the objective scaled by its value at first, at which it has converged

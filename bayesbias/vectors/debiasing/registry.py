@@ -36,8 +36,18 @@ from bayesbias.vectors.debiasing.methods import (
     soft,
     vocabulary_of,
 )
-from bayesbias.vectors.lookup import DEBIASING, ORIGIN, SUBWORDS, VocabularySample, origin_of, sample_of, subwords_of
+from bayesbias.vectors.lookup import (
+    DEBIASING,
+    ORIGIN,
+    SUBWORDS,
+    VocabularySample,
+    origin_of,
+    sample_of,
+    subwords_of,
+    warn_lost,
+)
 from bayesbias.vectors.poles import pairs_of
+from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -233,7 +243,8 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
         :class:`Method`, or a function of a :class:`Vocabulary`.
     **options
         ``definitional``: the defining pairs or sets of words, the name of a list of pairs such as ``"gender_pairs"``
-        or of an axis such as ``"affluence"``, an :class:`Axis` of pairs, or groups (a mapping of names to words).
+        or of an axis such as ``"affluence"``, an :class:`Axis` of pairs, or groups (a mapping of names to words, or
+        word lists, whose protected words they are).
         Methods of sets take groups word by word and drop a set that lacks a word with a note; methods of groups
         (``null_space``, ``leace``) take the first words of all pairs for one group and the second for another.
         ``equalize``
@@ -267,6 +278,7 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
         note = f"nothing was left of {many(len(gone), 'word')}, which lay within what was removed: {named}"
         record = replace(record, notes=(*record.notes, note))
     record = replace(record, notes=(*record.notes, *composed_sentences(sorted(subwords_of(before)))))
+    warn_lost(record.notes, "the notes of bayesbias_debiasing")
     after = keyed_vectors(list(before.index_to_key), changed)
     after.bayesbias_sample = sample
     after.norms = np.sqrt(np.vecdot(changed, changed))
@@ -279,7 +291,9 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
 
 
 def _kept(option: Any, name: str) -> Any:
-    """An option as it is recorded: an axis as its pairs, a path as text, as a list what could be read once only."""
+    """An option as it is recorded: axes as pairs, word lists as groups, paths as text, what is read once as a list."""
+    if isinstance(option, WordLists) and name in PAIRED:
+        return dict(option.protected)
     if isinstance(option, Iterator | Path):
         return str(option) if isinstance(option, Path) else list(option)
     return pairs_of(option, name) if name in PAIRED and hasattr(option, "poles") else option
