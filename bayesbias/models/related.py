@@ -262,7 +262,7 @@ class _ListFields(NamedTuple):
     freedom: FloatArray  # degrees of freedom of the scatter within lists of each class, (A,)
     scatter: FloatArray  # its ratio to what a factor of 1 lets expect, (A,)
     expected: FloatArray  # and that
-    counted: Scatter  # the scatter
+    counted: ListScatter  # the scatter
 
 
 def list_fields(data: Distances) -> _ListFields:
@@ -313,7 +313,7 @@ def root_of_cells(sums: RelatedSums) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Scatter:
+class ListScatter:
     """Sums of distances whose scatter within lists tells the factors.
 
     They are the distances of single protected words, and of stereotypes also the difference between the mean distances
@@ -394,7 +394,7 @@ def _differences(data: Distances, block: _Block) -> sparse.csr_array:
 
 def _scatter_within(
     data: Distances, parts: Components, lists: CellLists, same: FloatArray, shares: FloatArray
-) -> tuple[FloatArray, FloatArray, Scatter]:
+) -> tuple[FloatArray, FloatArray, ListScatter]:
     """Degrees of freedom of the scatter within lists of each attribute class, (A,), its expectation (A,), and itself.
 
     Distances to one list are correlated through its words: Satterthwaite's degrees of freedom take this into account.
@@ -445,7 +445,7 @@ def _scatter_within(
     # Satterthwaite: 2 E^2 / Var, as a multiple of chi-squared has; blocks are treated as independent
     known = (total > LEAST_SCATTER) & (spread > 0)
     freedom = np.divide(2 * total**2, spread, out=np.zeros(classes), where=known)
-    counted = Scatter(sparse.csr_array(sparse.vstack(sums)), np.concatenate(part), np.array(kinds), classes)
+    counted = ListScatter(sparse.csr_array(sparse.vstack(sums)), np.concatenate(part), np.array(kinds), classes)
     return freedom, total, counted
 
 

@@ -525,7 +525,7 @@ def freedom_of(families: FloatArray, words: int | None = None) -> tuple[float, f
 
 @dataclass(frozen=True)
 class Population:
-    """How the means of K connections vary between protected words like these, their errors included.
+    """The variation of the means of K connections between protected words like these, their errors included.
 
     Means and errors together have the covariance ``scale / g`` with g chi-squared, no smaller than ``LEAST_CHI2``: the
     variance of every weighted sum has the posterior that an inverse Wishart prior gives it, whichever other connections

@@ -595,7 +595,7 @@ def test_few_words_make_the_sd_larger_and_fewer_are_refused(kv):
     found = bb.metric("weat", some, query, p_value="related")
     assert "91 words sampled from all words, fewer than 400, so that their sd is made 1.26 times as large" in str(found)
     few = bb.load_embedding({word: kv[word] for word in kv.index_to_key[:38]})
-    with pytest.raises(bb.InputError, match=r"p_value='related' needs a vocabulary: the embedding holds 29 words"):
+    with pytest.raises(bb.InputError, match=r"p_value='related' needs a vocabulary: 29 words of the embedding"):
         bb.metric("weat", few, query, p_value="related")
 
 
