@@ -639,7 +639,7 @@ def axis(
     case
         As in :func:`distance_table`.
     seed
-        Seed of the sample that the covariance comes from.
+        Seed of the pairs of sampled words that the covariance comes from; the words are the same for each.
 
     Returns
     -------
@@ -683,9 +683,9 @@ def axis(
             "place two or more, or leave centre out"
         )
     with one_thread():
-        sample = sample_beside(vectors, poles.keys, start)
+        sample = sample_beside(vectors, poles.keys_at_poles)
         if sentences is not None and len(sample) <= vectors.vector_size:
-            sample = sample_beside(vectors, (), start)  # the poles too, where the others do not span all dimensions
+            sample = sample_beside(vectors, ())  # the poles too, where the others do not span all dimensions
         sampled = field_of(sample, start)
         offset = mean_offset(sampled, poles.strata)
     units = None if where != "words" else _units(vectors, keys.values())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
+from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sample_in_order, sampled_rows, word_values
 from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
@@ -47,12 +47,12 @@ class FoundPoles:
     notes: tuple[str, ...]
 
     @property
-    def keys_at_poles(self) -> frozenset[str]:
+    def keys_at_poles(self) -> tuple[str, ...]:
         """Those of the keys whose vectors make the axis: not words of pairs of which the embedding lacks the other."""
         vectors = self.strata.vectors
         used = np.any([member.any(axis=0) for member in self.strata.members], axis=0)
         near = (vectors @ vectors[used].T > 1 - NO_LENGTH**2 / 2).any(axis=1)  # of words with one vector, one is used
-        return frozenset(key for key, is_near in zip(self.keys, near, strict=True) if is_near)
+        return tuple(key for key, is_near in zip(self.keys, near, strict=True) if is_near)
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -187,15 +187,13 @@ def vocabulary_said(kv: KeyedVectors) -> str:
     return f"the {FREQUENT:,} most frequent words" if frequent else f"{FREQUENT:,} words of the vocabulary"
 
 
-def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArray:
+def sample_beside(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
     """Unit vectors of sampled words, as frequent as those at the poles where frequency is known."""
     part, own = sample_of(kv), set(keys)
     if part is not None:
         units = unit_rows(part.vectors[[word not in own for word in part.words]])
     else:
-        followed = [rows_of(kv, keys)]
-        rows, _ = sampled_rows(kv, own, SAMPLE, seed, followed)
-        units = unit_rows(kv.vectors[rows])
+        units = unit_rows(kv.vectors[sample_in_order(kv, own, SAMPLE, [rows_of(kv, keys)])])
     if len(units) < LEAST_SAMPLE:
         raise InputError(
             f"the embedding holds {len(units)} words beside the poles, and the errors of places need {LEAST_SAMPLE}: "

@@ -70,7 +70,8 @@ def instances(
     text
         The column of the documents' texts.
     clusters
-        The column that says who speaks: errors are between speakers. By default each document is one of its own.
+        The column that says who speaks: errors are between speakers, of whom identical texts count once. By default
+        each document is one of its own.
     covariates
         Columns to keep; by default all others.
     tokens
@@ -109,9 +110,15 @@ def instances(
     phrases = _phrases(targets)
     embedding = opened(kv)
     documents = documents_of(corpus, text, columns, clusters, tokens)
-    counts, number = _counted(documents)
-    known = _Known.of(embedding, {word for word, count in counts.items() if count >= least})
     notes: list[str] = []
+    if clusters is not None:
+        documents = documents.once(clusters)
+    counts, number = _counted(documents)
+    if again := len(documents.repeated):
+        notes.append(
+            f"{again:,} of {again + number:,} documents have a text that their speaker gave before: not counted."
+        )
+    known = _Known.of(embedding, {word for word, count in counts.items() if count >= least})
     with one_thread():
         if transform is None:
             matrix, note = _estimated(documents, number, known, counts, window)

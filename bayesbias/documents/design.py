@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from scipy.linalg import helmert
 
 from bayesbias.axes.poles import FoundPoles, sample_beside
-from bayesbias.distances.vocabularies import sampled_rows
+from bayesbias.distances.vocabularies import sample_in_order
 from bayesbias.documents.samples import LEAST, TargetVectors, VectorSample, left_out, units_of
 from bayesbias.errors import InputError, listed, many, near
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import Field, field_of, mean_offset
-from bayesbias.numerics.related import PairSample, components_of, list_correlations, pair_shares, sample_pairs
+from bayesbias.numerics.related import PairSample, list_correlations, pair_shares, principal_components, sample_pairs
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -99,18 +99,21 @@ class Design:
         return value
 
     @cached_property
-    def centred(self) -> FloatArray:
-        """The terms (R, p) of numbers less their means: products of terms depend on where a number is 0."""
+    def _centred(self) -> tuple[pd.DataFrame, FloatArray]:
+        """Covariates and their terms (R, p) of numbers less their means, on whose 0 products of terms depend."""
         from formulaic.errors import FormulaicError  # type: ignore[import-untyped]
 
-        if not self.numbers:
-            return self.x
         centred = self.frame.assign(**{name: self.frame[name] - self.frame[name].mean() for name in self.numbers})
         with np.errstate(invalid="ignore", divide="ignore"), suppress(ValueError, FormulaicError):
             terms: FloatArray = self.spec.formula.get_model_matrix(centred).to_numpy(dtype=float)
-            if terms.shape == self.x.shape and np.isfinite(terms).all():
-                return terms
-        return self.x  # such as logarithms
+            if self.numbers and terms.shape == self.x.shape and np.isfinite(terms).all():
+                return centred, terms
+        return self.frame, self.x  # such as logarithms
+
+    @property
+    def centred(self) -> FloatArray:
+        """The terms (R, p) of numbers less their means."""
+        return self._centred[1]
 
     @property
     def terms(self) -> list[str]:
@@ -124,10 +127,17 @@ class Design:
 
     @cached_property
     def uneven(self) -> FloatArray:
-        """Each term but the intercept from -1/2 to 1/2, (R, q)."""
-        columns = self.centred[:, np.ptp(self.centred, axis=0) > 0]
-        value: FloatArray = (columns - columns.min(axis=0)) / np.ptp(columns, axis=0) - 0.5
-        return value
+        """Each term but the intercept from -1/2 to 1/2, (R, q), with all levels, since none is more certain.
+
+        What two levels differ by then has the same variance as where one has a column.
+        """
+        matrix = self.spec.formula.get_model_matrix(self._centred[0], ensure_full_rank=False)
+        terms, parts = matrix.to_numpy(dtype=float), [np.empty((len(matrix), 0))]
+        for term, place in matrix.model_spec.term_slices.items():
+            columns = terms[:, place][:, np.ptp(terms[:, place], axis=0) > 0]
+            levelled = sum(bool(_names(str(factor), list(self.levels)) & set(self.levels)) for factor in term.factors)
+            parts.append(((columns - columns.min(axis=0)) / np.ptp(columns, axis=0) - 0.5) / 2 ** (levelled / 2))
+        return np.hstack(parts)
 
     @cached_property
     def _grid(self) -> pd.DataFrame:
@@ -558,7 +568,7 @@ class AxisWords(AttributeWords):
     @classmethod
     def of(cls, kv: KeyedVectors, poles: FoundPoles) -> AxisWords:
         """The poles of an axis, as an embedding holds them."""
-        sampled = field_of(sample_beside(kv, poles.keys, 0), 0)
+        sampled = field_of(sample_beside(kv, poles.keys_at_poles))
         offset, weights = mean_offset(sampled, poles.strata), poles.strata.weights
         return cls(poles.keys, weights, weights @ poles.strata.vectors, sampled, offset.opposition)
 
@@ -583,7 +593,7 @@ class ListWords(AttributeWords):
     def of(cls, kv: KeyedVectors, lists: Sequence[Sequence[str]], signs: FloatArray) -> ListWords:
         """Lists of words by their keys in the embedding, no word twice in one, and their signs (K, L)."""
         keys = list(dict.fromkeys(key for each in lists for key in each))
-        rows, _ = sampled_rows(kv, set(keys), SAMPLE, 0)
+        rows = sample_in_order(kv, set(keys), SAMPLE)
         if len(rows) < FEWEST:
             raise InputError(
                 f"the embedding holds {many(len(rows), 'word')} outside of the lists, and errors of attribute words "
@@ -600,9 +610,7 @@ class ListWords(AttributeWords):
 
     def covariance(self, vectors: FloatArray) -> FloatArray:
         scatter = vectors.reshape(len(vectors) * len(self.signs), -1) @ self.units.T
-        scatter = scatter - scatter.mean(axis=1, keepdims=True)
-        ones = np.ones(len(self.units))
-        parts = components_of(scatter, self.pairs, ones, ones)
+        parts = principal_components(scatter, self.pairs)
         kernel = list_correlations(parts.correlations, self.same, self.shares)
         between = parts.variances[:, None, None] * (self.signs @ kernel @ self.signs.T)
         loadings = parts.loadings.reshape(len(vectors), len(self.signs), -1)
