@@ -53,7 +53,7 @@ def instances(
     ----------
     corpus
         Documents: a DataFrame (pandas, Polars, Arrow), the path of JSON lines, CSV, TSV or Parquet, or an iterable of
-        texts, of lists of words, or of mappings. It is read two or three times, row by row.
+        texts, of lists of words, or of mappings. It is read two to four times, row by row.
     targets
         Words, or phrases of several words. Where one is part of another, the longer one takes the instance. Of word
         lists, the protected words that occur.

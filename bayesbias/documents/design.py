@@ -127,17 +127,15 @@ class Design:
 
     @cached_property
     def uneven(self) -> FloatArray:
-        """Each term but the intercept from -1/2 to 1/2, (R, q), with all levels, since none is more certain.
-
-        What two levels differ by then has the same variance as where one has a column.
-        """
+        """Each term but the intercept from -1/2 to 1/2, (R, q); of factors all levels, over the square root of 2."""
         matrix = self.spec.formula.get_model_matrix(self._centred[0], ensure_full_rank=False)
-        terms, parts = matrix.to_numpy(dtype=float), [np.empty((len(matrix), 0))]
+        kinds = {factor: kind.name for factor, (kind, _) in matrix.model_spec.encoder_state.items()}
+        sizes = np.empty(matrix.shape[1])
         for term, place in matrix.model_spec.term_slices.items():
-            columns = terms[:, place][:, np.ptp(terms[:, place], axis=0) > 0]
-            levelled = sum(bool(_names(str(factor), list(self.levels)) & set(self.levels)) for factor in term.factors)
-            parts.append(((columns - columns.min(axis=0)) / np.ptp(columns, axis=0) - 0.5) / 2 ** (levelled / 2))
-        return np.hstack(parts)
+            sizes[place] = 2 ** (sum(kinds.get(str(factor)) == "CATEGORICAL" for factor in term.factors) / 2)
+        columns, spread = matrix.to_numpy(dtype=float), np.ptp(matrix.to_numpy(dtype=float), axis=0)
+        value: FloatArray = ((columns - columns.min(axis=0)) / np.where(spread > 0, spread, 1) - 0.5) / sizes
+        return value[:, spread > 0]
 
     @cached_property
     def _grid(self) -> pd.DataFrame:

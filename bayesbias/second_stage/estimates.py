@@ -311,17 +311,14 @@ def _copies(means: Mapping[str, pd.Series]) -> dict[str, str]:
     return again
 
 
-def _by_first(copies: Mapping[str, str]) -> list[str]:
-    """Names of the copies of each embedding, which comes first, in words."""
+def copy_notes(
+    copies: Mapping[str, str], said: str = "hold the same distances: one embedding, counted once"
+) -> list[str]:
+    """Notes on embeddings that count once: those of one first, and what is said of them."""
     same: dict[str, list[str]] = {}
     for name, first in copies.items():
         same.setdefault(first, [first]).append(name)
-    return [listed(list(dict.fromkeys(names))) for names in same.values() if len(set(names)) > 1]
-
-
-def copy_notes(copies: Mapping[str, str]) -> list[str]:
-    """Notes on embeddings that hold the same distances and count once."""
-    return [f"{names} hold the same distances: one embedding, counted once." for names in _by_first(copies)]
+    return [f"{listed(names)} {said}." for names in same.values()]
 
 
 def near_copies(covariance: FloatArray, settings: IntArray) -> NDArray[np.bool_]:
@@ -332,15 +329,15 @@ def near_copies(covariance: FloatArray, settings: IntArray) -> NDArray[np.bool_]
 
 
 def near_copy_notes(names: Sequence[str], near: NDArray[np.bool_], alike: Mapping[str, str]) -> list[str]:
-    """Notes on near copies: which ``alike`` joins to settings, and which pairs (E, E) count as several embeddings."""
+    """Notes on near copies: which have one setting, that of a first, and which pairs (E, E) count as several."""
     rest = [f"{names[one]} and {names[other]}" for one, other in np.argwhere(near).tolist()]
     said = (
         f"Errors are correlated by more than {NEARLY:g} between {listed(rest)}: if these are versions of one "
         "embedding, the mean over further embeddings is less certain than its interval says; replicates= tells which "
         "belong together."
     )
-    one = f"count as one setting: their errors are correlated by more than {NEARLY:g}."
-    return [f"{joined} {one}" for joined in _by_first(alike)] + ([said] if rest else [])
+    joined = copy_notes(alike, f"count as one setting: their errors are correlated by more than {NEARLY:g}")
+    return [*joined, said] if rest else joined
 
 
 def _stage_of_axes(every: Mapping[str, Axis], contrast: tuple[str, str] | None, names: Iterable[str]) -> Stage:

@@ -403,9 +403,10 @@ def pool(
         firsts = whole_lists(stage.part(settings), rows=rows)
         firsts = firsts if units is None else standardised(firsts, units[_firsts(layout.own)])
         contrasts = _with_errors_of(firsts, contrasts, layout.own)
-    own, equal = layout.own, _equal_weights(layout.own, layout.band)
-    estimates, layout = (contrasts.combine(_setting_weights(own)), layout.averaged) if alike else (contrasts, layout)
-    y, covariance = estimates.mean, estimates.covariance.to_numpy()
+    pooled, own, equal = contrasts, layout.own, _equal_weights(layout.own, layout.band)
+    if alike:
+        pooled, layout = contrasts.combine(_setting_weights(own)), _arranged(settings, {}, group_of, weights)[2]
+    y, covariance = pooled.mean, pooled.covariance.to_numpy()
     width, rng = WIDTH if units is None else STANDARD_WIDTH, np.random.default_rng([seed_used, 1])
     drawn = layout.drawn(y, covariance, width, draws, rng)
     relations, correlates = _relations(outside, y, covariance, layout, drawn, width, rng)
@@ -471,10 +472,10 @@ def _labels(mapping: Mapping[str, str] | None, names: list[str], argument: str) 
 
 
 def _joined(names: list[str], near: NDArray[np.bool_], band: IntArray | None) -> dict[str, str]:
-    """Name to the first of the near copies (E, E) in its group; empty where none are, or where all would be one."""
+    """Name of each near copy (E, E) to the first of its group that it is one of; empty where all would be one."""
     number, code = connected_components(near if band is None else near & (band[:, None] == band), directed=False)
-    firsts = _firsts(code.astype(np.intp))[code]
-    return {name: names[first] for name, first in zip(names, firsts, strict=True)} if 1 < number < len(names) else {}
+    firsts = [names[first] for first in _firsts(code.astype(np.intp))[code]]
+    return {name: first for name, first in zip(names, firsts, strict=True) if name != first and number > 1}
 
 
 def _with_errors_of(firsts: Estimates, contrasts: Estimates, own: IntArray) -> Estimates:
@@ -602,17 +603,6 @@ class _Grouping:
         """The effects but the last, with the code of each embedding."""
         levels = {} if self.band is None else {"group": self.band}
         return levels | ({"setting": self.own} if self.replicated else {})
-
-    @property
-    def averaged(self) -> _Grouping:
-        """Settings of which each is one estimate, the mean over its embeddings."""
-        firsts = _firsts(self.own)
-        return _Grouping(
-            np.arange(len(firsts)),
-            None if self.band is None else self.band[firsts],
-            False,
-            None if self.weights is None else self.setting_weights(self.weights),
-        )
 
     def effects(self) -> list[FloatArray]:
         """Matrices (E, E), one for each effect: 1 where two embeddings share it, else 0."""
