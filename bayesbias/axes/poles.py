@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sample_in_order, sampled_rows, word_values
+from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
 from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import SAME, MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.vectors import Case, about, composed_of, composed_sentences, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import FREQUENT, SAMPLE, sample_of
+from bayesbias.vectors.lookup import FREQUENT, SAMPLE, in_order, sample_of
 from bayesbias.vectors.poles import Poles
 
 if TYPE_CHECKING:
@@ -193,7 +193,8 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
     if part is not None:
         units = unit_rows(part.vectors[[word not in own for word in part.words]])
     else:
-        units = unit_rows(kv.vectors[sample_in_order(kv, own, SAMPLE, [rows_of(kv, keys)])])
+        rows, kind = sampled_rows(kv, own, SAMPLE, 0, [rows_of(kv, keys)])
+        units = unit_rows(kv.vectors[rows[in_order(rows, kv.index_to_key, kind)]])
     if len(units) < LEAST_SAMPLE:
         raise InputError(
             f"the embedding holds {len(units)} words beside the poles, and the errors of places need {LEAST_SAMPLE}: "

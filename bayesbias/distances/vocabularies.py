@@ -32,7 +32,6 @@ from bayesbias.vectors.lookup import (
     about_distances,
     directed,
     drawn_rows,
-    in_order,
     local_sample,
     nearness_of,
     sample_of,
@@ -290,14 +289,6 @@ def sampled_rows(
     """Rows of sampled words outside of the lists, in the order of the file, and how they were sampled."""
     drawn, kind = drawn_rows(kv.index_to_key, listed_keys | subwords_of(kv), sample, seed, followed)
     return np.sort(directed(kv, drawn)[:sample]), kind
-
-
-def sample_in_order(
-    kv: KeyedVectors, listed_keys: set[str], sample: int, followed: Sequence[NDArray[np.intp]] | None = None
-) -> NDArray[np.intp]:
-    """The same, which do not depend on the order of a file where that is not one by frequency."""
-    rows, kind = sampled_rows(kv, listed_keys, sample, 0, followed)
-    return rows[in_order(rows, kv.index_to_key, kind)]
 
 
 @dataclass(frozen=True)

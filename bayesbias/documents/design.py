@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from scipy.linalg import helmert
 
 from bayesbias.axes.poles import FoundPoles, sample_beside
-from bayesbias.distances.vocabularies import sample_in_order
+from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.documents.samples import LEAST, TargetVectors, VectorSample, left_out, units_of
 from bayesbias.errors import InputError, listed, many, near
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import Field, field_of, mean_offset
 from bayesbias.numerics.related import PairSample, list_correlations, pair_shares, principal_components, sample_pairs
+from bayesbias.vectors.lookup import in_order
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -591,7 +592,8 @@ class ListWords(AttributeWords):
     def of(cls, kv: KeyedVectors, lists: Sequence[Sequence[str]], signs: FloatArray) -> ListWords:
         """Lists of words by their keys in the embedding, no word twice in one, and their signs (K, L)."""
         keys = list(dict.fromkeys(key for each in lists for key in each))
-        rows = sample_in_order(kv, set(keys), SAMPLE)
+        rows, kind = sampled_rows(kv, set(keys), SAMPLE, 0)
+        rows = rows[in_order(rows, kv.index_to_key, kind)]
         if len(rows) < FEWEST:
             raise InputError(
                 f"the embedding holds {many(len(rows), 'word')} outside of the lists, and errors of attribute words "
