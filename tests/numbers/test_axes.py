@@ -57,13 +57,11 @@ def test_an_axis_by_name_is_that_of_its_own_pairs(glove, name):
     pd.testing.assert_frame_equal(own.table()[columns], named.table()[columns], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["affluence", "gender"])
-def test_the_seed_hardly_moves_an_axis(glove, name):
-    """Other words of the vocabulary for each seed moved sds by up to 6%."""
-    tables = [bb.axis(glove, name, words=WORDS, seed=seed).table() for seed in range(4)]
-    for other in tables[1:]:
-        np.testing.assert_allclose(other[["sd", "pairs_sd"]], tables[0][["sd", "pairs_sd"]], rtol=0.01)
-        np.testing.assert_allclose(other["mean"], tables[0]["mean"], rtol=1e-9)
+def test_the_seed_does_not_move_an_axis(glove):
+    """Other words of the vocabulary for each seed moved sds by up to 9%, other pairs of the same words by 2%."""
+    for name in ("affluence", "gender"):
+        tables = [bb.axis(glove, name, words=WORDS, seed=seed).table() for seed in (0, 1)]
+        pd.testing.assert_frame_equal(*tables, rtol=1e-9)
 
 
 def units_of(kv, words):
