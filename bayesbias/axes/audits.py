@@ -308,7 +308,7 @@ def audit(
     most_frequent
         Only that many of the first words of a file that is ordered by frequency; by default all words.
     prob, seed
-        Mass of the intervals; seed of the sample that the covariance comes from.
+        Mass of the intervals; seed of the pairs of sampled words that the covariance comes from.
 
     Returns
     -------
@@ -342,7 +342,7 @@ def audit(
     vocabulary, names = _vocabulary(vectors, at_poles, most_frequent), list(contrasts.groups)
     frames, distribution, sizes, ropes = [], {}, {}, {}
     with one_thread():
-        field = field_of(sample_beside(vectors, contrasts.keys, start), start)
+        field = field_of(sample_beside(vectors, at_poles), start)
         offsets = [mean_offset(field, strata) for strata in contrasts.strata]
         for offset in offsets:
             refuse_one_pair(offset, "an audit", contrasts.poles)

@@ -642,7 +642,7 @@ def axis(
     case
         As in :func:`distance_table`.
     seed
-        Seed of the sample that the covariance comes from.
+        Seed of the pairs of words at which the scatter of templates is compared; without templates it changes nothing.
 
     Returns
     -------
@@ -686,10 +686,10 @@ def axis(
             "place two or more, or leave centre out"
         )
     with one_thread():
-        sample = sample_beside(vectors, poles.keys, start)
+        sample = sample_beside(vectors, poles.keys_at_poles)
         if sentences is not None and len(sample) <= vectors.vector_size:
-            sample = sample_beside(vectors, (), start)  # the poles too, where the others do not span all dimensions
-        sampled = field_of(sample, start)
+            sample = sample_beside(vectors, ())  # the poles too, where the others do not span all dimensions
+        sampled = field_of(sample)
         offset = mean_offset(sampled, poles.strata)
     units = None if where != "words" else _units(vectors, keys.values())
     base = Base.of(where, vocabulary, units, wanted, frequencies, vectors)

@@ -16,7 +16,7 @@ from bayesbias.numerics.offsets import MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.vectors import Case, about, composed_of, composed_sentences, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import FREQUENT, SAMPLE, first_keys, lost_of, sample_of
+from bayesbias.vectors.lookup import FREQUENT, SAMPLE, first_keys, in_order, lost_of, sample_of
 from bayesbias.vectors.poles import Poles
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ class FoundPoles:
     notes: tuple[str, ...]
 
     @property
-    def keys_at_poles(self) -> frozenset[str]:
+    def keys_at_poles(self) -> tuple[str, ...]:
         """Those of the keys whose vectors make the axis: not words of pairs of which the embedding lacks the other."""
         vectors = self.strata.vectors
         used = np.any([member.any(axis=0) for member in self.strata.members], axis=0)
         near = equal_rows(vectors, vectors[used]).any(axis=1)  # of words with one vector, one is used
-        return frozenset(key for key, is_near in zip(self.keys, near, strict=True) if is_near)
+        return tuple(key for key, is_near in zip(self.keys, near, strict=True) if is_near)
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -193,15 +193,14 @@ def vocabulary_said(kv: KeyedVectors) -> str:
     return f"the {FREQUENT:,} most frequent words" if frequent else f"{FREQUENT:,} words of the vocabulary"
 
 
-def sample_beside(kv: KeyedVectors, keys: Sequence[str], seed: int) -> FloatArray:
+def sample_beside(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
     """Unit vectors of sampled words, as frequent as those at the poles where frequency is known."""
     part, own = sample_of(kv), set(keys)
     if part is not None:
         units = unit_rows(part.vectors[[word not in own for word in part.words]])
     else:
-        followed = [rows_of(kv, keys)]
-        rows, _ = sampled_rows(kv, own, SAMPLE, seed, followed)
-        units = unit_rows(kv.vectors[rows])
+        rows, kind = sampled_rows(kv, own, SAMPLE, 0, [rows_of(kv, keys)])
+        units = unit_rows(kv.vectors[rows[in_order(rows, kv.index_to_key, kind)]])
     if len(units) < LEAST_SAMPLE:
         raise InputError(
             f"the embedding holds {len(units)} words beside the poles, and the errors of places need {LEAST_SAMPLE}: "

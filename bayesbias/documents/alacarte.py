@@ -53,7 +53,7 @@ def instances(
     ----------
     corpus
         Documents: a DataFrame (pandas, Polars, Arrow), the path of JSON lines, CSV, TSV or Parquet, or an iterable of
-        texts, of lists of words, or of mappings. It is read two or three times, row by row.
+        texts, of lists of words, or of mappings. It is read two to four times, row by row.
     targets
         Words, or phrases of several words. Where one is part of another, the longer one takes the instance. Of word
         lists, the protected words that occur.
@@ -70,7 +70,8 @@ def instances(
     text
         The column of the documents' texts.
     clusters
-        The column that says who speaks: errors are between speakers. By default each document is one of its own.
+        The column that says who speaks: errors are between speakers, of whom identical texts count once. By default
+        each document is one of its own.
     covariates
         Columns to keep; by default all others.
     tokens
@@ -109,9 +110,15 @@ def instances(
     phrases = _phrases(targets)
     embedding = opened(kv)
     documents = documents_of(corpus, text, columns, clusters, tokens)
-    counts, number = _counted(documents)
-    known = _Known.of(embedding, {word for word, count in counts.items() if count >= least})
     notes: list[str] = []
+    if clusters is not None:
+        documents = documents.once(clusters)
+    counts, number = _counted(documents)
+    if again := len(documents.repeated):
+        notes.append(
+            f"{again:,} of {again + number:,} documents have a text that their speaker gave before: not counted."
+        )
+    known = _Known.of(embedding, {word for word, count in counts.items() if count >= least})
     with one_thread():
         if transform is None:
             matrix, note = _estimated(documents, number, known, counts, window)

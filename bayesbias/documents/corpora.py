@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -31,10 +31,22 @@ class Documents:
     text: str
     covariates: tuple[str, ...]
     tokens_of: Callable[[str], Sequence[str]]
+    repeated: frozenset[int] = frozenset()  # numbers of those that are left out, from 1
 
     def __iter__(self) -> Iterator[tuple[Sequence[str], tuple[Any, ...]]]:
         for number, row in enumerate(self.rows(), 1):
-            yield self._tokens(row.get(self.text), number), tuple(row.get(name) for name in self.covariates)
+            if number not in self.repeated:
+                yield self._tokens(row.get(self.text), number), tuple(row.get(name) for name in self.covariates)
+
+    def once(self, clusters: str) -> Documents:
+        """Without texts that one speaker gave before, word for word."""
+        seen, repeated = set[int](), set[int]()
+        for number, row in enumerate(self.rows(), 1):
+            text = row.get(self.text)
+            if isinstance(text, str | Sequence) and text:
+                own = hash((repr(row.get(clusters)), repr(text)))
+                (repeated if own in seen else seen).add(number if own in seen else own)
+        return replace(self, repeated=frozenset(repeated))
 
     def _tokens(self, text: object, number: int) -> Sequence[str]:
         if text is None or text != text:

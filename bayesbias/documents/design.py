@@ -23,7 +23,8 @@ from bayesbias.documents.samples import LEAST, TargetVectors, VectorSample, left
 from bayesbias.errors import InputError, listed, many, near
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import Field, field_of, mean_offset
-from bayesbias.numerics.related import PairSample, components_of, list_correlations, pair_shares, sample_pairs
+from bayesbias.numerics.related import PairSample, list_correlations, pair_shares, principal_components, sample_pairs
+from bayesbias.vectors.lookup import in_order
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -100,18 +101,21 @@ class Design:
         return value
 
     @cached_property
-    def centred(self) -> FloatArray:
-        """The terms (R, p) of numbers less their means: products of terms depend on where a number is 0."""
+    def _centred(self) -> tuple[pd.DataFrame, FloatArray]:
+        """Covariates and their terms (R, p) of numbers less their means, on whose 0 products of terms depend."""
         from formulaic.errors import FormulaicError  # type: ignore[import-untyped]
 
-        if not self.numbers:
-            return self.x
         centred = self.frame.assign(**{name: self.frame[name] - self.frame[name].mean() for name in self.numbers})
         with np.errstate(invalid="ignore", divide="ignore"), suppress(ValueError, FormulaicError):
             terms: FloatArray = self.spec.formula.get_model_matrix(centred).to_numpy(dtype=float)
-            if terms.shape == self.x.shape and np.isfinite(terms).all():
-                return terms
-        return self.x  # such as logarithms
+            if self.numbers and terms.shape == self.x.shape and np.isfinite(terms).all():
+                return centred, terms
+        return self.frame, self.x  # such as logarithms
+
+    @property
+    def centred(self) -> FloatArray:
+        """The terms (R, p) of numbers less their means."""
+        return self._centred[1]
 
     @property
     def terms(self) -> list[str]:
@@ -125,10 +129,15 @@ class Design:
 
     @cached_property
     def uneven(self) -> FloatArray:
-        """Each term but the intercept from -1/2 to 1/2, (R, q)."""
-        columns = self.centred[:, np.ptp(self.centred, axis=0) > 0]
-        value: FloatArray = (columns - columns.min(axis=0)) / np.ptp(columns, axis=0) - 0.5
-        return value
+        """Each term but the intercept from -1/2 to 1/2, (R, q); of factors all levels, over the square root of 2."""
+        matrix = self.spec.formula.get_model_matrix(self._centred[0], ensure_full_rank=False)
+        kinds = {factor: kind.name for factor, (kind, _) in matrix.model_spec.encoder_state.items()}
+        sizes = np.empty(matrix.shape[1])
+        for term, place in matrix.model_spec.term_slices.items():
+            sizes[place] = 2 ** (sum(kinds.get(str(factor)) == "CATEGORICAL" for factor in term.factors) / 2)
+        columns, spread = matrix.to_numpy(dtype=float), np.ptp(matrix.to_numpy(dtype=float), axis=0)
+        value: FloatArray = ((columns - columns.min(axis=0)) / np.where(spread > 0, spread, 1) - 0.5) / sizes
+        return value[:, spread > 0]
 
     @cached_property
     def _grid(self) -> pd.DataFrame:
@@ -561,7 +570,7 @@ class AxisWords(AttributeWords):
     @classmethod
     def of(cls, kv: KeyedVectors, poles: FoundPoles) -> AxisWords:
         """The poles of an axis, as an embedding holds them."""
-        sampled = field_of(sample_beside(kv, poles.keys, 0), 0)
+        sampled = field_of(sample_beside(kv, poles.keys_at_poles))
         offset, weights = mean_offset(sampled, poles.strata), poles.strata.weights
         return cls(poles.keys, weights, weights @ poles.strata.vectors, sampled, offset.opposition)
 
@@ -586,7 +595,8 @@ class ListWords(AttributeWords):
     def of(cls, kv: KeyedVectors, lists: Sequence[Sequence[str]], signs: FloatArray) -> ListWords:
         """Lists of words by their keys in the embedding, no word twice in one, and their signs (K, L)."""
         keys = list(dict.fromkeys(key for each in lists for key in each))
-        rows, _ = sampled_rows(kv, set(keys), SAMPLE, 0)
+        rows, kind = sampled_rows(kv, set(keys), SAMPLE, 0)
+        rows = rows[in_order(rows, kv.index_to_key, kind)]
         if len(rows) < FEWEST:
             raise InputError(
                 f"the embedding holds {many(len(rows), 'word')} outside of the lists, and errors of attribute words "
@@ -603,9 +613,7 @@ class ListWords(AttributeWords):
 
     def covariance(self, vectors: FloatArray) -> FloatArray:
         scatter = vectors.reshape(len(vectors) * len(self.signs), -1) @ self.units.T
-        scatter = scatter - scatter.mean(axis=1, keepdims=True)
-        ones = np.ones(len(self.units))
-        parts = components_of(scatter, self.pairs, ones, ones)
+        parts = principal_components(scatter, self.pairs)
         kernel = list_correlations(parts.correlations, self.same, self.shares)
         between = parts.variances[:, None, None] * (self.signs @ kernel @ self.signs.T)
         loadings = parts.loadings.reshape(len(vectors), len(self.signs), -1)

@@ -27,6 +27,7 @@ LARGEST_SHAPE = 100.0  # of a gamma variable with Gauss-Laguerre nodes
 FINE = 2001  # values of it that stand for it above
 FLOOR = 1e-9  # least variance of a unit's mean, as a share of the variance of means
 LEAST_MASS = 14.0  # nodes whose log mass is farther below the largest change nothing
+ROUNDING = 1e-9  # columns shorter than this share of the longest are rounding
 BLOCK = 2**21  # weights of rows that are held at once
 
 
@@ -126,9 +127,24 @@ def _ratios(columns: int) -> tuple[FloatArray, FloatArray]:
     return SPREAD * ndtri((points + 0.5 / RATIO_POINTS) / (1 + 1 / RATIO_POINTS)), np.zeros(RATIO_POINTS)
 
 
+def _turned(columns: FloatArray, weights: FloatArray) -> FloatArray:
+    """Columns (R, q) turned to where their squares with weights (R,) are uncorrelated.
+
+    Whatever their order and their signs, points on them are then the same.
+    """
+    if not columns.size:
+        return columns
+    turned = columns @ np.linalg.svd(weights[:, None] * columns, full_matrices=False)[2].T
+    lengths = np.linalg.norm(turned, axis=0)
+    turned = turned[:, lengths > ROUNDING * lengths.max()]
+    value: FloatArray = turned * np.sign(weights @ turned)
+    return value
+
+
 def _apart(y: FloatArray, rows: UnitMeans, uneven: FloatArray) -> Regression:
     """Clusters of one unit each."""
     size, p = rows.design.shape
+    uneven = _turned(uneven, y**2)
     ratios, log_prior = _ratios(uneven.shape[1])
     unit = 1 / np.sqrt(np.mean(1 / rows.variances))
     scale = np.tile(SCALES, len(ratios))

@@ -161,6 +161,17 @@ def components_of(
     )
 
 
+def principal_components(scatter: FloatArray, pairs: PairSample) -> Components:
+    """Components and variograms of J sums of distances to N sampled words, (J, N), of which none is their mean.
+
+    Sums of these sums, such as coefficients under another coding of covariates, have the same components.
+    """
+    scatter = scatter - scatter.mean(axis=1, keepdims=True)
+    variances, loadings = _leading_of(scatter / np.sqrt(scatter.shape[1]), np.finfo(float).tiny)
+    fields = loadings.T @ scatter / np.sqrt(variances)[:, None]
+    return Components(variances, loadings, variograms(fields, pairs))
+
+
 def _leading_of(root: FloatArray, scale: float) -> tuple[FloatArray, FloatArray]:
     """``_leading`` of R R' for a root R (J, N), from the smaller one of this and R'R, which has its eigenvalues."""
     if len(root) <= root.shape[1]:
@@ -525,7 +536,7 @@ def freedom_of(families: FloatArray, words: int | None = None) -> tuple[float, f
 
 @dataclass(frozen=True)
 class Population:
-    """The variation of the means of K connections between protected words like these, their errors included.
+    """Variation of the means of K connections between protected words like these, their errors included.
 
     Means and errors together have the covariance ``scale / g`` with g chi-squared, no smaller than ``LEAST_CHI2``: the
     variance of every weighted sum has the posterior that an inverse Wishart prior gives it, whichever other connections

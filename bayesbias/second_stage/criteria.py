@@ -67,6 +67,8 @@ LESS = {
     FREQUENCY: ", less what frequency predicts of this over the vocabulary",
 }
 """What the places of an axis are taken less, by their centre or what they are adjusted for."""
+SMOOTH, CLOSE = 0.9, 0.75
+"""Smooth share of what is left of values, and words by dimension, from which relations are called too often."""
 SAME = 1 - 1e-9
 """Correlation from which on two variables are one."""
 
@@ -347,6 +349,7 @@ def criterion(
     rows = pd.Index(side.words).get_indexer(pd.Index(shared))
     y, covariance = side.y[rows], side.covariance(rows)
     relation = side.relation(rows, x, x_se**2, covariate, draws, np.random.default_rng([seed_used, 3]))
+    smooth = _smooth_note(relation.pop("smooth"), len(shared), side.dimensions) if isinstance(side, _AxisSide) else []
     relation["r2"] = relation["correlation"] ** 2
     if covariate is not None:
         y, x = (_without(values_, covariate) for values_ in (y, x))
@@ -380,6 +383,7 @@ def criterion(
         notes=(
             *([] if attribute is None else [f"{ADJUSTED} {attribute.name} (source: {attribute.source})."]),
             *_named_errors(values, se),
+            *smooth,
             *_notes(missing, bool(side.further), bool(x_se.any()), side.notes),
         ),
         further=side.further,
@@ -441,6 +445,7 @@ class _AxisSide(_Side):
 
     coordinates: FloatArray  # (words, Q)
     behind: Signal  # what lies behind the mean offset
+    dimensions: int  # of the vectors
 
     def covariance(self, rows: IntArray) -> FloatArray:
         """Covariance of the errors of some words' contrasts, over further pairs or words like these."""
@@ -465,7 +470,8 @@ class _AxisSide(_Side):
         slope = law.correlation * law.place_sd / law.value_sd
         left = law.place_sd * np.sqrt(1 - law.correlation**2)
         intercept = self.y[rows].mean() - slope * x.mean()
-        return {"correlation": law.correlation, "slope": slope, "intercept": intercept, "residual_sd": left}
+        found = {"correlation": law.correlation, "slope": slope, "intercept": intercept, "residual_sd": left}
+        return found | {"smooth": law.shared}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -507,6 +513,7 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
         groups=("",) * len(placed.words),
         coordinates=placed.coordinates,
         behind=signal(placed.offset),
+        dimensions=len(placed.field.centre),
         y=placed.places,
         further=further,
         less=LESS[placed.adjusted or placed.centre],
@@ -590,6 +597,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
         groups=tuple(group for group, whole in zip(groups, full, strict=True) if whole),
         coordinates=coordinates,
         behind=signal(offset),
+        dimensions=len(related.centre),
         y=y[full],
         relatedness=related,
         language=data.language,
@@ -690,6 +698,18 @@ def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
     if (errors > LARGEST * np.ptp(outside)).any():
         raise InputError(f"se holds {errors.max():g}, more than {LARGEST:,} times the range of the values: give less")
     return outside, errors
+
+
+def _smooth_note(shares: FloatArray, words: int, dimensions: int) -> list[str]:
+    """A note on values that may be nearly all smooth over meanings, by draws of the share that similar words have."""
+    low, high = np.quantile(shares, [(1 - PROB) / 2, (1 + PROB) / 2])
+    if words < CLOSE * dimensions or high < SMOOTH:
+        return []
+    return [
+        f"Similar words may share nearly all that is left of the values ({percent(PROB)} interval of the share "
+        f"{_two(low)} to {_two(high)}), with {words} words in {dimensions} dimensions: in simulations like this, "
+        "relations that are not there were called in 15%, not in 11%."
+    ]
 
 
 def _named_errors(values: Any, se: Any) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._support.arguments import flag, mapping, one_of
@@ -124,6 +125,7 @@ class Stage(NamedTuple):
     joint: str  # how the covariance between embeddings was found, a key of JOINT
     notes: tuple[str, ...]  # on the covariance
     sums: StageSums
+    part: Callable[[Iterable[str]], Stage]  # the same of some of the embeddings
     asked: tuple[str, ...] = ()  # on the contrast that was taken
     copies: Mapping[str, str] = {}  # name of each embedding that came before under another name, to that; has no means
 
@@ -268,7 +270,7 @@ def measured_stage(
         if adjust is not None:
             raise InputError("adjust and frequencies are for distance tables: make the axes with axis(..., adjust=)")
         copies = _copies({name: pd.Series(axis.places, list(axis.words)) for name, axis in axes.items()})
-        return _stage_of_axes({name: axis for name, axis in axes.items() if name not in copies}, contrast, copies)
+        return _stage_of_axes(axes, contrast, [name for name in axes if name not in copies])._replace(copies=copies)
     frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}
     by_name = frequencies_by_name(list(frames), frequencies)
     with one_thread():  # thousands of small matrices, of which several threads make more work
@@ -309,29 +311,38 @@ def _copies(means: Mapping[str, pd.Series]) -> dict[str, str]:
     return again
 
 
-def copy_notes(copies: Mapping[str, str]) -> list[str]:
-    """Notes on embeddings that hold the same distances and count once."""
+def copy_notes(
+    copies: Mapping[str, str], said: str = "hold the same distances: one embedding, counted once"
+) -> list[str]:
+    """Notes on embeddings that count once: those of one first, and what is said of them."""
     same: dict[str, list[str]] = {}
     for name, first in copies.items():
         same.setdefault(first, [first]).append(name)
-    return [f"{listed(names)} hold the same distances: one embedding, counted once." for names in same.values()]
+    return [f"{listed(names)} {said}." for names in same.values()]
 
 
-def near_copy_notes(names: Sequence[str], covariance: FloatArray, settings: IntArray) -> list[str]:
-    """Note on embeddings of different settings with nearly the same errors, of which the covariance is given."""
+def near_copies(covariance: FloatArray, settings: IntArray) -> NDArray[np.bool_]:
+    """True (E, E) for embeddings of different settings with nearly the same errors, of which this is the covariance."""
     sd = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
-    near = (covariance / np.outer(sd, sd) > NEARLY) & (settings[:, None] < settings)
-    pairs = [f"{names[one]} and {names[other]}" for one, other in np.argwhere(near).tolist()]
-    note = (
-        f"Errors are correlated by more than {NEARLY:g} between {listed(pairs)}: if these are versions of one "
+    near: NDArray[np.bool_] = (covariance / np.outer(sd, sd) > NEARLY) & (settings[:, None] != settings)
+    return near
+
+
+def near_copy_notes(names: Sequence[str], near: NDArray[np.bool_], alike: Mapping[str, str]) -> list[str]:
+    """Notes on near copies: which have one setting, that of a first, and which pairs (E, E) count as several."""
+    rest = [f"{names[one]} and {names[other]}" for one, other in np.argwhere(near).tolist()]
+    said = (
+        f"Errors are correlated by more than {NEARLY:g} between {listed(rest)}: if these are versions of one "
         "embedding, the mean over further embeddings is less certain than its interval says; replicates= tells which "
         "belong together."
     )
-    return [note] if pairs else []
+    joined = copy_notes(alike, f"count as one setting: their errors are correlated by more than {NEARLY:g}")
+    return [*joined, said] if rest else joined
 
 
-def _stage_of_axes(axes: Mapping[str, Axis], contrast: tuple[str, str] | None, copies: Mapping[str, str]) -> Stage:
+def _stage_of_axes(every: Mapping[str, Axis], contrast: tuple[str, str] | None, names: Iterable[str]) -> Stage:
     """Places as the distance to the negative pole less that to the positive one, half on either side."""
+    axes = {name: every[name] for name in names}
     first = next(iter(axes.values()))
     if any(not each.paired for each in axes.values()):
         raise InputError("an axis of two lists has no pairs that tell how errors are correlated: give axes of pairs")
@@ -360,7 +371,7 @@ def _stage_of_axes(axes: Mapping[str, Axis], contrast: tuple[str, str] | None, c
     law = Normals.with_root(np.concatenate(values), (np.concatenate(by_pair, axis=1) * np.concatenate(own)).T)
     means = Estimates.of(law, len(number), pd.DataFrame({"embedding": number}))
     sums = partial(_sums_of_places, [list(axis.words) for axis in axes.values()])
-    return Stage(tuple(axes), first.ends, means, PAIRS, notes, sums, copies=copies)
+    return Stage(tuple(axes), first.ends, means, PAIRS, notes, sums, partial(_stage_of_axes, every, contrast))
 
 
 def _sums_of_places(words: Sequence[list[str]], number: int, _: str | None) -> Sums:
@@ -397,7 +408,13 @@ def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Sta
     law = Gaussian(np.concatenate([part.cells.means for part in parts]), errors)
     means = Estimates.of(law, len(embedding), pd.DataFrame({"embedding": embedding}))
     repeats = [f"{name}: {note}" for name, part in zip(measured, parts, strict=True) for note in part.data.notes]
-    return Stage(tuple(measured), contrast, means, joint, (*notes, *repeats), partial(_sums_of_cells, parts, contrast))
+    sums, part_of = partial(_sums_of_cells, parts, contrast), partial(_part_of, measured, contrast)
+    return Stage(tuple(measured), contrast, means, joint, (*notes, *repeats), sums, part_of)
+
+
+def _part_of(measured: Mapping[str, Measured], contrast: tuple[str, str], names: Iterable[str]) -> Stage:
+    """The mean distances in some of the embeddings."""
+    return stage_of({name: measured[name] for name in names}, contrast)
 
 
 def _joint_errors(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> tuple[str, Errors, tuple[str, ...]]:

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of, probability
@@ -23,6 +25,7 @@ from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.weights import DIFFERENCE
 from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.mixtures import Gaussian
 from bayesbias.numerics.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias.second_stage.estimates import (
     CHAINS,
@@ -37,6 +40,7 @@ from bayesbias.second_stage.estimates import (
     holding_notes,
     holdings,
     measured_stage,
+    near_copies,
     near_copy_notes,
     outside_note,
     posterior_tree,
@@ -211,7 +215,7 @@ class Pool(Staged):
             f"{signed(float(np.median(self.draws(name))))} (posterior median; {mass} interval {ends_of(each)})"
             for name, each in zip(scales, spreads, strict=True)
         ]
-        kinds = "settings" if self.training_share is not None else "embeddings"
+        kinds = "settings" if len(self.settings) < len(self.estimates) else "embeddings"
         grouped = self.weights == "equal" and "group_mean" in self.tree["posterior"]
         weighed = ", where groups weigh the same" if grouped else ""
         settled = "excludes" if excludes_zero(whole) else "includes"
@@ -312,7 +316,8 @@ def pool(
     tables
         Name of each embedding to its distance table, or to an axis (:func:`axis`) of the same pairs. The contrast of
         axes is the mean place of their words; its errors are those of further pairs, which embeddings share. Tables
-        with the same distances are one embedding, which counts once.
+        with the same distances are one embedding, which counts once. Embeddings of one group whose errors are
+        correlated by more than .99 are one setting with their mean contrast, unless ``on`` or ``replicates`` is given.
     contrast
         Two connections; the contrast is the mean of the first less that of the second. By default associated -
         different or, where no protected word has both in every table, associated - the first control list, with a note.
@@ -385,27 +390,38 @@ def pool(
     outside = _outside(on, settings)
     if on is not None and not setting_of:
         _refuse_two_values(stage.copies, _outside(on, list(embeddings)))
-    equal = _equal_weights(layout.own, layout.band)
 
     rows, lacking = rows_of_all(stage)
     contrasts = whole_lists(stage, rows=rows)
     if units is not None:
         units = units[[name in named for name in embeddings]]
         contrasts = standardised(contrasts, units)
-    y, covariance = contrasts.mean, contrasts.covariance.to_numpy()
+    near = near_copies(contrasts.covariance.to_numpy(), layout.own)
+    alike = {} if setting_of or on is not None else _joined(list(named), near, layout.band)
+    if alike:
+        settings, bands, layout = _arranged(list(named), alike, group_of, weights)
+        firsts = whole_lists(stage.part(settings), rows=rows)
+        firsts = firsts if units is None else standardised(firsts, units[_firsts(layout.own)])
+        contrasts = _with_errors_of(firsts, contrasts, layout.own)
+    pooled, own, equal = contrasts, layout.own, _equal_weights(layout.own, layout.band)
+    if alike:
+        pooled, layout = contrasts.combine(_setting_weights(own)), _arranged(settings, {}, group_of, weights)[2]
+    y, covariance = pooled.mean, pooled.covariance.to_numpy()
     width, rng = WIDTH if units is None else STANDARD_WIDTH, np.random.default_rng([seed_used, 1])
     drawn = layout.drawn(y, covariance, width, draws, rng)
     relations, correlates = _relations(outside, y, covariance, layout, drawn, width, rng)
     coords = {"setting": settings, "embedding_group": bands, "variable": _variables(outside)}
     tree = posterior_tree(
-        layout.variables(drawn, equal) | relations, seed_used, **{name: each for name, each in coords.items() if each}
+        layout.variables(drawn, np.bincount(own, equal)) | relations,
+        seed_used,
+        **{name: each for name, each in coords.items() if each},
     )
 
     coverage = holdings(named, stage.contrast)
     index = pd.DataFrame(
         {
             "embedding": pd.array(list(named), dtype="string"),
-            "setting": pd.array([settings[place] for place in layout.own], dtype="string"),
+            "setting": pd.array([settings[place] for place in own], dtype="string"),
             "group": pd.array([group_of.get(name, "") for name in named], dtype="string"),
             "protected_words": contrasts.index["count"].to_numpy(),
             "weight": equal,
@@ -416,7 +432,7 @@ def pool(
     notes = [
         JOINT[stage.joint],
         *copy_notes(stage.copies),
-        *near_copy_notes(list(named), covariance, layout.own),
+        *near_copy_notes(list(named), near & (own[:, None] < own), alike),
         *stage.notes,
         *lacking,
         *_unknown(outside),
@@ -453,6 +469,25 @@ def _labels(mapping: Mapping[str, str] | None, names: list[str], argument: str) 
     if not all(label.strip() for label in labels.values()):
         raise InputError(f"{argument} holds an empty label")
     return labels
+
+
+def _joined(names: list[str], near: NDArray[np.bool_], band: IntArray | None) -> dict[str, str]:
+    """Name of each near copy (E, E) to the first of its group that it is one of; empty where all would be one."""
+    number, code = connected_components(near if band is None else near & (band[:, None] == band), directed=False)
+    firsts = [names[first] for first in _firsts(code.astype(np.intp))[code]]
+    return {name: first for name, first in zip(names, firsts, strict=True) if name != first and number > 1}
+
+
+def _with_errors_of(firsts: Estimates, contrasts: Estimates, own: IntArray) -> Estimates:
+    """Contrasts of which the means over settings have the errors that the first embeddings have without copies.
+
+    Copies count in what is estimated of all errors, and would make those of one another larger.
+    """
+    member = np.eye(len(firsts))[own]
+    apart = np.eye(len(own)) - member @ _setting_weights(own)
+    shared, rest = (each.covariance.to_numpy() for each in (firsts, contrasts))
+    law = Gaussian.known(contrasts.mean, member @ shared @ member.T + apart @ rest @ apart.T)
+    return Estimates.of(law, len(own), contrasts.index)
 
 
 def _check_settings(setting_of: Mapping[str, str]) -> None:
@@ -590,11 +625,11 @@ class _Grouping:
         return theta
 
     def variables(self, drawn: StageDraws, equal: FloatArray) -> dict[str, tuple[str | None, FloatArray]]:
-        """Draws of what a pool is about, with the dimension of each; ``equal`` are weights of embeddings."""
+        """Draws of what a pool is about, with the dimension of each; ``equal`` are weights of settings."""
         theta, outer = self.settings(drawn), list(self.levels)
         own = drawn.scales[:, outer.index("setting") if self.replicated else -1]
         variables: dict[str, tuple[str | None, FloatArray]] = {
-            "mean": (None, theta @ self.setting_weights(equal)),
+            "mean": (None, theta @ equal),
             "population_mean": (None, drawn.coefficients[:, 0]),
             "between_sd": (None, own if self.band is None else np.hypot(own, drawn.scales[:, 0])),
             "theta": ("setting", theta),

@@ -407,7 +407,7 @@ def few(words: list[str]) -> str:
 class VocabularySample:
     """A sample of the words of an embedding of which only some are loaded."""
 
-    # the sampled words, in the order of the file; none of them is among those that were asked for
+    # the sampled words, ordered as :func:`in_order` has it; none of them is among those that were asked for
     words: tuple[str, ...]
     vectors: NDArray[np.float32]  # their vectors (words, dimensions)
     kind: str  # how they were drawn: ``"ranks"`` or ``"random"``, as in :class:`Relatedness`
@@ -456,6 +456,7 @@ class _Waiting:
     times: FloatArray  # (n,), ascending
     rates: FloatArray  # (n,)
     kind: str  # "ranks", "frequent" or "random", as in :func:`drawn_rows`
+    keys: Sequence[str]  # the words of the vocabulary
 
     def of(self, kept: slice | NDArray[np.bool_]) -> _Waiting:
         """Some of the words."""
@@ -539,7 +540,7 @@ def waiting_words(
     outside = np.array([place for place in places if keys[place] not in listed_keys], dtype=np.intp)
     if len(outside) <= sample:
         kind = "random" if len(outside) < FREQUENT else kind
-        return _Waiting(outside, np.zeros(len(outside)), np.ones(len(outside)), kind)
+        return _Waiting(outside, np.zeros(len(outside)), np.ones(len(outside)), kind, keys)
     uniform = (_scrambled([keys[row] for row in outside.tolist()], seed).astype(float) + 1) / 2.0**64
     if kind == "ranks":
         rates = _rates_of_places(len(keys), followed or ())[outside]
@@ -547,7 +548,15 @@ def waiting_words(
     else:
         rates, times = np.ones(len(outside)), -np.log1p(-np.minimum(uniform, 1 - 2.0**-53))
     order = np.argsort(times, kind="stable")
-    return _Waiting(outside[order], times[order], rates[order], kind)
+    return _Waiting(outside[order], times[order], rates[order], kind, keys)
+
+
+def in_order(rows: IntArray, keys: Sequence[str], kind: str) -> IntArray:
+    """Places of rows in the order of the file; where that says nothing of words ("random"), in that of the alphabet."""
+    if kind != "random":
+        return np.argsort(rows)
+    order: IntArray = np.array(sorted(range(len(rows)), key=[keys[row] for row in rows.tolist()].__getitem__), np.intp)
+    return order
 
 
 VectorsOf = Callable[[IntArray], NDArray[Any]]
@@ -556,7 +565,7 @@ VectorsOf = Callable[[IntArray], NDArray[Any]]
 class _LocalSample(NamedTuple):
     """A sample of the words of one or several embeddings that is as near to protected words as their stereotypes."""
 
-    rows: IntArray  # (N,), ascending
+    rows: IntArray  # (N,), see :func:`in_order`
     vectors: list[NDArray[Any]]  # of these words in each embedding, (N, d)
     everywhere: NDArray[np.float32]  # weights (N,) under which the sample is one of the vocabulary
 
@@ -582,9 +591,9 @@ def local_sample(
     first, vectors = first.of(usable), [own[usable] for own in vectors]
     factors = _near_factors([unit_rows(own) for own in vectors], nearness, sample) if len(first.rows) > sample else None
     chosen, weights = first.redrawn(np.ones(len(first.rows)) if factors is None else factors, sample)
-    ascending = np.argsort(first.rows[chosen])
-    places = chosen[ascending]
-    everywhere = weights[ascending].astype(np.float32)  # as files keep them
+    order = in_order(first.rows[chosen], waiting.keys, waiting.kind)
+    places = chosen[order]
+    everywhere = weights[order].astype(np.float32)  # as files keep them
     return _LocalSample(first.rows[places], [own[places] for own in vectors], everywhere)
 
 

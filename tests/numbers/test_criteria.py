@@ -219,6 +219,27 @@ def test_false_positives_of_values_that_are_unrelated(occupations, shares, ratin
     assert calls / trials < 0.11 + 3 * np.sqrt(0.11 * 0.89 / trials)
 
 
+@pytest.mark.parametrize(("words", "smooth", "noted"), [(60, 0.97, True), (60, 0.3, False), (30, 0.97, False)])
+def test_values_that_are_nearly_all_smooth_are_noted(words, smooth, noted):
+    axis, rng = bb.axis("glove-50d-slice", "affluence"), np.random.default_rng(0)
+    placed = axis.with_words(rng.choice(axis.words, words, replace=False).tolist())
+    parts = [placed.coordinates @ rng.standard_normal(50), rng.standard_normal(words)]
+    shared, alone = ((part - part.mean()) / part.std() for part in parts)
+    values = np.sqrt(smooth) * shared + np.sqrt(1 - smooth) * alone
+    notes = [
+        note for note in bb.criterion(axis, dict(zip(placed.words, values, strict=True))).notes if "Similar" in note
+    ]
+    assert bool(notes) == noted
+    for note in notes:
+        low, high = map(float, re.search(r"89% interval of the share ([\d.]+) to ([\d.]+)\)", note).groups())
+        assert low < high
+        assert 0.9 <= high <= 1
+        assert note.endswith(
+            "with 60 words in 50 dimensions: in simulations like this, relations that are not there were called in "
+            "15%, not in 11%."
+        )
+
+
 @pytest.fixture(scope="module")
 def on_axis(shares, slice_vectors):
     """Women's shares on the axis of gender."""

@@ -573,7 +573,9 @@ def test_missing_column(tmp_path, column):
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe\x00rubbish", b"PAR1rubbishrubbish"])
 def test_file_that_is_not_a_table(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(bb.InputError, match=rf"{name} (cannot be read as a table|is no text in UTF-8)|lacks the column"):
+    with pytest.raises(
+        bb.InputError, match=rf"{name} (cannot be read as a table|is no text in UTF-8)|lacks the column"
+    ):
         bb.read_distance_table(tmp_path / name)
 
 

@@ -170,14 +170,55 @@ def test_copies_with_two_labels_or_values_are_refused(tables):
     pd.testing.assert_frame_equal(*relations)
 
 
-def test_near_copies_are_said_unless_they_are_replicates(tables, noisy):
+@pytest.fixture(scope="module")
+def unlike(slice_vectors):
+    """Tables of a slice, of another embedding and of the slice debiased, and a function to one of a noisy copy."""
+
+    def copy(noise):
+        unit = slice_vectors.vectors / np.linalg.norm(slice_vectors.vectors, axis=1, keepdims=True)
+        drawn = np.random.default_rng(1).standard_normal(unit.shape) / np.sqrt(unit.shape[1])
+        return bb.distance_table(moved(slice_vectors, unit + noise * drawn), "gender")
+
+    hard = bb.debias(slice_vectors, "hard", definitional=[("woman", "man"), ("she", "he")])
+    kvs = {"google": slice_vectors, "glove": bb.load_embedding("glove-50d-slice"), "hard": hard}
+    return {name: bb.distance_table(kv, "gender") for name, kv in kvs.items()}, copy
+
+
+def ends(pool):
+    return {name: np.quantile(pool.draws(name), [0.055, 0.945]) for name in ("mean", "population_mean")}
+
+
+@pytest.mark.parametrize("noise", [0.003, 0.03, 0.1])
+def test_near_copies_count_once(unlike, noise):
+    """One copy moved the ends over these embeddings by 22% of the width, and those over further ones by 13%."""
+    tables, copy = unlike
+    alone = bb.pool(tables)
+    for again in ({**tables, "copy": copy(noise)}, {"copy": copy(noise), **tables}):
+        copied = bb.pool(again)
+        assert len(copied.settings) == 3
+        assert copied.estimates.index["embedding"].tolist() == list(again)
+        weights = dict(zip(again, copied.estimates.index["weight"], strict=True))
+        assert weights == pytest.approx({"google": 1 / 6, "copy": 1 / 6, "glove": 1 / 3, "hard": 1 / 3})
+        names = [name for name in again if name in ("google", "copy")]
+        said = f"{', '.join(names)} count as one setting: their errors are correlated by more than 0.99."
+        assert said in copied.notes
+        for (name, moved_to), at in zip(ends(copied).items(), ends(alone).values(), strict=True):
+            most = {"mean": 0.05, "population_mean": 0.1}[name]
+            assert np.abs(moved_to - at).max() < most * np.ptp(at), name
+
+
+def test_near_copies_are_said_where_they_are_not_joined(tables, noisy):
     base, rng = noisy(0), np.random.default_rng(9)
     near = moved(base, base.vectors + 0.01 * rng.standard_normal(base.vectors.shape).astype(np.float32) / 17)
     again = {**tables, "near": bb.distance_table(near, "gender")}
-    said = bb.pool(again)
-    covariance = said.estimates.covariance.to_numpy()
+    covariance = bb.pool(again).estimates.covariance.to_numpy()
     assert covariance[0, 6] / np.sqrt(covariance[0, 0] * covariance[6, 6]) > 0.99
-    assert any("correlated by more than 0.99 between e0 and near" in note for note in said.notes)
+    on = pd.DataFrame({"x": [1.0, 3.0, 2.0, 5.0, 6.0, 4.5, 2.0]}, index=list(again))
+    groups = {name: "b" if name == "near" else "a" for name in again}
+    two = {name: again[name] for name in ("e0", "near")}
+    for apart in (bb.pool(again, on=on), bb.pool(again, groups=groups), bb.pool(two)):
+        assert any("correlated by more than 0.99 between e0 and near" in note for note in apart.notes)
+        assert "near" in apart.settings
     named = bb.pool(again, replicates={name: "e0" if name == "near" else name for name in again})
     assert named.settings == NAMES
     assert not any("correlated by more than" in note for note in named.notes)

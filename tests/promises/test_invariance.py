@@ -149,7 +149,7 @@ ANALYSES = {
     "balance": of_balance,
     "words": lambda of: told(bb.checks.check_words(of.spelled, of.first, FREQUENCIES)),
 }
-DRAWN = {"fit": 0.05, "pool": 0.05, "standardised_pool": 0.05, "criterion": 0.05}
+DRAWN = {"fit": 0.05, "pool": 0.05, "standardised_pool": 0.1, "criterion": 0.05}
 """Analyses whose draws are others where lists stand in another order, and how far numbers differ."""
 SEEDED = {"topics", "side_effects", "ranking", "silhouettes"}
 """Analyses that draw words list by list: with other lists first they are as with another seed."""
@@ -188,11 +188,14 @@ def reordered(world):
     def backwards(mapping):
         return dict(reversed(mapping.items()))
 
+    def upwards(kv):
+        return embedding(kv.index_to_key[::-1], kv.vectors[::-1])
+
     parts = ({name: words[::-1] for name, words in reversed(part.items())} for _, part in LISTS.by_kind)
     lists = bb.WordLists("mine", *parts)
     return replace(
         world,
-        kvs=backwards(world.kvs),
+        kvs={name: upwards(kv) for name, kv in backwards(world.kvs).items()},
         lists=lists,
         spelled=lists,
         pairs=(world.pairs[0], *world.pairs[:0:-1]),
