@@ -65,7 +65,7 @@ class Relatedness(Result):
     embedding
         Name, number of vectors and dimensions of the embedding.
     kind
-        ``"ranks"``: in a file that is ordered by frequency, the sampled words are as frequent as the attribute words.
+        ``"ranks"``: in a file that is ordered by frequency, the sampled words are as frequent as the stereotypes.
         ``"frequent"``: they are of its most frequent words, as in earlier versions. ``"random"``: of all words.
     seed, sample_words
         Seed of the sample, and the N sampled words; none of them is in a list.
@@ -463,7 +463,7 @@ class Relatedness(Result):
         """The sample in a few words: ``3,000 words sampled from all words``."""
         kinds = {
             "frequent": f"the {FREQUENT:,} most frequent words",
-            "ranks": "all words, as frequent as the attribute words",
+            "ranks": "all words, as frequent as the stereotypes",
         }
         return f"{self.sampled:,} words sampled from {kinds.get(self.kind, 'all words')}"
 

@@ -429,14 +429,14 @@ def _with_sample(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRe
 def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRequest) -> VocabularySample | None:
     """The sample of a vocabulary that stands beside the words asked for; None where there is no other word."""
     keys = vocabulary.keys
-    found = find_keys(request.listed, kv.key_to_index)
-    listed = set(found.values())
-    places = {key: i for i, key in enumerate(keys) if key in listed}
+    found = find_keys(request.composed, kv.key_to_index)
+    asked, listed = set(found.values()), {found[word] for word in request.listed if word in found}
+    places = {key: i for i, key in enumerate(keys) if key in asked}
     followed = [
         np.array([places[key] for word in words if (key := found.get(word)) in places], dtype=np.intp)
         for words in request.lists
     ]
-    waiting = waiting_words(keys, places, SAMPLE, 0, followed)
+    waiting = waiting_words(keys, listed, SAMPLE, 0, followed)
     near = None
     if request.word_lists is not None:
         lists = request.word_lists

@@ -70,7 +70,7 @@ class TestSample:
         at = nearness(glove, related, related.sample_words)
         outside = [word for word in glove.index_to_key[:20_000] if word not in set(related.sample_words)]
         real = np.mean([nearness(glove, related, words).mean() for words in stereotypes(related)])
-        # the sample of the same table without stereotypes: as frequent as the attribute words, and anywhere
+        # the sample of the same table without stereotypes: as frequent as the stereotypes, and anywhere
         lists = bb.load_words("gender")
         rows = [
             np.array([glove.key_to_index[w] for w in words if w in glove])
