@@ -50,7 +50,7 @@ def run_analysis(
     if model != "auto":
         bb.load_model(model)
     with working(f"reading {embedding}"):
-        kv = _part(embedding, listed, case, topics, seed, trust_pickle)
+        kv = _part(embedding, listed, case, topics, trust_pickle)
     table = bb.distance_table(kv, listed, case=case)
     out = made_folder(out)  # not before the input is known to be good
     with working("fitting"):
@@ -129,12 +129,12 @@ def _of_frequency(balance: Balance, contrast: str) -> list[str]:
     ]
 
 
-def _part(embedding: str, listed: WordLists, case: Cases, topics: int, seed: int, trust_pickle: bool) -> KeyedVectors:
+def _part(embedding: str, listed: WordLists, case: Cases, topics: int, trust_pickle: bool) -> KeyedVectors:
     """Part of an embedding that the analysis needs; all of it for spellings other than those of the lists."""
     if case != "as-is":
         return bb.load_embedding(embedding, trust_pickle=trust_pickle)
     if topics:
-        return load_for_topics(embedding, listed, seed, trust_pickle)
+        return load_for_topics(embedding, listed, trust_pickle)
     return bb.load_embedding(embedding, words=listed, trust_pickle=trust_pickle)
 
 

@@ -12,17 +12,19 @@ from scipy.sparse import csr_array
 from bayesbias.numerics.arrays import FloatArray, IntArray
 
 Units = NDArray[np.float32]
+Places = NDArray[np.int32]
+Streams = NDArray[np.object_]  # a random generator for each replicate
 
 TRIES = 10  # sets of lists that are drawn for a replicate before the one nearest to what is wanted is taken
 CLOSE = 0.015  # root mean square error in similarity, within and between lists, up to which lists are as wanted
 STEPS = 4  # directions in which the words of a list are looked for before another seed word is tried
 GROWTH = 1.1  # ratio of the sizes of two successive pools
-FIRST = 512  # words nearest to a direction among which a list is looked for; as many are looked at for a seed word
+FIRST = 512  # words nearest to a direction among which a list is looked for; as many are drawn for a seed word
 ROOM = 8  # words among which a list is looked for at least, for each of its words
 SPREAD = 0.15  # standard deviation of a seed word's similarities to earlier lists around the wanted ones
 BLOCK = 2**23  # cosines of a block of replicates
-CACHED = 2**18  # cosines that are sorted at once
-TAKEN = 2**30  # farther than any distance
+CACHED = 2**19  # cosines that are sorted at once
+GRID = 2**11  # steps of a unit vector's coordinates: float32 holds the products of two such vectors exactly
 PICKED = 48  # words picked for each direction: so many lists of one word, one list of so many words or more
 MOST_DIMENSIONS = 200  # of the vectors of several embeddings together
 RIDGE = 1e-6  # added to the squared lengths of list means, which may lie on one line
@@ -103,31 +105,37 @@ def draw_alike(
     are a random part of the words nearest to a direction between the seed word and the means of earlier lists. How
     many words that part is taken from decides the length of the list's mean; the direction decides its products with
     earlier means, and with vectors that are fixed. ``done`` is told how many replicates are drawn. Words ``taken``
-    (replicates, n) are in no list of their replicate.
+    (replicates, n) are in no list of their replicate. A replicate draws from its own stream, the same in any block.
     """
     taken = np.empty((replicates, 0), np.intp) if taken is None else taken
     fixed = np.empty((0, unit.shape[1])) if wanted.fixed is None else wanted.fixed
     step = max(1, BLOCK // len(unit))
-    parts = [_part(unit, wanted, place, rng) for place in range(len(wanted.weights))]
+    unit, streams = _rounded(unit), np.array(rng.spawn(1)[0].spawn(replicates), dtype=object)
+    parts = [_part(unit, wanted, place) for place in range(len(wanted.weights))]
     blocks = []
     for begin in range(0, replicates, step):
         rows = min(step, replicates - begin)
         before = np.repeat(fixed[None].astype(np.float32), rows, axis=0)
         drawn = CandidateLists(taken[begin : begin + rows], before, np.zeros(rows))
         for lists in wanted.together:
-            drawn = _best(unit, wanted, parts, lists, drawn, rng)
+            drawn = _best(unit, wanted, parts, lists, drawn, streams[begin : begin + rows])
         blocks.append(drawn.words[:, taken.shape[1] :])
         done(begin + rows)
     return np.concatenate(blocks)
 
 
-def _part(unit: Units, wanted: Wanted, place: int, rng: np.random.Generator) -> int:
+def _rounded(vectors: NDArray[np.floating]) -> Units:
+    """Vectors no longer than 1 with rounded coordinates: products are the same in whatever order these are added."""
+    return (np.rint(GRID * vectors) / GRID).astype(np.float32)
+
+
+def _part(unit: Units, wanted: Wanted, place: int) -> int:
     """Words among which a list is looked for: all, or a random part where the nearest of all are too coherent."""
     words, size = len(unit), len(wanted.weights[place])
     most = max(FIRST, ROOM * size, 2 * sum(map(len, wanted.weights)))
     if most >= words:
         return words
-    some = unit[rng.integers(words, size=20)]
+    some = unit[np.random.default_rng(0).integers(words, size=20)]  # the same for all seeds
     order = np.argsort(-(some @ unit.T), axis=1)
     shortest = (wanted.weights[place] ** 2).sum()
     begin, total = 0, np.zeros_like(some)
@@ -145,12 +153,7 @@ def _part(unit: Units, wanted: Wanted, place: int, rng: np.random.Generator) -> 
 
 
 def _best(
-    unit: Units,
-    wanted: Wanted,
-    parts: list[int],
-    lists: Sequence[int],
-    before: CandidateLists,
-    rng: np.random.Generator,
+    unit: Units, wanted: Wanted, parts: list[int], lists: Sequence[int], before: CandidateLists, streams: Streams
 ) -> CandidateLists:
     """Earlier lists with further ones: of several tries the best for each row."""
     rows, size = len(before.words), sum(len(wanted.weights[place]) for place in lists)
@@ -166,7 +169,7 @@ def _best(
     for _ in range(TRIES):
         drawn = before.of(left)._replace(misfit=np.zeros(len(left)))
         for place in lists:
-            drawn = _list(unit, wanted, parts[place], place, drawn, rng)
+            drawn = _list(unit, wanted, parts[place], place, drawn, streams[left])
             # errors add up, so that what is worse already need not be completed
             hopeful = drawn.misfit < best.misfit[left]
             left, drawn = left[hopeful], drawn.of(hopeful)
@@ -181,7 +184,7 @@ def _best(
 
 
 def _list(
-    unit: Units, wanted: Wanted, part: int, place: int, before: CandidateLists, rng: np.random.Generator
+    unit: Units, wanted: Wanted, part: int, place: int, before: CandidateLists, streams: Streams
 ) -> CandidateLists:
     """Earlier lists with a further one: the best of several directions for each row."""
     weights, entries = wanted.weights[place], wanted.entries[place]
@@ -191,23 +194,24 @@ def _list(
     products = wanted.products[place, :count]
     if towards is not None:
         products = np.concatenate([towards[:, place], products[: count - len(towards)]])
-    among = np.arange(part) if part == len(unit) else np.sort(rng.choice(len(unit), part, replace=False))
-    near = unit if part == len(unit) else unit[among]
-    places = np.full(len(unit), -1)
-    places[among] = np.arange(part)
-    occupied = places[before.words]
-    seeds = unit[_seeds(unit, before, products, rng)].astype(np.float64)
-    inverse = np.linalg.inv(earlier @ earlier.transpose(0, 2, 1) + RIDGE * np.eye(count))
-    aim = _aim(earlier, inverse, seeds, length, products)
     # a short list varies much with the words picked, and a further pick costs less than a further direction
     picks, size = max(1, PICKED // len(weights)), len(weights)
-    strata = rng.permuted(np.tile(np.arange(size), (rows, picks, 1)), axis=2)
-    chances = rng.random(strata.shape)
+    drawn = np.stack([rng.random(2 * picks * size + FIRST + 1) for rng in streams])
+    order, chances = np.moveaxis(drawn[:, : 2 * picks * size].reshape(rows, 2, picks, size), 1, 0)
+    strata = order.argsort(axis=2)
+    among: Places | None = None
+    if part < len(unit):
+        among = np.array([rng.choice(len(unit), part, replace=False, shuffle=False) for rng in streams], np.int32)
+    seeds = unit[_seeds(unit, before, products, drawn[:, 2 * picks * size :])].astype(np.float64)
+    inverse = np.linalg.inv(earlier @ earlier.transpose(0, 2, 1) + RIDGE * np.eye(count))
+    aim = _aim(earlier, inverse, seeds, length, products)
+    most = min(part - before.words.shape[1], max(FIRST, ROOM * size))
     best = CandidateLists(np.zeros((rows, size), np.intp), np.zeros(seeds.shape, np.float32), np.full(rows, np.inf))
     left, gain, missed = np.arange(rows), np.ones(rows), np.zeros((rows, count))
     for step in range(STEPS if count else 1):
-        words, means = _nearest(near, aim[left], occupied[left], strata[left], chances[left], weights, length)
-        short = products - np.einsum("rkd,rpd->rpk", earlier[left], means)
+        near = _order(unit, aim[left], before.words[left], None if among is None else among[left], most)
+        words, means = _nearest(unit, near, strata[left], chances[left], weights, length)
+        short = products - means @ earlier[left].transpose(0, 2, 1)
         # of n entries the squared length of the mean is 1 / n + (n - 1) / n times the mean product of two: its error is
         # turned into that of the mean product
         within = (np.vecdot(means, means) - length) * entries / max(entries - 1, 1)
@@ -232,21 +236,22 @@ def _list(
         correction = gain[left, None] * (inverse[left] @ short[..., None])[..., 0]
         aim[left] += np.einsum("rk,rkd->rd", correction, earlier[left])
     return CandidateLists(
-        np.hstack([before.words, among[best.words]]),
+        np.hstack([before.words, best.words]),
         np.concatenate([before.means, best.means[:, None]], axis=1),
         before.misfit + best.misfit,
     )
 
 
-def _seeds(unit: Units, before: CandidateLists, products: FloatArray, rng: np.random.Generator) -> IntArray:
+def _seeds(unit: Units, before: CandidateLists, products: FloatArray, chances: FloatArray) -> IntArray:
     """A random word for each row, about as similar to the means of earlier lists as is wanted."""
+    some = (chances[:, :-1] * len(unit)).astype(np.intp)
     if not len(products):
-        return rng.integers(len(unit), size=len(before.words))
-    some = rng.choice(len(unit), min(FIRST, len(unit)), replace=False)
-    apart = (before.means @ unit[some].T - products.astype(np.float32)[:, None]) / SPREAD
-    log_weights = -0.5 * np.square(apart, out=apart).sum(axis=1)
-    # the largest of such sums is a draw with these weights (Gumbel)
-    return some[np.argmax(log_weights + rng.gumbel(size=log_weights.shape), axis=1)]
+        return some[:, 0]
+    cosines = np.stack([mean @ unit[words].T for mean, words in zip(_rounded(before.means), some, strict=True)])
+    log_weights = -0.5 * np.square((cosines - products[:, None]) / SPREAD).sum(axis=1)
+    # a draw with these weights
+    sums = np.exp(log_weights - log_weights.max(axis=1, keepdims=True)).cumsum(axis=1)
+    return some[np.arange(len(some)), (sums > chances[:, -1:] * sums[:, -1:]).argmax(axis=1)]
 
 
 def _aim(
@@ -257,31 +262,23 @@ def _aim(
     inside = np.einsum("rk,rkd->rd", solved, earlier)
     share = (inverse @ np.einsum("rkd,rd->rk", earlier, seeds)[..., None])[..., 0]
     apart = seeds - np.einsum("rk,rkd->rd", share, earlier)
-    outside = np.sqrt(np.maximum(length - solved @ products, 0.01 * length))
+    outside = np.sqrt(np.maximum(length - np.vecdot(solved, products), 0.01 * length))
     aim: FloatArray = inside + (outside / np.maximum(np.linalg.norm(apart, axis=1), 1e-3))[:, None] * apart
     return aim
 
 
 def _nearest(
-    near: Units,
-    aim: FloatArray,
-    occupied: IntArray,
-    strata: IntArray,
-    chances: FloatArray,
-    weights: FloatArray,
-    length: float,
+    unit: Units, near: IntArray, strata: IntArray, chances: FloatArray, weights: FloatArray, length: float
 ) -> tuple[IntArray, Units]:
     """Lists (rows, picks, n) of words near to a direction, and their means: from pools that give the wanted length.
 
-    ``used`` are the places of words that are taken, negative for words that have none here. A pool falls into n parts
-    of nearly the same size; each gives a word: ``strata`` are the numbers of these parts, ``chances`` places within.
+    A pool is the first of the words ``near`` (rows, most), in n parts of nearly the same size; each gives a word:
+    ``strata`` are the numbers of these parts, ``chances`` places within.
     """
-    rows, picks, size = strata.shape
-    most = min(len(near) - occupied.shape[1], max(FIRST, ROOM * size))
-    order = _order(near, aim, occupied, most)
+    (rows, picks, size), most = strata.shape, near.shape[1]
     steps = int(np.log(most / size) / np.log(GROWTH)) + 2
     sizes = np.unique(np.geomspace(size, most, steps).round().astype(np.intp))
-    words, means = np.empty(strata.shape, np.intp), np.empty((rows, picks, near.shape[1]), np.float32)
+    words, means = np.empty(strata.shape, np.intp), np.empty((rows, picks, unit.shape[1]), np.float32)
     least = np.full((rows, picks), np.inf)
     first, last = np.zeros((rows, picks), np.intp), np.full((rows, picks), len(sizes) - 1)
     for _ in range(len(sizes).bit_length()):
@@ -289,8 +286,8 @@ def _nearest(
         pool = sizes[middle][..., None]
         begin, end = strata * pool // size, (strata + 1) * pool // size
         places = begin + (chances * (end - begin)).astype(np.intp)
-        tried = np.take_along_axis(order, places.reshape(rows, -1), axis=1)
-        tried_means = list_means(near, tried.reshape(-1, size), weights).reshape(means.shape)
+        tried = np.take_along_axis(near, places.reshape(rows, -1), axis=1)
+        tried_means = list_means(unit, tried.reshape(-1, size), weights).reshape(means.shape)
         tried = tried.reshape(strata.shape)
         excess = np.vecdot(tried_means, tried_means) - length
         better = np.abs(excess) < least
@@ -302,27 +299,34 @@ def _nearest(
     return words, means
 
 
-def _order(near: Units, aim: FloatArray, occupied: IntArray, most: int) -> IntArray:
-    """The ``most`` words nearest to each direction (rows, most), the nearest first, without words that are taken."""
-    words = len(near)
+def _order(unit: Units, aim: FloatArray, taken: IntArray, among: Places | None, most: int) -> IntArray:
+    """The words (``among`` some) nearest to each direction (rows, most), the nearest first, without those taken."""
     order = np.empty((len(aim), most), np.intp)
-    aims = (aim / np.maximum(np.linalg.norm(aim, axis=1, keepdims=True), 1e-12)).astype(np.float32)
     # a whole number holds a word's distance in its upper bits and its place in the lower: to sort values sorts words
-    bits = int(words - 1).bit_length()
-    unit_of_distance, place = np.float32(2 ** (29 - bits)), np.arange(words, dtype=np.int32)
-    step = max(1, CACHED // words)
+    bits = int(len(unit) - 1).bit_length()
+    unit_of_distance, place = np.float32(2.0 ** (29 - bits)), np.arange(len(unit), dtype=np.int32)
+    aims = unit_of_distance * _rounded(aim / np.maximum(np.linalg.norm(aim, axis=1, keepdims=True), 1e-12))
+    step = max(1, CACHED // len(unit))
     for begin in range(0, len(aim), step):
         rows = slice(begin, begin + step)
-        distances = aims[rows] @ near.T
-        np.subtract(1, distances, out=distances)
-        distances *= unit_of_distance
+        distances = aims[rows] @ unit.T
+        np.put_along_axis(distances, taken[rows], -2 * unit_of_distance, axis=1)  # farther than any word
+        if among is not None:
+            place = among[rows]
+            distances = np.stack([row[own] for row, own in zip(distances, place, strict=True)])
+        np.subtract(unit_of_distance, distances, out=distances)
         keys = distances.astype(np.int32)
         keys <<= bits
         keys |= place
-        row, column = np.nonzero(occupied[rows] >= 0)
-        keys[row, occupied[rows][row, column]] |= TAKEN
-        if 2 * most < words:
-            keys.partition(most, axis=1)
-            keys = keys[:, :most]
-        order[rows] = np.sort(keys, axis=1)[:, :most] & ((1 << bits) - 1)
+        order[rows] = _smallest(keys, most) & ((1 << bits) - 1)
     return order
+
+
+def _smallest(keys: Places, most: int) -> Places:
+    """The smallest numbers of each row (rows, most), ascending, found below a limit that a sixteenth of them tells."""
+    last = 3 * most // 32
+    if 2 * most >= keys.shape[1]:
+        return np.sort(keys, axis=1)[:, :most]
+    limits = np.partition(keys[:, ::16], last, axis=1)[:, last]
+    below = [row[row <= limit] for row, limit in zip(keys, limits, strict=True)]
+    return np.stack([np.sort(few if len(few) >= most else row)[:most] for few, row in zip(below, keys, strict=True)])

@@ -146,9 +146,8 @@ def test_the_code_of(page, given, capsys):
         measured = [(one[1], *one[3:]) for one in names["rows"]]
         printed, measured = np.array(printed, dtype=float), np.array(measured)
         assert (np.abs(printed - measured)[:, :4] <= [0.005, 0.0005, 0.0005, 0.0005]).all()
-        # a rounding of the processor draws other topics: both are counts of 1,000, three standard errors apart at most
-        share = printed[:, 4] / 1000
-        assert (np.abs(printed - measured)[:, 4] <= 3 * np.sqrt(2 * 1000 * share * (1 - share))).all()
+        # a rounding of the processor changes the topics of few replicates
+        assert (np.abs(printed - measured)[:, 4] <= 10).all()
 
 
 def test_the_lists_of_the_pages_load(tmp_path):

@@ -316,7 +316,7 @@ def topic_null(
     ----------
     kv
         The embedding, or what :func:`load_embedding` takes. Words are drawn from its 20,000 most frequent words where
-        it is ordered by frequency, otherwise from as many random words.
+        it is ordered by frequency, otherwise from as many random words, the same for every seed.
     words_or_query
         Word lists, a :class:`Query`, or what :func:`load_words` or :func:`load_query` takes. A name of both is a query
         if a metric is given.
@@ -349,7 +349,7 @@ def topic_null(
         plan = _contrasts(vectors, source, case)
     else:
         plan = _metric(vectors, source, metric, case)
-    candidates, sampled = _candidates(vectors, plan.taken, seed)
+    candidates, sampled = _candidates(vectors, plan.taken)
     sizes = [len(listed.rows) for listed in plan.lists.values()]
     if len(candidates) < sum(sizes):
         raise InputError(
@@ -469,38 +469,37 @@ def _as_near(
 
 @dataclass(frozen=True)
 class _Candidates:
-    """Words among which topics are looked for, how they were drawn from the vocabulary, and with which seed."""
+    """Words among which topics are looked for, and how they were drawn from the vocabulary."""
 
     words: tuple[str, ...]
     kind: str
-    seed: int
 
 
-def load_for_topics(path: str, lists: WordLists, seed: int, trust_pickle: bool = False) -> KeyedVectors:
+def load_for_topics(path: str, lists: WordLists, trust_pickle: bool = False) -> KeyedVectors:
     """The vectors of word lists, with a sample of the vocabulary, and of the words among which topics are looked for.
 
-    :func:`topic_null` with that seed gives what it gives for the whole embedding.
+    :func:`topic_null` gives what it gives for the whole embedding.
     """
     kv, vocabulary = load_part(path, lists, trust_pickle=trust_pickle)
     if vocabulary is None:
         return kv
     taken = set(find_concepts(kv, lists.concepts, language=lists.language).forms.keys.values())
-    drawn, kind = drawn_rows(vocabulary.keys, taken, MOST, seed)
+    drawn, kind = drawn_rows(vocabulary.keys, taken, MOST, 0)
     rows, directed = vocabulary.directed(drawn, MOST)
     words = tuple(vocabulary.keys[row] for row in rows.tolist())
     new = np.array([word not in kv.key_to_index for word in words], dtype=np.bool_)
     every = [*kv.index_to_key, *(word for word in words if word not in kv.key_to_index)]
     both = keyed_vectors(every, np.concatenate([kv.vectors, directed[new]]) if len(rows) else kv.vectors)
     both.bayesbias_name, both.bayesbias_sample = kv.bayesbias_name, sample_of(kv)
-    both.bayesbias_candidates = _Candidates(words, kind, seed)
+    both.bayesbias_candidates = _Candidates(words, kind)
     return both
 
 
-def _candidates(kv: KeyedVectors, taken: set[str], seed: int) -> tuple[IntArray, str]:
-    """Rows of the words among which topics are looked for, and how they were drawn."""
+def _candidates(kv: KeyedVectors, taken: set[str]) -> tuple[IntArray, str]:
+    """Rows of the words among which topics are looked for, the same for all seeds, and how they were drawn."""
     known = getattr(kv, "bayesbias_candidates", None)
-    if known is None or known.seed != seed:
-        return sampled_rows(kv, taken, MOST, seed)
+    if known is None:
+        return sampled_rows(kv, taken, MOST, 0)
     return rows_of(kv, (word for word in known.words if word not in taken)), known.kind
 
 
