@@ -85,9 +85,9 @@ def summary(post: xr.DataTree, prob: float = PROB, effects: bool = False, ci_kin
     >>> post = bb.fit(table, seed=0)
     >>> bb.summary(post)[["parameter", "connection", "mean"]].round(2).head(3)
              parameter  connection  mean
-    0  connection_mean  associated  0.92
+    0  connection_mean  associated  0.93
     1  connection_mean   different  0.94
-    2  connection_mean       human  0.94
+    2  connection_mean       human  0.95
     """
     result = Fit.read(post)
     prob, effects = probability(prob, "prob"), flag(effects, "effects")

@@ -350,7 +350,7 @@ def cell_estimates(post: xr.DataTree) -> Estimates:
     >>> math = cells.select(protected_word="math")
     >>> (math.select(list="math") - math.select(list="arts")).summary()[["list", "mean", "p_closer"]].round(3)
               list   mean  p_closer
-    0  math - arts  0.043     0.113
+    0  math - arts  0.043      0.11
     """
     result = Fit.read(post)
     cells = cells_of(result.data)

@@ -20,7 +20,7 @@ def lists(protected, controls=("tree", "house")):
 def test_coverage_duplicates_and_words_of_two_lists():
     words = lists({"a": ["he", "him"], "b": ["she"]}, ("tree", "boss", "lost"))
     vectors = {"he": [1, 0, 0], "him": [2, 0, 0], "she": [1, 0.1, 0], "boss": [0, 1, 0], "nurse": [0, 0, 1]}
-    with pytest.warns(bb.errors.RelatednessWarning, match="words outside of the lists"):
+    with pytest.warns(bb.errors.RelatednessWarning, match="words of the embedding are no protected or stereotype words"):
         found = bb.checks.check_words(words, vectors | {"tree": [0, 1, 1]})
     assert found.table().set_index(["kind", "list"])["found"].to_dict() == {
         ("protected", "a"): 2,
@@ -148,7 +148,7 @@ def test_control_words_outside_of_the_region_of_one_group_are_named_and_the_whol
     ]
     size, rng, lists = len(human), np.random.default_rng(1), []
     for seed in rng.choice(len(others), 400, replace=False):
-        rates = np.exp(5 * near @ near[seed])
+        rates = np.exp(5.25 * near @ near[seed])
         lists.append(rng.choice(len(others), size, replace=False, p=rates / rates.sum()))
     coherent = np.mean([np.square(near[drawn].sum(axis=0)).sum() for drawn in lists])
     assert coherent == pytest.approx(np.square(human.sum(axis=0)).sum(), rel=0.1)
