@@ -226,7 +226,7 @@ def test_drawn_changes_of_two_embeddings_have_estimates(crossed):
 
 def test_estimates_of_pools_and_trends(slice_vectors, hard_debiased):
     embeddings = {"one": slice_vectors, "other": bb.load_embedding("glove-50d-slice"), "third": hard_debiased}
-    tables = {name: bb.distance_table(kv, "weat7") for name, kv in embeddings.items()}
+    tables = {name: bb.distance_table(kv, "gender") for name, kv in embeddings.items()}
     pool = bb.pool(tables, seed=0)
     table = pool.table()
     check_moments(pool.estimates, table, "estimate", "se")

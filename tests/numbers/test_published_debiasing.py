@@ -24,7 +24,7 @@ def test_all_pairs_are_matched(compared):
     pairs = {topic: found.posterior["observed_data"].sizes["pair"] for topic, found in compared.items()}
     assert pairs == {"religion": 4830, "gender": 4704, "race": 3260}
     for found in compared.values():
-        assert found.notes == (UNRELATED_CHANGES,)
+        assert [note for note in found.notes if not note.startswith("short: ")] == [UNRELATED_CHANGES]
         assert found.faults == ()
 
 

@@ -153,9 +153,9 @@ def test_a_criterion_places_words_of_simulated_distances_by_their_vectors():
     post = bb.fit(drawn, seed=0)
     words = post["posterior"]["protected_word"].to_numpy().tolist()
     values = dict(zip(words, np.random.default_rng(0).normal(size=len(words)), strict=True))
-    said = bb.criterion(post, values, seed=0).text()
-    assert "is −0.32 (89% interval −0.69 to 0.11, which includes 0; " in said
-    assert "probability that it is negative 89.5%" in said
+    found = bb.criterion(post, values, seed=0).table().set_index("quantity").loc["correlation"]
+    assert found[["mean", "low", "high"]].tolist() == pytest.approx([-0.328, -0.693, 0.102], abs=0.002)
+    assert found["p_positive"] == pytest.approx(0.103, abs=0.002)
 
 
 @pytest.fixture(scope="module")

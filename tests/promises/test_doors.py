@@ -382,7 +382,7 @@ def sentences(encoded):
     return pd.DataFrame(columns).sample(frac=1, random_state=1)
 
 
-@pytest.mark.filterwarnings("ignore:only 40 words of the vocabulary")
+@pytest.mark.filterwarnings("ignore:only 351 words of the vocabulary")
 def test_vectors_of_sentences_encoded_elsewhere_are_those_of_encode(encoded, sentences):
     for table in (sentences, pl.from_pandas(sentences), pa.table(sentences)):
         again = bb.contexts_from(table, "weat7", encoder="mine", representation=encoded.representation)

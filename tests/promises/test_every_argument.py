@@ -291,6 +291,8 @@ def is_valid(value, parameter, usual):
         return True
     if isinstance(value, Mapping) and not isinstance(value, dict):
         value = dict(value)  # a tree without groups is an empty mapping
+    if parameter.name == "controls" and isinstance(value, list) and not value:
+        return True  # names of control lists, of which there may be none
     fits = any(kind in said and type(one) is type(value) and one == value for kind, one in NOTHING)
     nothing_is_usual = isinstance(usual, str | tuple | None) and usual in (None, "", ())
     return fits and (value in (None, True) or nothing_is_usual or "factory" in repr(parameter.default))

@@ -456,14 +456,14 @@ def test_topics_of_each_contrast_are_drawn(made, name):
 
 @cache
 def related(groups, stereotypes, controls=0, name="word{}"):
-    """Relatedness of so many words in each list, in a vocabulary of 60 words more."""
+    """Relatedness of so many words in each list, in a vocabulary of 60 words more; a sample holds controls."""
     sizes = [*groups, *stereotypes, controls]
     kv = vectors_of([name.format(at) for at in range(sum(sizes) + 60)])
     parts = [part.tolist() for part in np.split(np.array(list(kv)), np.cumsum(sizes))]
     protected = {f"group{at}": words for at, words in enumerate(parts[: len(groups)])}
     own = {f"group{at}": words for at, words in enumerate(parts[len(groups) : len(groups) + len(stereotypes)])}
     lists = bb.WordLists("made", protected, own, {"human": parts[len(sizes) - 1]} if controls else {})
-    with pytest.warns(UserWarning, match="only 60 words"):
+    with pytest.warns(UserWarning, match=f"only {60 + controls} words"):
         return bb.relatedness(kv, lists)
 
 

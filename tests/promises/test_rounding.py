@@ -84,7 +84,7 @@ ANSWERS = {
     "relatedness": lambda kv: bb.relatedness(kv, LISTS).effective_words()["effective"],
     **{f"fit {t}": of_fit(bb.contrasts, twins=t) for t in ("once", "keep")},
     **{f"fit pooled {t}": of_fit(bb.contrasts, "pooled", t) for t in ("once", "keep")},
-    "summary": of_fit(lambda post: bb.summary(post).query("parameter != 'connection_sd'")[["mean"]]),
+    "summary": of_fit(lambda post: bb.summary(post).query("not parameter.str.startswith('connection')")[["mean"]]),
     "association": of_fit(bb.association),
     "decomposition": of_fit(bb.decomposition),
     "compare": before_and_after,

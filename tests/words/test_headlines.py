@@ -386,19 +386,13 @@ def steps():
     return {"1": kv, **{str(n + 1): bb.debias(kv, "project", definitional=pairs[:n]) for n in (1, 2)}}
 
 
-@pytest.mark.parametrize(("words", "told"), [("gender", True), ("weat7", False)])
-def test_a_pool_orders_embeddings_only_where_the_order_is_known(steps, words, told):
-    embeddings = {"1": steps["1"], "2": steps["2"]} if told else {"1": steps["1"], "glove": SLICE, "2": steps["2"]}
-    pooled = bb.pool(bb.distance_tables(embeddings, words))
+def test_a_pool_orders_embeddings_where_the_order_is_known(steps):
+    pooled = bb.pool(bb.distance_tables({"1": steps["1"], "2": steps["2"]}, "gender"))
     table = pooled.table().sort_values("mean")["name"].tolist()
-    sentence = next(each for each in pooled.findings() if "highest" in each)
     # with two embeddings, the probability of the order is that of either end
-    known = pooled.probability(table[-1], table[0]) >= 0.945
-    assert known == told
-    # of three embeddings one may lie anywhere beside two that differ
-    begins = f"The contrast is lowest in {table[0]} (" if told else "The embeddings differ: the contrast is lower in 1"
-    assert sentence.startswith(begins)
-    assert pooled.front().title == f"How strong are the stereotypes of {words} in these embeddings?"
+    assert pooled.probability(table[-1], table[0]) >= 0.945
+    assert any(each.startswith(f"The contrast is lowest in {table[0]} (") for each in pooled.findings())
+    assert pooled.front().title == "How strong are the stereotypes of gender in these embeddings?"
 
 
 def test_an_end_is_named_only_where_it_is_credibly_the_first_of_all():

@@ -20,7 +20,7 @@ def lists(protected, controls=("tree", "house")):
 def test_coverage_duplicates_and_words_of_two_lists():
     words = lists({"a": ["he", "him"], "b": ["she"]}, ("tree", "boss", "lost"))
     vectors = {"he": [1, 0, 0], "him": [2, 0, 0], "she": [1, 0.1, 0], "boss": [0, 1, 0], "nurse": [0, 0, 1]}
-    with pytest.warns(bb.errors.RelatednessWarning, match="words of the embedding are no protected or stereotype words"):
+    with pytest.warns(bb.errors.RelatednessWarning, match="are no protected or stereotype words"):
         found = bb.checks.check_words(words, vectors | {"tree": [0, 1, 1]})
     assert found.table().set_index(["kind", "list"])["found"].to_dict() == {
         ("protected", "a"): 2,
