@@ -424,7 +424,9 @@ def _scatter_within(
         if block.direction is not None:
             apart = block.direction @ parts.loadings
             of_differences[block.kind] += size[block.typical] * float(apart**2 @ left[block.typical])
-    weight = np.divide(of_words, of_differences, out=np.zeros(classes), where=of_differences > 0)
+    # groups with the same vectors, which are in half precision, differ by rounding
+    differ = of_differences > NOTHING * of_words
+    weight = np.divide(of_words, of_differences, out=np.zeros(classes), where=differ)
     total, spread = of_words + weight * of_differences, np.zeros(classes)
     sums, part, kinds = list[sparse.csr_array](), list[IntArray](), list[int]()
     for block in blocks:
