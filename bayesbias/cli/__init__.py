@@ -64,6 +64,11 @@ def _fail(message: str, code: int) -> None:
     sys.exit(code)
 
 
+_NOTED = set[str]()  # notes that are printed already
+
+
 def _note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    if issubclass(category, UserWarning):
-        print(f"Note: {message}", file=sys.stderr)
+    text = str(message).partition("; see bb.")[0]  # functions of Python are no commands
+    if issubclass(category, UserWarning) and text not in _NOTED:
+        _NOTED.add(text)
+        print(f"Note: {text}", file=sys.stderr)
