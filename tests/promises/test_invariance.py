@@ -138,7 +138,7 @@ ANALYSES = {
     "comparison": lambda of: told(of.comparison),
     "side_effects": of_side_effects,
     "pool": lambda of: told(bb.pool(of.tables)),
-    "standardised_pool": lambda of: told(bb.pool(of.tables, standardise=True)),
+    "standardised_pool": lambda of: told(bb.pool(of.tables, standardise=True, draws=40_000)),
     "criterion": lambda of: told(bb.criterion(of.post, of.outside, contrast=(of.now("ga"), of.now("gb")))),
     "scores": of_scores,
     "ranking": lambda of: told(bb.rank(of.kvs, of.query, of.metrics, draws=20, replicates=5, case="fallback")),
@@ -149,7 +149,7 @@ ANALYSES = {
     "balance": of_balance,
     "words": lambda of: told(bb.checks.check_words(of.spelled, of.first, FREQUENCIES)),
 }
-DRAWN = {"fit": 0.05, "pool": 0.05, "standardised_pool": 0.1, "criterion": 0.05}
+DRAWN = {"fit": 0.05, "pool": 0.05, "standardised_pool": 0.05, "criterion": 0.05}
 """Analyses whose draws are others where lists stand in another order, and how far numbers differ."""
 SEEDED = {"topics", "side_effects", "ranking", "silhouettes"}
 """Analyses that draw words list by list: with other lists first they are as with another seed."""
