@@ -103,7 +103,7 @@ one, two, three = (partial(number, digits=digits) for digits in (1, 2, 3))
 
 
 def random_topics():
-    table = read("related/false_positives", "lists != 'topical controls' and contrast != 'associated - neutral'")
+    table = read("related/false_positives")
     table = table.replace({"contrast": {"WEAT": "associated - different"}})
     rates, related = (cross(table, "rate", ["lists", "contrast"], ["method"], form) for form in (average, about))
     rates["related"] = related["related"]
