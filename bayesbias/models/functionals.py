@@ -331,7 +331,7 @@ def further_functionals(result: Fit, given: Estimates, places: Sequence[int], we
         raise TypeError("means over the words of a fit are known exactly or by draws")
     every = np.zeros((len(weights), len(classes)))
     every[:, list(places)] = weights
-    errors = errors + every @ population.of_mean(inverse, factors) @ every.T
+    errors = errors + population.of_sums(every, inverse, factors)
     return Estimates.of(NormalNodes(mass, means, errors), len(weights), given.index)
 
 

@@ -343,6 +343,7 @@ class _Block(NamedTuple):
     typical: int  # that of most of them
     kind: int  # attribute class
     direction: FloatArray | None = None  # weights (J,) of the difference between the list's group and the others
+    differences: sparse.csr_array | None = None  # sums (words, rows): this difference for words that all have
 
 
 def _blocks(data: Distances, lists: CellLists) -> Iterator[_Block]:
@@ -351,7 +352,7 @@ def _blocks(data: Distances, lists: CellLists) -> Iterator[_Block]:
     Exchanging the lists of two groups leaves the scatter as it is.
     """
     names, kinds, group = data.connections.tolist(), data.connection_class, data.group_index
-    number = np.full(data.filled.shape, -1)
+    number, seen = np.full(data.filled.shape, -1), set[int]()
     number[lists.word, lists.connection] = lists.listed
     stereotype = np.isin(data.connections, STEREOTYPES)
     by_group = stereotype & (OWN in names) & bool((data.groups != "").all())
@@ -361,11 +362,10 @@ def _blocks(data: Distances, lists: CellLists) -> Iterator[_Block]:
             continue
         typical = int(np.bincount(own[own >= 0]).argmax())
         rows = np.flatnonzero(by_group[data.connection] & lists.member[typical][data.attribute])
-        met = np.unique(group[data.word[rows]])
-        share = np.isin(group, met) / np.bincount(group)[group]  # groups weigh the same, and words in a group
-        direction = np.where(group == place, 1.0, -1 / max(len(met) - 1, 1)) * share
-        apart = direction if len(met) > 1 and place in met else None
-        yield _Block(rows, np.full(len(group), typical), typical, int(kinds[names.index(OWN)]), apart)
+        block = _Block(rows, np.full(len(group), typical), typical, int(kinds[names.index(OWN)]))
+        if typical not in seen:  # a list that several groups have counts once
+            yield _with_differences(data, block, place)
+        seen.add(typical)
     for place in np.flatnonzero(~by_group).tolist():
         if names[place] == OTHER and OWN in names:
             continue  # the lists of associated words
@@ -377,19 +377,23 @@ def _blocks(data: Distances, lists: CellLists) -> Iterator[_Block]:
             yield _Block(rows, number[:, place], int(np.bincount(met).argmax()), int(kinds[place]))
 
 
-def _differences(data: Distances, block: _Block) -> sparse.csr_array:
-    """Differences (words, rows) between groups in the mean distance to each attribute word that all of them have."""
-    word, attribute = data.word[block.rows], np.unique(data.attribute[block.rows], return_inverse=True)[1]
-    place = attribute, data.group_index[word]
-    number = np.zeros((attribute.max() + 1, len(data.group_names)))
-    np.add.at(number, place, 1)
-    needed = np.bincount(data.group_index, block.direction) != 0
-    size = np.bincount(data.group_index)[data.group_index[word]]
-    # where pairs are missing the others of the group stand for them
-    values = np.asarray(block.direction)[word] * size / number[place]
-    kept = number[:, needed].all(axis=1)
-    sums = sparse.csr_array((values, (attribute, block.rows)), shape=(len(number), len(data.y)))
-    return sparse.csr_array(sums[kept])
+def _with_differences(data: Distances, block: _Block, place: int) -> _Block:
+    """A block with the differences between a group and the others in the mean distance to single attribute words.
+
+    Where pairs are missing those words count that all protected words have: levels of words cancel in no others.
+    """
+    group, word = data.group_index, data.word[block.rows]
+    present = np.bincount(word, minlength=len(group)) > 0
+    met = np.unique(group[present])
+    # groups weigh the same, and words in a group
+    share = present / np.maximum(np.bincount(group[present], minlength=len(data.group_names)), 1)[group]
+    direction = np.where(group == place, 1.0, -1 / max(len(met) - 1, 1)) * share
+    attribute = np.unique(data.attribute[block.rows], return_inverse=True)[1]
+    whole = np.bincount(attribute) == present.sum()
+    if len(met) < 2 or place not in met or whole.sum() < 2:
+        return block
+    sums = sparse.csr_array((direction[word], (attribute, block.rows)), shape=(len(whole), len(data.y)))
+    return block._replace(direction=direction, differences=sparse.csr_array(sums[whole]))
 
 
 def _scatter_within(
@@ -414,20 +418,22 @@ def _scatter_within(
     size, classes = lists.member.sum(axis=1), len(data.connection_classes)
     blocks = list(_blocks(data, lists))
     # n words with the mean correlation c, themselves included, scatter by n (1 - c) times their variance
-    of_words, of_differences = np.zeros((2, classes))
+    of_words, of_differences, found = np.zeros((3, classes))
     for block in blocks:
         words, n = np.unique(data.word[block.rows], return_counts=True)
         listed = block.listed[words]
         missing = (n - 1) / np.maximum(size[listed] - 1, 1)  # where pairs are missing
         each = (parts.loadings[words] ** 2 * left[listed]).sum(axis=1)
         of_words[block.kind] += (each * size[listed] * missing).sum()
-        if block.direction is not None:
+        if block.direction is not None and block.differences is not None:
             apart = block.direction @ parts.loadings
-            of_differences[block.kind] += size[block.typical] * float(apart**2 @ left[block.typical])
+            expected = size[block.typical] * float(apart**2 @ left[block.typical])
+            of_differences[block.kind] += expected
+            found[block.kind] += expected * (block.differences.shape[0] - 1) / (size[block.typical] - 1)
     # groups with the same vectors, which are in half precision, differ by rounding
     differ = of_differences > NOTHING * of_words
     weight = np.divide(of_words, of_differences, out=np.zeros(classes), where=differ)
-    total, spread = of_words + weight * of_differences, np.zeros(classes)
+    total, spread = of_words + weight * found, np.zeros(classes)
     sums, part, kinds = list[sparse.csr_array](), list[IntArray](), list[int]()
     for block in blocks:
         words, word = np.unique(data.word[block.rows], return_inverse=True)
@@ -436,11 +442,11 @@ def _scatter_within(
         sums.append(sparse.csr_array(entries, shape=(rows, len(data.y))))
         part.append(len(kinds) + word)
         kinds += [block.kind] * len(words)
-        if block.direction is not None:
-            differences, root = _differences(data, block), np.sqrt(weight[block.kind])
+        if block.direction is not None and block.differences is not None:
+            root = np.sqrt(weight[block.kind])
             loadings = np.vstack([loadings, root * block.direction @ parts.loadings])
-            sums.append(root * differences)
-            part.append(np.full(differences.shape[0], len(kinds)))
+            sums.append(root * block.differences)
+            part.append(np.full(block.differences.shape[0], len(kinds)))
             kinds.append(block.kind)
         most, place = int(np.bincount(word).max()), block.typical
         spread[block.kind] += _scatter_variance(parts, loadings, same[place, place], shares[place, place], most)

@@ -551,9 +551,11 @@ class Population:
 
     def nodes(self) -> tuple[FloatArray, FloatArray]:
         """Values of 1 / g that stand for its distribution, and their mass, each (``VARIANCES``,)."""
-        logs = np.linspace(np.log(LEAST_CHI2), np.log(2 * gammainccinv(self.freedom / 2, UNLIKELY)), VARIANCES)
+        low, high = 2 * gammainccinv(self.freedom / 2, [1 - UNLIKELY, UNLIKELY])
+        logs = np.linspace(np.log(max(low, LEAST_CHI2)), np.log(high), VARIANCES)
         value = self.freedom / 2 * logs - np.exp(logs) / 2
         mass = np.exp(value - value.max())
+        mass[[0, -1]] /= 2  # the ends of a trapezoidal rule
         return np.exp(-logs), mass / mass.sum()
 
     def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
@@ -574,8 +576,21 @@ class Population:
         value: FloatArray = (own + np.swapaxes(own, 1, 2)) / 2
         return value
 
+    def of_sums(self, weights: FloatArray, inverse: FloatArray, factors: FloatArray) -> FloatArray:
+        """Covariance (N, m, m) of the deviations of weighted sums (m, K) of these means.
+
+        The errors' share is taken off the variance of each sum by itself, as :meth:`covariance` has it for differences
+        from the first connection.
+        """
+        total = np.outer(inverse, np.einsum("mk,kl,ml->m", weights, self.scale, weights))
+        own = weights[None] * factors[:, None]
+        errors = np.einsum("nmk,kl,nml->nm", own, self.errors, own, optimize=True)
+        left = np.sqrt(np.maximum(1 - np.divide(errors, total, out=np.ones_like(total), where=total > 0), 0))
+        value: FloatArray = left[:, :, None] * left[:, None, :] * (weights @ (self.scale * self.families) @ weights.T)
+        return value * inverse[:, None, None]
+
     def of_mean(self, inverse: FloatArray, factors: FloatArray) -> FloatArray:
-        """The same (N, K, K) of the deviations that the means over the words of the table have in common."""
+        """Covariance (N, K, K) of the deviations that the means over the words of the table have in common."""
         return self.covariance(inverse, factors) * self.families
 
 

@@ -634,6 +634,26 @@ def test_exchanged_stereotypes_of_two_groups_mirror_the_interval(vectors, words)
     assert one["low"] == pytest.approx(-two["high"], abs=1e-9)
 
 
+def test_levels_of_words_and_lists_given_twice_are_no_scatter(slice_vectors):
+    """Where pairs are missing, too; and the same list for all groups counts once."""
+    table = bb.distance_table(slice_vectors, "religion", relatedness=True)
+    rng = np.random.default_rng(0)
+    for rows in (table, table[rng.random(len(table)) > 0.05]):
+        data = models.tree.read_distances(rows)
+        level = 0.1 * rng.standard_normal(len(data.protected_words))
+        fields = models.related.list_fields(data)
+        squares = fields.counted.squares(level[data.word][None])[0]
+        np.testing.assert_allclose(squares, 0, atol=1e-9)
+    lists, freedom = bb.load_words("religion"), []
+    for groups in (1, 3):
+        same = dict.fromkeys(list(lists.protected)[:groups], lists.stereotypes["jew"])
+        protected = dict(list(lists.protected.items())[:groups]) if groups > 1 else lists.protected
+        given = bb.WordLists("same", protected, same if groups > 1 else {"jew": lists.stereotypes["jew"]})
+        data = models.tree.read_distances(bb.distance_table(slice_vectors, given))
+        freedom.append(models.related.list_fields(data).freedom[0])
+    assert freedom[1] == pytest.approx(freedom[0], rel=0.01)
+
+
 class TestPopulation:
     """The second stage: protected words like these."""
 
@@ -666,6 +686,17 @@ class TestPopulation:
             below = mass @ stats.norm.cdf(0, observed[:, 0].mean() - observed[:, 1].mean(), np.sqrt(variance))
             covered.append(0.055 < below < 0.945)
         assert least < np.mean(covered) < most
+
+    def test_errors_are_taken_off_each_sum_by_itself(self):
+        """However other connections are correlated: never below 0, never above what was there."""
+        scale, errors = 10 * np.array([[1, 0, 0], [0, 1, 0.98], [0, 0.98, 1]]), np.diag([0, 0.9, 0])
+        found = numerics.related.Population(scale, 5.0, errors, np.ones((3, 3)))
+        weights, inverse, one = np.array([[0, 1.0, -1], [1, -1, 0]]), np.array([0.1, 1.0]), np.ones((2, 3))
+        variance = np.diagonal(found.of_sums(weights, inverse, one), axis1=1, axis2=2)
+        # b - c: .04 and .4 less .9; a - b: 2 and 20 less .9
+        np.testing.assert_allclose(variance, [[0, 1.1], [0, 19.1]], atol=1e-12)
+        by_basis = found.covariance(inverse, one)
+        np.testing.assert_allclose(variance[:, 1], weights[1] @ by_basis @ weights[1], rtol=1e-12)
 
     def test_draws_of_the_population_are_those_of_its_nodes(self):
         rng = np.random.default_rng(0)
