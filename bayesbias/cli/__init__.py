@@ -9,6 +9,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 INTERRUPTED = 130  # the exit code after Ctrl-C, by custom
@@ -26,7 +27,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _note
+            warnings.showwarning = partial(_note, set[str]())
             _run(app)
     except BrokenPipeError:  # the reader of the output, such as head, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -64,11 +65,9 @@ def _fail(message: str, code: int) -> None:
     sys.exit(code)
 
 
-_NOTED = set[str]()  # notes that are printed already
-
-
-def _note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+def _note(said: set[str], message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Print a warning, unless it is among those that are said already."""
     text = str(message).partition("; see bb.")[0]  # functions of Python are no commands
-    if issubclass(category, UserWarning) and text not in _NOTED:
-        _NOTED.add(text)
+    if issubclass(category, UserWarning) and text not in said:
+        said.add(text)
         print(f"Note: {text}", file=sys.stderr)

@@ -205,7 +205,7 @@ def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
     root = related.root_of_cells(sums)
     inverse = np.linalg.inv(root)
     cell = cell_numbers(data.filled)[data.word, data.connection]
-    n, counted = np.bincount(cell), related.list_fields(data).counted
+    n, counted = np.bincount(cell), sums.counted
     entries, number = counted.sums.tocoo(), np.bincount(counted.part)
     word, connection = np.nonzero(data.filled)
     known = sums.freedom > 0

@@ -24,6 +24,7 @@ from bayesbias.numerics.related import (
     CellWeights,
     Components,
     FactorGrid,
+    ListScatter,
     Population,
     RelatedSums,
     draw_cell_errors,
@@ -130,8 +131,8 @@ def completed(
     """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factors (B, A)."""
     population = further_words(sums, data, priors)
     inverse, by_connection = population.draw(len(factors), rng), factors[:, data.connection_class]
-    root = root_of(population.of_mean(inverse, by_connection))
     covariance = population.covariance(inverse, by_connection)
+    root = root_of(covariance * population.families)  # of the deviations that the means over the words have
     mean = np.einsum("bjk->bk", np.where(data.filled, cells, 0.0)) / data.filled.sum(axis=0)
     return {
         "connection_mean": mean - np.einsum("bkl,bl->bk", root, rng.standard_normal(mean.shape)),
@@ -296,6 +297,7 @@ def related_sums(data: Distances) -> RelatedSums:
         freedom=fields.freedom,
         scatter=fields.scatter,
         expected=fields.expected,
+        counted=fields.counted,
     )
 
 
@@ -312,29 +314,6 @@ def root_of_cells(sums: RelatedSums) -> FloatArray:
     return root
 
 
-@dataclass(frozen=True)
-class ListScatter:
-    """Sums of distances whose scatter within lists tells the factors.
-
-    They are the distances of single protected words, and of stereotypes also the difference between the mean distances
-    of the words of its group and of the others.
-    """
-
-    sums: sparse.csr_array  # (n, rows)
-    part: IntArray  # sums of one part scatter around their mean, (n,)
-    kind: IntArray  # attribute class of each part, (parts,)
-    classes: int
-
-    def squares(self, values: FloatArray) -> FloatArray:
-        """Sums of squares (B, A) of values (B, rows) around the means of the parts, for each attribute class."""
-        member = sparse.csr_array((np.ones(len(self.part)), (np.arange(len(self.part)), self.part)))
-        of_sums = (self.sums @ values.T).T
-        of_sums = of_sums - ((of_sums @ member) / member.sum(axis=0))[:, self.part]
-        by_class = self.kind[self.part][:, None] == np.arange(self.classes)
-        value: FloatArray = of_sums**2 @ by_class
-        return value
-
-
 class _Block(NamedTuple):
     """Distances of some protected words to a list."""
 
@@ -342,8 +321,9 @@ class _Block(NamedTuple):
     listed: IntArray  # list of each protected word, (J,)
     typical: int  # that of most of them
     kind: int  # attribute class
-    direction: FloatArray | None = None  # weights (J,) of the difference between the list's group and the others
-    differences: sparse.csr_array | None = None  # sums (words, rows): this difference for words that all have
+    # of the difference between the list's group and the others: weights (J,), and sums (words, rows) for words that all
+    # protected words have
+    difference: tuple[FloatArray, sparse.csr_array] | None = None
 
 
 def _blocks(data: Distances, lists: CellLists) -> Iterator[_Block]:
@@ -393,7 +373,7 @@ def _with_differences(data: Distances, block: _Block, place: int) -> _Block:
     if len(met) < 2 or place not in met or whole.sum() < 2:
         return block
     sums = sparse.csr_array((direction[word], (attribute, block.rows)), shape=(len(whole), len(data.y)))
-    return block._replace(direction=direction, differences=sparse.csr_array(sums[whole]))
+    return block._replace(difference=(direction, sparse.csr_array(sums[whole])))
 
 
 def _scatter_within(
@@ -425,11 +405,12 @@ def _scatter_within(
         missing = (n - 1) / np.maximum(size[listed] - 1, 1)  # where pairs are missing
         each = (parts.loadings[words] ** 2 * left[listed]).sum(axis=1)
         of_words[block.kind] += (each * size[listed] * missing).sum()
-        if block.direction is not None and block.differences is not None:
-            apart = block.direction @ parts.loadings
+        if block.difference is not None:
+            direction, differences = block.difference
+            apart = direction @ parts.loadings
             expected = size[block.typical] * float(apart**2 @ left[block.typical])
             of_differences[block.kind] += expected
-            found[block.kind] += expected * (block.differences.shape[0] - 1) / (size[block.typical] - 1)
+            found[block.kind] += expected * (differences.shape[0] - 1) / (size[block.typical] - 1)
     # groups with the same vectors, which are in half precision, differ by rounding
     differ = of_differences > NOTHING * of_words
     weight = np.divide(of_words, of_differences, out=np.zeros(classes), where=differ)
@@ -442,11 +423,12 @@ def _scatter_within(
         sums.append(sparse.csr_array(entries, shape=(rows, len(data.y))))
         part.append(len(kinds) + word)
         kinds += [block.kind] * len(words)
-        if block.direction is not None and block.differences is not None:
+        if block.difference is not None:
+            direction, differences = block.difference
             root = np.sqrt(weight[block.kind])
-            loadings = np.vstack([loadings, root * block.direction @ parts.loadings])
-            sums.append(root * block.differences)
-            part.append(np.full(block.differences.shape[0], len(kinds)))
+            loadings = np.vstack([loadings, root * direction @ parts.loadings])
+            sums.append(root * differences)
+            part.append(np.full(differences.shape[0], len(kinds)))
             kinds.append(block.kind)
         most, place = int(np.bincount(word).max()), block.typical
         spread[block.kind] += _scatter_variance(parts, loadings, same[place, place], shares[place, place], most)
@@ -549,7 +531,7 @@ def errors_of(data: Distances) -> Callable[[FloatArray, np.random.Generator], Fl
     Within a cell words deviate as their correlations say; those of many words need not be positive semi-definite, so
     that only their pattern is taken from there, not their size.
     """
-    sums, fields, counted = related_sums(data), _fields_of(data), list_fields(data).counted
+    sums, fields = related_sums(data), _fields_of(data)
     cell = cell_numbers(data.filled)[data.word, data.connection]
     member = sparse.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)))
     known = sums.freedom > 0
@@ -563,7 +545,7 @@ def errors_of(data: Distances) -> Callable[[FloatArray, np.random.Generator], Fl
         for part in _parts_of(drawn):
             deviations = drawn[part]
             deviations -= (deviations @ member / member.sum(axis=0))[:, cell]
-            squares = counted.squares(deviations)
+            squares = sums.counted.squares(deviations)
             ratio = np.divide(wanted[part], squares, out=np.ones_like(squares), where=known & (squares > 0))
             scale = np.sqrt(ratio) * factors[part]
             deviations *= scale[:, data.connection_class[data.connection]]

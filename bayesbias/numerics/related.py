@@ -303,6 +303,33 @@ def _cell_covariance(parts: Components, correlations: FloatArray, word: IntArray
 
 
 @dataclass(frozen=True)
+class ListScatter:
+    """Sums of distances whose scatter within lists tells the factors.
+
+    They are the distances of single protected words, and of stereotypes also the difference between the mean distances
+    of the words of its group and of the others.
+    """
+
+    sums: sparse.csr_array  # (n, rows)
+    part: IntArray  # sums of one part scatter around their mean, (n,)
+    kind: IntArray  # attribute class of each part, (parts,)
+    classes: int
+
+    @cached_property
+    def _member(self) -> sparse.csr_array:
+        """Which sum is of which part, (n, parts)."""
+        return sparse.csr_array((np.ones(len(self.part)), (np.arange(len(self.part)), self.part)))
+
+    def squares(self, values: FloatArray) -> FloatArray:
+        """Sums of squares (B, A) of values (B, rows) around the means of the parts, for each attribute class."""
+        of_sums = (self.sums @ values.T).T
+        of_sums = of_sums - ((of_sums @ self._member) / self._member.sum(axis=0))[:, self.part]
+        by_class = self.kind[self.part][:, None] == np.arange(self.classes)
+        value: FloatArray = of_sums**2 @ by_class
+        return value
+
+
+@dataclass(frozen=True)
 class RelatedSums:
     """A table reduced to its cells."""
 
@@ -319,7 +346,8 @@ class RelatedSums:
     distance_sd: float  # standard deviation of a protected word's distances to the words of the vocabulary, on average
     freedom: FloatArray  # degrees of freedom of the scatter within the cells of each class, (A,); 0 where there is none
     scatter: FloatArray  # observed over expected scatter within the cells of each class, (A,)
-    expected: FloatArray  # sum of squares within the cells of each class that a factor of 1 gives on average, (A,)
+    expected: FloatArray  # sum of squares within lists of each class that a factor of 1 gives on average, (A,)
+    counted: ListScatter  # whose squares these are
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -588,10 +616,6 @@ class Population:
         left = np.sqrt(np.maximum(1 - np.divide(errors, total, out=np.ones_like(total), where=total > 0), 0))
         value: FloatArray = left[:, :, None] * left[:, None, :] * (weights @ (self.scale * self.families) @ weights.T)
         return value * inverse[:, None, None]
-
-    def of_mean(self, inverse: FloatArray, factors: FloatArray) -> FloatArray:
-        """Covariance (N, K, K) of the deviations that the means over the words of the table have in common."""
-        return self.covariance(inverse, factors) * self.families
 
 
 def population_of(

@@ -413,9 +413,9 @@ def _request_of_lists(words: WordLists) -> _WordRequest:
     concepts = words.concepts
     followed = tuple(tuple(form for word in each for form in concepts[word]) for each in words.followed.values())
     protected = (form for word in words.group_of for form in concepts[word])
-    listed = tuple(dict.fromkeys(chain(protected, *followed)))
-    others = tuple(word for word in words.every_word() if word not in set(listed))
-    return _WordRequest(listed, followed, others, word_lists=words)
+    listed = dict.fromkeys(chain(protected, *followed))
+    others = tuple(word for word in words.every_word() if word not in listed)
+    return _WordRequest(tuple(listed), followed, others, word_lists=words)
 
 
 def _with_sample(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRequest) -> KeyedVectors:

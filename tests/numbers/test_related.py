@@ -682,7 +682,7 @@ class TestPopulation:
             observed = sd * rng.standard_normal((8, 2)) + (root @ rng.standard_normal(16)).reshape(8, 2)
             found = numerics.related.population_of(observed, noise, np.eye(8), 0.03)
             inverse, mass = found.nodes()
-            variance = np.array([1, -1]) @ found.of_mean(inverse, one) @ [1, -1] + contrast @ errors @ contrast
+            variance = found.of_sums(np.array([[1.0, -1.0]]), inverse, one)[:, 0, 0] + contrast @ errors @ contrast
             below = mass @ stats.norm.cdf(0, observed[:, 0].mean() - observed[:, 1].mean(), np.sqrt(variance))
             covered.append(0.055 < below < 0.945)
         assert least < np.mean(covered) < most
