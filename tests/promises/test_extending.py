@@ -107,7 +107,7 @@ def test_what_the_page_adds_fits_the_package(extended):
 @pytest.fixture(scope="module")
 def said(extended, python):
     """The words of a program that imports the extended package."""
-    code, out, errors = python(extended, "-W", "error", "-c", PROGRAM, path=[extended])
+    code, out, errors = python(extended, "-W", "error", "-W", "ignore:coverage", "-c", PROGRAM, path=[extended])
     assert code == 0, errors
     return json.loads(out)
 
@@ -127,7 +127,7 @@ def outside(python):
     """A function that runs a program beside the package as it is: the words that it prints."""
 
     def run(folder, *arguments, path=()):
-        code, out, errors = python(folder, "-W", "error", *arguments, path=path)
+        code, out, errors = python(folder, "-W", "error", "-W", "ignore:coverage", *arguments, path=path)
         assert code == 0, errors
         return out
 

@@ -62,6 +62,6 @@ def test_tutorial(scripts, tmp_path):
     code = code_of_the_tutorial()
     assert code.count("bb.") > 15
     (tmp_path / "tutorial.py").write_text(code, encoding="utf-8")
-    out = ran(scripts / "python", "-W", "error", "tutorial.py", cwd=tmp_path)
+    out = ran(scripts / "python", "-W", "error", "-W", "ignore:coverage", "tutorial.py", cwd=tmp_path)
     assert "WEAT effect size" in out
     assert {path.name for path in tmp_path.iterdir()} >= {"gender.parquet", "gender.nc", "gender.html"}
