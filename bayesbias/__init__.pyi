@@ -15,7 +15,6 @@ from .checks.calibration.topics import topic_null as topic_null
 from .checks.confounds import balance as balance
 from .checks.convergence import check_predictions as check_predictions
 from .checks.convergence import diagnose as diagnose
-from .checks.summaries import summary as summary
 from .comparison import compare as compare
 from .comparison import side_effects as side_effects
 from .contrast import association as association
@@ -55,10 +54,12 @@ from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_decomposition as plot_decomposition
 from .plots import plot_distances as plot_distances
-from .reporting.document import report as report
+from .reporting.fit_summary import summary as summary
 from .reporting.methods import methods_text as methods_text
 from .reporting.papers import cite as cite
 from .reporting.papers import to_latex as to_latex
+from .results import Note as Note
+from .results import report as report
 from .second_stage import criterion as criterion
 from .second_stage import pool as pool
 from .vectors import contextual as contextual

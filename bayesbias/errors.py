@@ -97,11 +97,6 @@ def in_words(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def mark_between(names: Iterable[str]) -> str:
-    """The mark between names of a list: a semicolon where a name has a comma."""
-    return "; " if any("," in name for name in names) else ", "
-
-
 def many(count: int, noun: str) -> str:
     """A number and what it counts, such as ``1 word`` and ``2,000 words``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
@@ -129,7 +124,7 @@ def near(value: object, valid: Iterable[str]) -> str:
 
 def shown(value: object) -> str:
     """A value as an error shows it, cut where it is long; of results, tables and matrices their kind alone."""
-    kind, is_result = type(value).__name__, hasattr(value, "findings")
+    kind, is_result = type(value).__name__, hasattr(value, "caption")
     sides = len(getattr(value, "shape", ()))
     if not is_result and (not sides or (sides == 1 and kind == "ndarray")):
         return " ".join(reprlib.repr(value).split())

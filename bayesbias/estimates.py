@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from bayesbias._support.arguments import finite_number, interval, one_of, probab
 from bayesbias.errors import InputError, listed, many, near, shown
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.mixtures import Empirical, Law, Matrix, Mixtures, NormalMixture
+from bayesbias.results import Note, Result
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,7 +30,7 @@ PROB = 0.89  # the share of posterior mass in an interval unless another is aske
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates:
+class Estimates(Result):
     """Labelled quantities with one joint posterior.
 
     Sums, differences and weighted sums of estimates are estimates again: their posterior takes into account how the
@@ -51,11 +52,14 @@ class Estimates:
     --------
     >>> cells = bb.cell_estimates(bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0))
     >>> difference = cells.select(list="math") - cells.select(list="arts")
-    >>> difference.select(protected_word=["math", "poetry"]).summary().drop(columns=["low", "high"]).round(3)
-      protected_word group         list   mean     sd  p_closer
-    0           math  math  math - arts  0.043  0.035     0.113
-    1         poetry  arts  math - arts  0.089  0.037     0.010
+    >>> difference.select(protected_word=["math", "poetry"]).table()[["protected_word", "list", "mean", "sd"]].round(3)
+      protected_word         list   mean     sd
+    0           math  math - arts  0.043  0.036
+    1         poetry  math - arts  0.057  0.046
     """
+
+    prob: ClassVar[float] = PROB
+    notes: ClassVar[tuple[Note, ...]] = ()
 
     index: pd.DataFrame
     law: Law  # the joint distribution of p numbers
@@ -75,12 +79,18 @@ class Estimates:
     def __iter__(self) -> Iterator[Estimates]:
         return (self[place] for place in range(len(self)))
 
-    def __repr__(self) -> str:
+    def caption(self) -> str:
+        """Number of the estimates, and their labels."""
         labels = f" by {', '.join(map(str, self.index))}" if len(self.index.columns) else ""
         return f"{many(len(self), 'estimate')}{labels}"
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.summary()._repr_html_()}"  # type: ignore[operator]  # pandas types it as no method
+    def header(self) -> dict[str, object]:
+        """The mass of the intervals."""
+        return {"intervals": f"{self.prob:.0%}"}
+
+    def table(self) -> pd.DataFrame:
+        """The :meth:`summary`."""
+        return self.summary()
 
     @cached_property
     def _marginals(self) -> NormalMixture | Mixtures | Empirical:

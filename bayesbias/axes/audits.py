@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,24 +13,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import WIDEST, finite_number, flag, mapping, probability, whole_number
-from bayesbias._support.figures import drawing
 from bayesbias._support.files import check_target, checked, whole_file
-from bayesbias._support.phrases import negatives, percent, signed
 from bayesbias._support.progress import progress
-from bayesbias._support.results import Cited, Page, Picture, Result, Section, Table, table_of, unsaid
 from bayesbias._support.threads import one_thread
 from bayesbias.axes.places import (
     Axis,
     above_zero,
+    agreement_notes,
     agreement_of,
-    agreement_said,
-    naming_pair,
     random_agreement,
-    reversed_pairs,
     summary_of,
 )
 from bayesbias.axes.poles import (
-    LISTS,
     FoundPoles,
     find_poles,
     refuse_one_pair,
@@ -40,13 +33,14 @@ from bayesbias.axes.poles import (
 )
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import ordered_by_frequency
-from bayesbias.errors import InputError, listed, many
+from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray, mean_unit, unit_rows
 from bayesbias.numerics.mixtures import false_sign_rates, s_values
 from bayesbias.numerics.offsets import Field, MeanOffset, Strata, field_of, mean_offset, signal
-from bayesbias.vectors import Embedding, about, composed_of, composed_sentences, opened, rows_of, with_composed
+from bayesbias.results import Cited, Note, Result
+from bayesbias.vectors import Embedding, about, composed_notes, composed_of, opened, rows_of, with_composed
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import lost_of, warn_lost
+from bayesbias.vectors.lookup import left_out, lost_of, warn_lost
 from bayesbias.vectors.poles import list_axes, poles_of
 from bayesbias.words import WordLists, Words, lists_of_any_kind
 
@@ -62,18 +56,12 @@ BANDS = {"1 to 1,000": 1_000, "to 10,000": 10_000, "to 100,000": 100_000, "rarer
 UNKNOWN = "unknown"
 OTHERS = "the others"
 SHRINKAGE = "10.1093/biostatistics/kxw041"
-MOST_ROWS = 2000
-"""Words of an audit that a page shows."""
-MOST_PRINTED = 20
-"""Words of either side that a paper shows."""
+MOST_ROWS, PRINTED = 400, 14
+"""Words of an audit that a page shows, and that are printed."""
 FEW = 6
 """Pairs below which an audit says that they are few."""
 LARGEST = 10
-"""Words of either side that sentences name, and words that are named where none is called."""
-BY_LISTS = (
-    "The groups are lists, not pairs: what the words of a group have in common beside the opposition does not cancel, "
-    "so that they say less."
-)
+"""Words that are shown where none is called."""
 FEWEST = 100
 """Words beside the protected ones from which a distribution is described."""
 
@@ -106,11 +94,10 @@ class Audit(Result):
         ``word_list``, ``source`` and ``doi`` of the word lists that groups came from; empty where words were given.
     most_frequent
         How many of the first words of the file were looked at; None where all were.
-    agreement
-        Sentences on whether the pairs have one direction, as of the axis; none for groups of words.
-    reversed
-        Sentences on pairs that disagree with the others more than random pairs do, and on a pair that names the sides
-        and does not agree with the others, where there are such.
+    by_pair
+        Agreement of the pairs, as :meth:`Axis.pairs` has it; None for groups of words.
+    usual
+        Mean agreement that 5% of sets of random pairs exceed; None for groups of words.
     """
 
     picture: ClassVar[str] = "plot_audit"
@@ -124,11 +111,11 @@ class Audit(Result):
     prob: float
     embedding: str
     pairs: int
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     lists: Mapping[str, str | None]
     most_frequent: int | None = None
-    agreement: tuple[str, ...] = ()
-    reversed: tuple[str, ...] = ()
+    by_pair: pd.DataFrame | None = None
+    usual: float | None = None
 
     def table(self, called: bool = True) -> pd.DataFrame:
         """The words called, or all words: by group, the largest means of places first."""
@@ -136,124 +123,65 @@ class Audit(Result):
         order = np.lexsort((-rows["mean"].abs().to_numpy(), rows["group"].cat.codes.to_numpy()))
         return rows.iloc[order].reset_index(drop=True)
 
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        called = self.words[self.words["called"]]
-        names = list(self.groups)
-        way = f"to {names[0]} or to {names[1]}" if len(names) == 2 else "to a group or away from it"
-        size = f"{signed(self.ropes[names[0]])} (cosine distance)" if len(names) == 2 else "the region of no interest"
-        count = called["word"].nunique()
-        errors = (
-            f"; at most {percent(self.level)} of these are expected to be errors."
-            if self.pairs
-            else f". {BY_LISTS} By the model at most {percent(self.level)} of these words are errors, which was not "
-            "measured for lists."
-        )
-        sentences = (
-            [f"Of {self._asked}, {count:,} lean{'s' * (count == 1)} {way} by more than {size}{errors}"]
-            if count
-            else self._uncalled(way, size)
-        )
-        sentences[0] = " ".join([sentences[0], *self.reversed])
-        for group, part in called.groupby("leans_to", observed=True, sort=False):
-            towards = f"To {group}" if group in self.groups else f"Away from {str(group).removeprefix('not ')}"
-            named = _sized(_largest(part))
-            largest = "; the largest means of places, shrunken towards 0, are those of"
-            of = largest if len(part) > len(named) else ":"
-            sentences.append(f"{towards}: {many(len(part), 'word')}{of} {listed(named, LARGEST)}.")
-        for group, (mean, sd) in self.distribution.items():
-            which = "" if len(self.groups) == 2 else f" of {group} and the others"
-            sentences.append(
-                f"Over the vocabulary contrasts{which} (differences of mean distances) have a mean of {signed(mean)}, "
-                "which is taken off: a place is how far a word lies from that mean. The standard deviation of places "
-                f"is {signed(sd)}, and {signed(self.sizes[group])} once their errors are taken out. Places within "
-                f"{signed(self.ropes[group])} of 0 count as none."
+    def caption(self) -> str:
+        """Which side is which."""
+        low, high = self.groups if len(self.groups) == 2 else ("a group", "the others")
+        return f"shrunken places: {low} < 0 < {high}; cosine distance"
+
+    def header(self) -> dict[str, object]:
+        """Facts of the vocabulary, of the words called, and of the pairs."""
+        further, agreement = "pairs" if self.pairs else "words", None
+        if self.by_pair is not None:
+            agreement = f"{self.by_pair['agreement'].mean():.2f} (random < {self.usual:.2f})"
+        return {
+            "embedding": self.embedding,
+            "words": self.words["word"].nunique(),
+            "most frequent": self.most_frequent,
+            "called": int(self.words.loc[self.words["called"], "word"].nunique()),
+            "to": [f"{side} {count:,}" for side, count in self._called().items() if count],
+            "errors at most": f"{self.level:.0%}",
+            "rope": [f"{value:.3g}" for value in self.ropes.values()],
+            "median se": float(self.words["se"].median()),
+            "pairs": self.pairs or None,
+            "agreement": agreement,
+            "intervals": f"{self.prob:.0%}, further {further}",
+        }
+
+    def _called(self) -> dict[str, int]:
+        """Numbers of words that are called, by the side that they lean to, the groups first."""
+        counts = self.words.loc[self.words["called"], "leans_to"].astype("str").value_counts(sort=False)
+        return {**dict.fromkeys(self.groups, 0), **counts.to_dict()}
+
+    def summary(self) -> pd.DataFrame:
+        """The words called with the largest places on each side, or the largest places where no word is called."""
+        rows = self.largest()
+        if self.words["called"].any():
+            table = self.table()
+            each = PRINTED // table["leans_to"].nunique()
+            rows = (
+                table.groupby("leans_to", observed=True, sort=False).head(each).sort_values("leans_to", kind="stable")
             )
-        return [negatives(sentence) for sentence in [*sentences, *self.agreement]]
+        ranks = ["frequency_rank"] if (rows["frequency_rank"] > 0).all() else []
+        return rows[["word", "leans_to", "mean", "sd", "low", "high", "p_beyond_rope", *ranks]]
 
-    @property
-    def _asked(self) -> str:
-        """The words of the vocabulary that were placed."""
-        count = self.words["word"].nunique()
-        if self.most_frequent is None:
-            return f"{many(count, 'word')} of {self.embedding}"
-        return f"{count:,} of the {self.most_frequent:,} most frequent words of {self.embedding}"
-
-    def _uncalled(self, way: str, size: str) -> list[str]:
-        """The answer where no word is called, the largest places, and what more pairs would do."""
-        given, more = (f"these {self.pairs} pairs", "pairs") if self.pairs else ("these groups of words", "words")
-        largest = _sized(self.largest())
-        # the error of a mean falls with the root of the number of its terms
-        return [
-            f"With {given}, none of {self._asked} is known to lean {way} by more than {size}. That is not evidence "
-            f"that none of them leans.{'' if self.pairs else f' {BY_LISTS}'}",
-            f"The largest places of {self._asked} (means, shrunken towards 0), none of them credible, are those of "
-            f"{listed(largest, LARGEST)}; table(called=False) has all words.",
-            f"The choice of {more} moves the place of a word by {signed(float(self.words['se'].median()))} (standard "
-            f"error, median over the words); four times as many {more} like these would halve that.",
-        ]
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The words with the largest places, of those that are called if any is; contrasts, sides and pairs."""
+        rows = self.table() if self.words["called"].any() else self.largest()
+        rows = rows.loc[rows["mean"].abs().nlargest(MOST_ROWS).index]
+        columns = ["word", "leans_to", "mean", "sd", "low", "high", "p_beyond_rope", "rank", "rank_low", "rank_high"]
+        means, sds = zip(*self.distribution.values(), strict=True)
+        over = {"group": list(self.distribution), "mean": means, "sd": sds, "size": list(self.sizes.values())}
+        sides = [(side, ", ".join(self.groups.get(side, ())), count) for side, count in self._called().items()]
+        return {
+            "Words": rows[[*columns, "band"]],
+            "Contrasts over the vocabulary": pd.DataFrame({**over, "rope": list(self.ropes.values())}),
+            "Sides": pd.DataFrame(sides, columns=["side", "words", "called"]),
+            **({} if self.by_pair is None else {"Agreement of pairs": self.by_pair}),
+        }
 
     def largest(self) -> pd.DataFrame:
         """The words with the largest places, called or not."""
-        return _largest(self.words)
-
-    def brief(self) -> pd.DataFrame:
-        """The first words called on each side, in the columns that a paper prints."""
-        columns = ["word", "leans_to", "mean", "low", "high", "lfsr", "frequency_rank"]
-        return self.table().groupby("leans_to", observed=True, sort=False)[columns].head(MOST_PRINTED)
-
-    def front(self) -> Page:
-        """The first screen of a report."""
-        answer, *rest = self.findings()
-        leaning = [sentence for sentence in rest if sentence.startswith(("To ", "Away from ", "The largest places"))]
-        others = [sentence for sentence in rest if sentence not in (*leaning, *self.agreement)]
-        return Page(
-            title=f"Which words lean to {(', and which to ' if len(self.groups) == 2 else ', ').join(self.groups)}?",
-            lead=f"An audit of {self.words['word'].nunique():,} words of {self.embedding}, beside "
-            f"{sum(map(len, self.groups.values()))} words {'at the two poles' if self.pairs else 'of the groups'}.",
-            answer=answer,
-            lines={
-                "Which words?": " ".join(leaning),
-                "How sure?": " ".join(others),
-                **({"Do the pairs agree?": " ".join(self.agreement)} if self.agreement else {}),
-                "What limits it?": " ".join(self.notes),
-                **unsaid("A word may lean to a group for what it means: not each is a stereotype."),
-            },
-            picture=Picture(
-                "audit",
-                "Place of each word against its frequency"
-                + ("; blue words lean to one side" if self.words["called"].any() else "; no word is known to lean"),
-                partial(drawing, "plot_audit", self),
-                photo=True,
-            ),
-        )
-
-    def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: the words called, and the groups."""
-        table = self.table()
-        called = len(table) > 0
-        table = table if called else self.largest()
-        rows = table.loc[table["mean"].abs().nlargest(MOST_ROWS).index].astype({"band": "str", "leans_to": "str"})
-        rows["ranks"] = [f"{row.rank_low} to {row.rank_high}" for row in rows.itertuples()]
-        more = f"the {MOST_ROWS:,} largest places of {len(table):,}"
-        ends = {"mean": ("mean", "number"), "low": ("low", "number"), "high": ("high", "number")}
-        columns = {"word": ("word", "text"), "leans_to": ("leans to", "text"), **ends, "lfsr": ("wrong side", "rate")}
-        columns |= {"rank": ("rank", "count"), "ranks": ("ranks at its ends", "text"), "band": ("frequency", "text")}
-        which = f"Words that lean to one side, {more if len(table) > MOST_ROWS else f'all {len(table):,}'}"
-        caption = (
-            f"{which if called else f'The {len(table)} largest places, none of them credible'}: mean of the "
-            f"place in cosine distance, shrunken towards 0, with its {percent(self.prob)} interval, and the "
-            "probability that it lies on the other side of 0"
-        )
-        groups = Table(
-            "Protected words of each group that were found",
-            {"group": "text", "words": "text"},
-            [(name, ", ".join(words)) for name, words in self.groups.items()],
-        )
-        return (
-            Section("Words called" if called else "Largest places", [table_of(caption, rows, columns)]),
-            Section("Groups", [groups, *self.notes]),
-        )
+        return self.words.loc[self.words["mean"].abs().sort_values(ascending=False, kind="stable").index[:LARGEST]]
 
     def sources(self) -> tuple[Any, ...]:
         """The method of shrinkage, the word lists and the embedding."""
@@ -313,7 +241,7 @@ def audit(
     Returns
     -------
     Audit
-        ``table()`` (the words called), ``words`` (all), ``text()``, ``write("audit.parquet")``.
+        ``table()`` (the words called), ``words`` (all), ``tables()``, ``write("audit.parquet")``.
 
     References
     ----------
@@ -359,7 +287,15 @@ def audit(
         words["leans_to"] = words["leans_to"].astype("category")
     words["called"] = words["s_value"] <= level
     found = contrasts.poles if contrasts.paired else None
-    pairs = None if found is None else agreement_of(found, offsets[0], field)
+    count = len(offsets[0].offsets[0]) if contrasts.paired else 0
+    notes = [] if vocabulary.ordered else [Note("no-value", what="frequency bands", reason="file of another order")]
+    if found is None:
+        notes.append(Note("no-value", what="measured share of errors", reason="lists, not pairs"))
+    else:
+        notes += [Note("pairs", pairs=count, asked=len(found.poles.pairs))] if count < FEW else []
+        notes += agreement_notes(found, offsets[0], field)
+    if not words["called"].any():
+        notes.append(Note("no-value", what="word called", reason="the largest are shown"))
     return Audit(
         groups=contrasts.groups,
         words=words,
@@ -369,12 +305,12 @@ def audit(
         level=level,
         prob=prob,
         embedding=str(about(vectors)["name"]),
-        pairs=len(offsets[0].offsets[0]) if contrasts.paired else 0,
-        notes=(*contrasts.notes, *_notes(vocabulary.ordered, contrasts.paired, len(offsets[0].offsets[0]))),
+        pairs=count,
+        notes=(*contrasts.notes, *notes),
         lists=contrasts.lists,
         most_frequent=most_frequent,
-        agreement=() if pairs is None else tuple(agreement_said(pairs, random_agreement(field, len(pairs)))),
-        reversed=() if pairs is None else (*reversed_pairs(pairs), *_naming(pairs, names)),
+        by_pair=None if found is None else agreement_of(found, offsets[0], field),
+        usual=None if found is None else random_agreement(field, count),
     )
 
 
@@ -406,20 +342,11 @@ def _vocabulary(vectors: KeyedVectors, own: Collection[str], most_frequent: int 
             raise InputError(
                 "most_frequent is given, but the file does not seem to be ordered by frequency: leave it out"
             )
-    keys, left_out = vectors.index_to_key[:most_frequent], set(own)
-    rows = np.array([i for i, key in enumerate(keys) if key not in left_out], dtype=np.intp)
+    keys, at_poles = vectors.index_to_key[:most_frequent], set(own)
+    rows = np.array([i for i, key in enumerate(keys) if key not in at_poles], dtype=np.intp)
     if len(rows) < FEWEST:
         raise InputError(f"the embedding has {len(rows)} words beside the protected ones: an audit needs {FEWEST}")
     return _Vocabulary(vectors, rows, ordered)
-
-
-def _naming(pairs: pd.DataFrame, names: list[str]) -> list[str]:
-    """A sentence on the pair that names the poles, where it does not agree with the others."""
-    naming = naming_pair(pairs, tuple(names))
-    return [
-        f"The pair that names the two sides, {naming}, does not agree with the others: the names tell nothing of what "
-        "lies there until another pair is the first."
-    ] * bool(naming)
 
 
 @dataclass(frozen=True)
@@ -484,7 +411,7 @@ class _Contrasts:
     keys: tuple[str, ...]
     relation: FloatArray | None  # mean unit relation vector (d,) of pairs, for RIPA
     poles: FoundPoles | None  # of two poles
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     lists: Mapping[str, str | None]
     kv: KeyedVectors  # with the words of the poles that it composes
 
@@ -526,8 +453,7 @@ def _contrasts(kv: KeyedVectors, groups: Any) -> _Contrasts:
     if pairs:
         low, high = (np.asarray(kv.vectors[rows_of(kv, side)], dtype=float) for side in zip(*pairs, strict=True))
         relation = unit_rows(low - high).mean(axis=0)
-    notes = tuple(note for note in ends.notes if note != LISTS)
-    return _Contrasts(named, (ends.strata,), ends.keys, relation, ends, notes, about_lists, kv)
+    return _Contrasts(named, (ends.strata,), ends.keys, relation, ends, ends.notes, about_lists, kv)
 
 
 def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, str | None]) -> _Contrasts:
@@ -555,8 +481,9 @@ def _several(kv: KeyedVectors, groups: Mapping[Any, Any], lists: Mapping[str, st
     missing = [word for name, words in groups.items() for word in words if word not in named[name]]
     keys = dict.fromkeys(key for direction in pairs.values() for key in direction.keys)
     held = set(chain(*named.values()))
-    lost = lost_of("group", groups, held) or ([f"Not in {about(kv)['name']}: {listed(missing)}."] if missing else [])
-    notes = (*lost, *composed_sentences(composed_of(kv, {key: key for key in keys})))
+    asked = sum(map(len, groups.values()))
+    lost = lost_of("group", groups, held) or left_out(len(missing), asked, "words", "missing", missing)
+    notes = (*lost, *composed_notes(composed_of(kv, {key: key for key in keys})))
     return _Contrasts(named, tuple(strata), tuple(keys), None, None, notes, lists, kv)
 
 
@@ -591,27 +518,6 @@ def _table(vocabulary: _Vocabulary, places: _ContrastPlaces, names: list[str], i
     )
 
 
-def _largest(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the largest places."""
-    return rows.loc[rows["mean"].abs().sort_values(ascending=False, kind="stable").index[:LARGEST]]
-
-
-def _sized(rows: pd.DataFrame) -> list[str]:
-    """Words with the means of their places."""
-    return [f"{word} ({signed(place)})" for word, place in zip(rows["word"], rows["mean"], strict=True)]
-
-
 def _category(codes: NDArray[Any], names: list[str]) -> Any:
     """Names by their numbers, which take a byte each."""
     return pd.Categorical.from_codes(codes.astype(np.int8).tolist(), pd.Index(names))
-
-
-def _notes(ordered: bool, paired: bool, count: int) -> tuple[str, ...]:
-    notes = [] if ordered else ["The file is not ordered by frequency, so that frequency bands are not known."]
-    if paired and count < FEW:
-        notes.append(
-            f"The axis has {count} pairs, and fewer than {FEW} hardly tell its size: in simulations with real axes, "
-            "more of the words called were wrong than expected (docs/validation.md)."
-        )
-    notes.append(f"Intervals hold for further {'pairs' if paired else 'words'} like these.")
-    return tuple(notes)

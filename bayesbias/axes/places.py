@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,17 +14,12 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from bayesbias._support.arguments import by_name_or_none, flag, one_of, probability, whole_number
-from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import percent, signed, untold
-from bayesbias._support.prose import Prose
-from bayesbias._support.results import Cited, Page, Picture, Result, Section, table_of, unsaid
 from bayesbias._support.threads import one_thread
 from bayesbias.axes.poles import (
     Base,
     FoundPoles,
     TemplateErrors,
     find_poles,
-    noted,
     ranks_of,
     refuse_one_pair,
     sample_beside,
@@ -36,44 +31,37 @@ from bayesbias.axes.poles import (
 )
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import FREQUENCY, check_used
-from bayesbias.errors import InputError, agreed, listed, many
+from bayesbias.errors import InputError, listed
 from bayesbias.estimates import Estimates
 from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals
 from bayesbias.numerics.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias.numerics.related import root_of
+from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import (
     Case,
     Embedding,
     about,
+    composed_notes,
     composed_of,
-    composed_sentences,
     find_words,
     opened,
     rows_of,
     with_composed,
 )
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import CASES, about_distances, first_keys, lost_of, other_capitals, warn_lost
+from bayesbias.vectors.lookup import CASES, about_distances, first_keys, left_out, lost_of, other_capitals, warn_lost
 from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, words_given
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-POPULATIONS = {
-    "oppositions": "what an axis without a meaning would give, whose pairs are as similar and as parallel as these",
-    "pairs": "what further pairs of this opposition would give",
-}
-"""Populations that the errors of places are over."""
-P_POSITIVE = {
-    "oppositions": "probability that on an axis without a meaning a word lies less far towards {end}",
-    "pairs": "probability that by further ones of this opposition the place is above 0",
-}
+POPULATIONS = ("oppositions", "pairs")
+"""What the errors of places are over: axes without a meaning, and further pairs of this opposition."""
 CENTRES = ("vocabulary", "words")
 SCALES = ("difference", "cosine")
 PLACES = "10.1177/0003122419877135"
-WORDS = Prose("axis")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -105,6 +93,7 @@ class Axis(Result):
     """
 
     picture: ClassVar[str] = "plot_axis"
+    prob: ClassVar[float] = PROB
 
     name: str
     ends: tuple[str, str]
@@ -118,7 +107,7 @@ class Axis(Result):
     centre: str | None
     adjusted: str | None
     embedding: Any
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     kv: KeyedVectors
     base: Base
     templates: TemplateErrors | None = None
@@ -150,10 +139,6 @@ class Axis(Result):
         return bool(self.poles.pairs)
 
     @property
-    def _further(self) -> str:
-        return "pairs" if self.paired else "words"
-
-    @property
     def at_poles(self) -> tuple[str, ...]:
         """Those of the words that are at the poles: they lie near these by construction."""
         own = self.poles.keys_at_poles
@@ -172,23 +157,15 @@ class Axis(Result):
 
     @property
     def spread(self) -> float:
-        """Standard deviation of places over the sample of words that errors come from (see :attr:`sampled`)."""
+        """Standard deviation of places over the sampled words that errors come from."""
         return self.field.spread(self.offset.mean**2)
 
-    @property
-    def sampled(self) -> str:
-        """The words that errors come from, as sentences say it: of a file ordered by frequency not the rarest."""
-        ordered = ranks_of(self.kv, self.poles.keys).any()
-        return "a sample of words about as frequent as those of the poles" if ordered else "a sample of the vocabulary"
-
     @cached_property
-    def doubt(self) -> str:
-        """The sentence that pairs show no credible common direction; empty where they do, or cannot tell."""
+    def doubt(self) -> bool:
+        """True where pairs show no credible common direction; False where they do, or cannot tell."""
         # the offsets of a simulated axis are not those of its pairs
         several = 1 < len(self.poles.pairs) == len(self.offset.offsets[0])
-        return (
-            WORDS.doubt(name=self.name) if several and not share_direction(self.pairs(), self.random_agreement) else ""
-        )
+        return several and not share_direction(self.pairs(), self.random_agreement)
 
     def usual_share(self, prob: float = PROB) -> float:
         """Share of the words of the vocabulary whose intervals on this axis exclude 0, over oppositions."""
@@ -198,13 +175,6 @@ class Axis(Result):
         reach = stdtrit(np.inf, (1 + probability(prob, "prob")) / 2)
         sds = np.sqrt(coordinates**2 @ self.variances("oppositions"))
         return float((np.abs(coordinates @ self.offset.mean) > reach * sds).mean())
-
-    def _mean(self, judged: pd.Series, prob: float) -> dict[str, float]:
-        """The mean place of words that are judged; empty of one, of very many, and where it is 0 by construction."""
-        if not 1 < judged.sum() <= MOST_ROWS or self.centre == "words":
-            return {}
-        mean = self.estimates.combine(judged.to_numpy()[None] / judged.sum()).summary(prob).iloc[0]
-        return {name: float(mean[name]) for name in ("mean", "low", "high")}
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -219,11 +189,11 @@ class Axis(Result):
 
     @property
     def centred_on(self) -> str:
-        """The place 0, as sentences say it; empty where it is equal distance to both poles."""
+        """The place 0; empty where it is equal distance to both poles."""
         if self.adjusted:
             return f"what {self.adjusted} predicts"
         own = self.base.words
-        placed = f"these {len(own):,} words" if set(own) == set(self.words) else f"the words {listed(own, NAMED)}"
+        placed = f"these {len(own):,} words" if set(own) == set(self.words) else listed(own, NAMED)
         over = {"vocabulary": vocabulary_said(self.kv), "words": placed}.get(self.centre or "", "")
         return over and f"the mean of {over}"
 
@@ -250,7 +220,7 @@ class Axis(Result):
 
     def variances(self, population: str) -> FloatArray:
         """Variances (Q,) of the errors of the mean offset."""
-        if one_of(population, tuple(POPULATIONS), "population") == "pairs":
+        if one_of(population, POPULATIONS, "population") == "pairs":
             refuse_one_pair(self.offset, "population='pairs'", self.poles)
         return self.offset.variances(population)
 
@@ -285,7 +255,7 @@ class Axis(Result):
         DataFrame
             ``word``, ``mean``, ``sd``, ``low``, ``high``, ``p_positive``, ``p_above_next`` (that the word lies beyond
             the next row, missing for the last), ``pairs_sd`` (of further pairs of this opposition; missing for one
-            pair), and ``frequency_rank`` (missing where it is not known). Its ``attrs`` hold what a caption says.
+            pair), and ``frequency_rank`` (missing where it is not known).
         """
         mass = probability(prob, "prob")
         unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
@@ -306,33 +276,13 @@ class Axis(Result):
                 "frequency_rank": pd.array([rank or None for rank in ranks.tolist()], dtype="Int64"),
             }
         )
-        kind = "places on" if scale == "difference" else "cosines with"
-        # nothing is known of further pairs from one
-        others = f"pairs sd: standard deviation over further {self._further}" if self.offset.freedom else ""
-        said = [
-            f"positive: {self._nearer(self.ends[1])}",
-            f"p positive: {P_POSITIVE[population].format(end=self.ends[1])}",
-            "p above next: the same of the difference from the next row",
-        ]
-        return self._captioned(table, f"{kind} the", mass, population, "; ".join([*said, *filter(None, [others])]))
+        return self._captioned(table, "places" if scale == "difference" else "cosines", mass, population)
 
-    def _nearer(self, end: str) -> str:
-        than = self.centred_on.removeprefix("what ")
-        return f"further towards {end} than {than}" if than else f"nearer to {end} than to {self.ends[0]}"
-
-    def _captioned(self, table: pd.DataFrame, what: str, mass: float, population: str, sign: str) -> pd.DataFrame:
+    def _captioned(self, table: pd.DataFrame, what: str, mass: float, population: str) -> pd.DataFrame:
         """A table with what a caption says."""
-        ends = " to ".join(self.ends)
-        name = f"{self.name}{'' if self.name == ends else f' from {ends}'}"
-        over = (
-            f" over further {self._further} of this opposition"
-            if population == "pairs"
-            else " over axes without a meaning"
-        )
-        subject = f"{what} axis {name} in {self.embedding['name']}"
-        doubt = self.doubt.removesuffix(".")
-        sign += f"; {doubt[0].lower()}{doubt[1:]}" if doubt else ""
-        table.attrs = {"subject": subject, "prob": mass, "intervals": over, "sign": sign}
+        subject = f"{what} on {self.name} in {self.embedding['name']}"
+        sign = f"positive: nearer to {self.ends[1]}"
+        table.attrs = {"subject": subject, "prob": mass, "intervals": f" over {population}", "sign": sign}
         return table
 
     def pairs(self) -> pd.DataFrame:
@@ -350,12 +300,7 @@ class Axis(Result):
         if not self.paired:
             raise InputError(f"the axis {self.name} is made of two lists: give pairs of words to see how each agrees")
         table = agreement_of(self.poles, self.offset, self.field)
-        table.attrs = {
-            "subject": f"pairs of the axis {self.name} in {self.embedding['name']}",
-            "sign": "agreement: correlation, over a sample of the vocabulary, of the places by a pair with those by "
-            "the others; random agreement: what 5% of random pairs exceed; "
-            "influence: how far places move without the pair, in standard deviations; similarity: cosine of the words",
-        }
+        table.attrs = {"subject": f"pairs of {self.name} in {self.embedding['name']}"}
         return table
 
     def contrast(
@@ -388,7 +333,7 @@ class Axis(Result):
         --------
         >>> gender = bb.axis("glove-50d-slice", "gender", words=["nurse"])
         >>> row = gender.contrast(["actress", "nurse"], ["colonel", "captain"])
-        >>> bool(row["low"][0] > 0)  # nearer to woman
+        >>> bool(row["high"][0] < 0)  # nearer to woman
         True
         """
         mass = probability(prob, "prob")
@@ -416,9 +361,7 @@ class Axis(Result):
                 "missing": pd.array([", ".join(lost)], dtype="string"),
             }
         )
-        first, second = (listed(on.words, NAMED) for on in placed)
-        sign = f"positive: words a ({first}) are nearer to {self.ends[1]} than words b ({second})"
-        return self._captioned(table, "difference of mean places on the", mass, population, sign)
+        return self._captioned(table, "difference of mean places", mass, population)
 
     def _errors(
         self, variances: FloatArray, more: FloatArray | None, population: str
@@ -443,124 +386,62 @@ class Axis(Result):
         squares = self.field.variances**2
         return float((self.offset.single @ squares) / (self.offset.opposition @ squares))
 
-    def text(self, prob: float = PROB) -> str:
-        """The result in sentences, notes last."""
-        return " ".join([*self.findings(prob), *self.notes])
+    def caption(self) -> str:
+        """Which side is which."""
+        return f"places: {self.ends[0]} < 0 < {self.ends[1]}; cosine distance"
 
-    def findings(self, prob: float = PROB) -> list[str]:
-        """The result in sentences, without its notes."""
-        table = self.table(prob, order=False)
-        count, chance = self._chance(table)
-        judged = table[~table["word"].isin(self.at_poles)].sort_values("mean", kind="stable")
-        low, high = self.ends
-        means = {"vocabulary": "that mean", "words": "their mean"}
-        than = "frequency predicts" if self.adjusted else means.get(self.centre or "", "")
-        parts = {(high, low): judged[judged["low"] > 0].iloc[::-1], (low, high): judged[judged["high"] < 0]}
-        nearer = {
-            f"Further towards {end} than {than}" if than else f"Nearer to {end} than to {other}": part["word"].tolist()
-            for (end, other), part in parts.items()
+    def header(self) -> dict[str, object]:
+        """Facts of the axis, and how many intervals exclude 0: of the words, by chance, and of the vocabulary."""
+        (out, chance), judged, several = self._outside, len(self.words) - len(self.at_poles), len(self.poles.pairs) > 1
+        agreement = self.pairs()["agreement"].mean() if several else None
+        known = self.offset.freedom > 0
+        return {
+            "axis": self.name,
+            "embedding": self.embedding["name"],
+            "words": len(self.words),
+            "pairs": f"{len(self.poles.pairs)} (effective {self.effective_pairs:.1f})" if self.paired else None,
+            "lists": [f"{name} {len(words)}" for name, words in self.poles.lists],
+            "intervals": f"{PROB:.0%}, axes without meaning",
+            "without 0": f"in {out:,} of {judged:,}{f' (by chance p {chance:.2g})' if out else ''}",
+            "in the vocabulary": None if self.templates is not None else f"{self.usual_share():.0%}",
+            "agreement": f"{agreement:.2f} (random < {self.random_agreement:.2f})" if several else None,
+            "templates": None if self.templates is None else len(self.templates.turns),
+            "0 is": self.centred_on or "equally far from both",
+            "frequencies": self.base.source,
+            "sd of places": self.spread,
+            "median pairs sd": float(self._table["pairs_sd"].median()) if known else None,
         }
-        as_many = WORDS.as_many(count=count, judged=len(judged), probability=chance) if count else ""
-        may_be = chance > MAY_BE
-        usual = None if self.templates is not None else self.usual_share(prob)
-        pairs = self.pairs() if self.paired and len(self.poles.pairs) > 1 else None
-        return [
-            WORDS.answer(
-                placed=len(table),
-                ends=self.ends,
-                basis=self.poles.basis,
-                embedding=self.embedding["name"],
-                centred_on=self.centred_on,
-                doubt=self.doubt,
-                reversed=" ".join([] if pairs is None else reversed_pairs(pairs)),
-                naming="" if pairs is None else naming_pair(pairs, self.ends),
-                own=len(table) - len(judged),
-                judged=len(judged),
-                nearer={said: listed(words, ENDS) for said, words in nearer.items()},
-                mean=self._mean(~table["word"].isin(self.at_poles), prob),
-                mass=percent(prob),
-                by_chance=as_many if may_be else "",
-                rest=untold(len(judged) - count, len(judged)) if len(judged) else [],
-            ),
-            WORDS.by_chance(
-                pairs=len(self.poles.pairs),
-                mass=percent(prob),
-                share=round(1 - prob, SAME),
-                as_many="" if may_be else as_many,
-                usual=usual,
-                embedding=self.embedding["name"],
-            ),
-            WORDS.further(
-                paired=self.paired,
-                sd=float(table["pairs_sd"].median()) if self.offset.freedom else None,
-                spread=self.spread,
-                sampled=self.sampled,
-            ),
-            *([] if pairs is None else agreement_said(pairs, self.random_agreement)),
-        ]
 
-    def front(self, prob: float = PROB) -> Page:
-        """The first screen of a report."""
-        low, high = self.ends
-        answer, chance, further, *pairs = self.findings(prob)
-        facts = {"centred_on": self.centred_on, "adjusted": self.adjusted, "source": self.base.source}
-        lines = {
-            "What is a place?": WORDS.place(ends=self.ends, **facts),
-            "How sure?": f"{chance} {further}",
-            "Do the pairs agree?": " ".join(pairs),
-            "What limits it?": " ".join(self.notes),
-            **unsaid("A place does not say why: a word may be near a pole for what it means."),
-        }
-        return Page(
-            title=f"Where do words lie between {low} and {high}?",
-            lead=f"The axis {self.name} in {self.embedding['name']}, {many(len(self.words), 'word')}.",
-            answer=answer,
-            lines={question: line for question, line in lines.items() if line},
-            picture=Picture(
-                "axis",
-                f"Words between {low} and {high}, with {percent(prob)} intervals",
-                partial(drawing, "plot_axis", self, prob=prob),
-            ),
-        )
+    @cached_property
+    def _table(self) -> pd.DataFrame:
+        return self.table()
 
-    def brief(self) -> pd.DataFrame:
-        """The words in order; of many words those at the two ends."""
-        return _ends(self.table(), MOST_PRINTED)
+    @cached_property
+    def _outside(self) -> tuple[int, float]:
+        return self.chance()
 
-    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
-        """The parts of a report: the words in order, and the pairs."""
-        table = self.table(prob)
-        columns = {"word": ("word", "text"), "mean": ("place", "number"), "low": ("low", "number")}
-        columns |= {"high": ("high", "number"), "p_positive": ("P(> 0)", "share")}
-        columns |= {
-            "p_above_next": ("P(beyond the next)", "share"),
-            "pairs_sd": (f"sd over further {self._further}", "number"),
-        }
-        some = ", the two ends" if len(table) > MOST_ROWS else ""
-        ends = _ends(table, MOST_ROWS // 2)
-        caption = f"Places of {len(table):,} words{some}, {percent(prob)} intervals"
-        said = (
-            f"P(> 0): that on an axis without a meaning a word lies less far towards {self.ends[1]}. P(beyond the "
-            f"next): the same of the difference from the word in the next row. Sd over further {self._further}: how "
-            f"far other {self._further} of this opposition would move the place."
-        )
-        blocks = [Section("Words", [said, table_of(caption, ends, columns)])]
-        if self.paired:
-            columns = {name: (name, "text") for name in ("negative", "positive")}
-            columns |= {
-                "agreement": ("agreement", "plain"),
-                "random_agreement": ("95% of random pairs in its place below", "plain"),
-            }
-            columns |= {name: (name, "plain") for name in ("influence", "similarity")}
-            said = (
-                "Agreement: correlation, over a sample of the vocabulary, of the places by this pair with those by the "
-                "others; below 0 the pair does not belong. Influence: how far places move if the pair is left out, in "
-                "standard deviations of places. Similarity: cosine of the two words. Effective number of pairs: "
-                f"{self.effective_pairs:.1f} unrelated ones."
-            )
-            caption = "How each pair agrees with the others, the least agreement first"
-            blocks.append(Section("Pairs", [said, table_of(caption, self.pairs(), columns)]))
-        return tuple(blocks)
+    def summary(self) -> pd.DataFrame:
+        """The mean place of the words, and the words in order; of many words those at the two ends."""
+        return self._shown_words(PRINTED)[["word", "mean", "sd", "low", "high", "p_positive", "pairs_sd"]]
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The mean place and the words, of many the two ends; and the pairs."""
+        return {"Places": self._shown_words(MOST_ROWS), **({"Agreement of pairs": self.pairs()} if self.paired else {})}
+
+    def _shown_words(self, most: int) -> pd.DataFrame:
+        """The mean place of the words that are not of the poles, and so many words at the two ends.
+
+        There is no mean of one word, of very many, and of those that places are centred on.
+        """
+        inside, own = np.arange(len(self.words)) < most // 2, set(self.at_poles)
+        words = self._table if len(self.words) <= most else self._table.loc[inside | inside[::-1]]
+        judged = np.array([word not in own for word in self.words])
+        count = int(judged.sum())
+        if not 1 < count <= MOST_ROWS or self.centre == "words":
+            return words
+        mean = self.estimates.combine(judged[None] / count).summary(PROB)
+        mean = mean[["mean", "sd", "low", "high"]].assign(word=f"mean of {count} words")
+        return pd.concat([mean.astype({"word": "string"}), words], ignore_index=True)[list(words)]
 
     def sources(self) -> tuple[Any, ...]:
         """The work that began with such places, the pairs and the embedding."""
@@ -572,24 +453,10 @@ class Axis(Result):
 
 DRAWS, BLOCK = 20_000, 200
 """Draws that count intervals which exclude 0 by chance, a tenth for more words than a page shows; drawn at once."""
-MAY_BE = 0.05
-"""Probability of as many by chance above which that is said with the words."""
 NAMED = 4
-"""Words of a list that a caption names."""
-ENDS = 5
-"""Words at either end that sentences name."""
-SAME = 9
-"""Decimals from which on two shares of words are one."""
-MOST_ROWS = 400
-"""Words of an axis that a page shows."""
-MOST_PRINTED = 20
-"""Words of either end that a paper shows."""
-
-
-def _ends(table: pd.DataFrame, most: int) -> pd.DataFrame:
-    """So many first and last rows; all of a table that has no more than these."""
-    inside = np.arange(len(table)) < most
-    return table.loc[inside | inside[::-1]]
+"""Words that places are centred on, of which so many are named."""
+MOST_ROWS, PRINTED = 400, 14
+"""Words of an axis that a page shows, and that are printed."""
 
 
 def summary_of(
@@ -647,7 +514,7 @@ def axis(
     Returns
     -------
     Axis
-        ``table()``, ``pairs()``, ``text()``, ``figure()``.
+        ``table()``, ``pairs()``, ``contrast()``, ``figure()``.
 
     References
     ----------
@@ -671,7 +538,8 @@ def axis(
     vectors = opened(kv, every_word, case) if sentences is None else sentences.mean_vectors()
     poles = find_poles(vectors, asked, case)
     if isinstance(kv, ContextVectors) and sentences is not None:
-        poles = replace(poles, notes=(*poles.notes, *kv.notes, noted(len(sentences))))
+        alone = Note("no-value", what="scatter of templates", reason="there is one template")
+        poles = replace(poles, notes=(*poles.notes, *kv.notes, *[alone] * (len(sentences) == 1)))
     check_used(wanted, frequencies)
     if wanted is not None and where != "vocabulary":
         raise InputError(
@@ -691,6 +559,7 @@ def axis(
             sample = sample_beside(vectors, ())  # the poles too, where the others do not span all dimensions
         sampled = field_of(sample)
         offset = mean_offset(sampled, poles.strata)
+    poles = replace(poles, notes=(*poles.notes, *agreement_notes(poles, offset, sampled)))
     units = None if where != "words" else _units(vectors, keys.values())
     base = Base.of(where, vocabulary, units, wanted, frequencies, vectors)
     base = replace(base, words=tuple(keys) if where == "words" else ())
@@ -737,14 +606,14 @@ def axis(
     return made
 
 
-def _with(on: Axis, keys: dict[str, str], missing: Sequence[str], units: FloatArray | None = None) -> Axis:
+def _with(on: Axis, keys: dict[str, str], missing: Sequence[Note], units: FloatArray | None = None) -> Axis:
     """An axis with other words: word to the key under which the embedding holds it."""
     units = _units(on.kv, keys.values()) if units is None else units
     design, known = on.base.of_words(list(keys), on.kv)
     lost = [word for word, inside in zip(keys, known, strict=True) if not inside]
     if not known.any():
         raise InputError(f"the frequency of no word is known, such as {listed(lost[:3])}: give frequencies")
-    notes = [f"Without a known frequency, and left out: {listed(lost)}."] if lost else []
+    notes = left_out(len(lost), len(keys), "words", "no known frequency", lost)
     placed = [(word, key) for (word, key), inside in zip(keys.items(), known, strict=True) if inside]
     errors = on.templates
     if errors is not None:
@@ -763,24 +632,25 @@ def _units(kv: KeyedVectors, keys: Iterable[str]) -> FloatArray:
     return unit_rows(np.asarray(kv.vectors[rows_of(kv, keys)], dtype=float))
 
 
-def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[str, str], list[str]]:
-    """Word to the key under which the embedding holds it, of the words to place, and a note on those it lacks."""
+def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[str, str], list[Note]]:
+    """Word to the key under which the embedding holds it, of the words to place, and notes on those it lacks."""
     keys = dict(find_words(kv, names, case).keys)
     missing = [word for word in names if word not in keys]
     if not keys:
         raise InputError(
             f"none of the words is in {about(kv)['name']}: {listed(missing)}; {first_keys(kv, missing, case)}"
         )
-    hint = f"; {other}" if (other := other_capitals(kv, missing, case)) else ""
-    lost = [f"Words that are missing: {listed(missing)}{hint}."] if missing else []
-    return keys, [*lost_of("placed", {"": names}, keys), *lost]
+    lost, other = lost_of("placed", {"": names}, keys), other_capitals(kv, missing, case)
+    if other or not lost:
+        lost += left_out(len(missing), len(names), "words", other or "missing", missing)
+    return keys, lost
 
 
-def _word_notes(on: Axis, keys: dict[str, str]) -> list[str]:
+def _word_notes(on: Axis, keys: dict[str, str]) -> list[Note]:
     """Notes on words, given with their keys, whose vectors are made of parts of words, or are those of the poles."""
-    notes = composed_sentences(composed_of(on.kv, keys))
+    notes = composed_notes(composed_of(on.kv, keys))
     if own := [word for word, key in keys.items() if key in on.poles.keys]:
-        notes.append(f"Words of the poles, which lie near these by construction: {listed(own, ENDS)}.")
+        notes.append(Note("poles", words=own))
     return notes
 
 
@@ -830,85 +700,15 @@ def share_direction(pairs: pd.DataFrame, usual: float) -> bool:
     return bool(pairs["agreement"].mean() > usual)
 
 
-def agreement_said(pairs: pd.DataFrame, usual: float) -> list[str]:
-    """Sentences on whether two pairs or more have one direction; ``usual`` is the mean agreement of random pairs."""
-    values = pairs["agreement"].to_numpy(float)
-    if len(pairs) == 2:
-        verb = "agree in direction" if values[0] > usual else "hardly agree"
-        verb = "disagree in direction" if values[0] < -usual else verb
-        as_random = ", as of random pairs of words" if verb == "hardly agree" else ""
-        return [
-            f"The 2 pairs {verb}: the correlation, over a sample of the vocabulary, of the places by one pair with "
-            f"those by the other is {_two(values[0])}{as_random} (95% of random pairs have a correlation below "
-            f"{_two(usual)}).",
-            *(["Is one of them the wrong way round?"] if values[0] < -usual else []),
-        ]
-    others = "correlation, over a sample of the vocabulary, of the places by one pair with those by the others"
-    shown, bounds = _shown(pairs), pairs["random_agreement"].to_numpy(float)
-    asked = reversed_pairs(pairs)
-    if not share_direction(pairs, usual):
-        return [
-            f"A common direction of the {len(pairs)} pairs is not credible: the {others} is {_two(values.mean())} on "
-            f"average ({_from_to(values)}), as of random pairs of words (of {len(pairs)} of these the average is below "
-            f"{_two(usual)} with a probability of 95%).",
-            *asked,
-        ]
-    apart, weak = values < -bounds, (values >= -bounds) & (values <= bounds)
-    hardly, random = int(weak.sum()), "95% of random pairs in their place: below "
-    said = []
-    if apart.any():
-        said += [
-            f"The direction of {many(int(apart.sum()), 'pair')} disagrees with that of the other pairs: "
-            f"{listed(shown[apart].tolist())} (in brackets the {others}).",
-            *asked,
-        ]
-    if hardly:
-        besides = "Besides, " if apart.any() else ""
-        brackets = f"{'' if apart.any() else f'in brackets the {others}; '}{random}{_from_to(bounds[weak])}"
-        said.append(
-            f"{besides}{hardly} of {many(len(pairs), 'pair')} {agreed(hardly, 'agrees', 'agree')} with the others no "
-            f"more than random pairs of words may: {listed(shown[weak].tolist())} ({brackets}). On average it is "
-            f"{_two(values.mean())}; of as many random pairs the average is below {_two(usual)} with a "
-            "probability of 95%."
-        )
-    elif not apart.any():
-        said.append(f"All pairs agree in direction ({others}: {_from_to(values)}; {random}{_from_to(bounds)}).")
-    return said
-
-
-def reversed_pairs(pairs: pd.DataFrame) -> list[str]:
-    """A question on pairs that disagree with the others more than random pairs do; none where these are no majority."""
-    turned = (pairs["agreement"] < -pairs["random_agreement"]).to_numpy()
-    if len(pairs) == 2 or 2 * turned.sum() >= len(pairs):
+def agreement_notes(poles: FoundPoles, offset: MeanOffset, field: Field) -> list[Note]:
+    """A note where pairs have no common direction, some are the wrong way round, or that which names the poles is."""
+    if len(poles.pairs) < 2:
         return []
-    shown = _shown(pairs)[turned].tolist()
-    if not shown:
+    pairs, usual = agreement_of(poles, offset, field), random_agreement(field, len(poles.pairs))
+    values, bounds = pairs["agreement"], pairs["random_agreement"]
+    naming = (pairs["negative"] == poles.ends[0]) & (pairs["positive"] == poles.ends[1]) & (len(pairs) > 2)
+    if share_direction(pairs, usual) and not ((values < -bounds) | (naming & (values <= 0))).any():
         return []
-    disagree = agreed(len(shown), "disagrees", "disagree")
-    are_these = agreed(len(shown), "is this pair", "are these pairs")
-    return [
-        f"{listed(shown)} {disagree} with the other pairs more than 95% of random pairs would: {are_these} the wrong "
-        "way round?"
-    ]
-
-
-def naming_pair(pairs: pd.DataFrame, ends: tuple[str, ...]) -> str:
-    """The pair that names the two poles, where it does not agree with the others; else empty."""
-    row = pairs[(pairs["negative"] == ends[0]) & (pairs["positive"] == ends[1])].iloc[0]
-    apart = len(pairs) > 2 and row["agreement"] <= 0
-    return f"{ends[0]} and {ends[1]} ({_two(row['agreement'])})" if apart else ""
-
-
-def _shown(pairs: pd.DataFrame) -> Any:
-    """Pairs with their agreement."""
-    rows = zip(pairs["negative"], pairs["positive"], pairs["agreement"].tolist(), strict=True)
-    return np.array([f"{negative} and {positive} ({_two(value)})" for negative, positive, value in rows])
-
-
-def _from_to(values: FloatArray) -> str:
-    """The least and the largest of some correlations, or one number where they are the same as written."""
-    return " to ".join(dict.fromkeys(_two(value) for value in (values.min(), values.max())))
-
-
-def _two(value: float) -> str:
-    return signed(value, digits=2)
+    least = pairs[values <= bounds]
+    named = [f"{low}/{high}" for low, high in zip(least["negative"], least["positive"], strict=True)]
+    return [Note("disagree", mean=float(values.mean()), limit=usual, words=named)]

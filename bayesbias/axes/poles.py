@@ -10,25 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
-from bayesbias.errors import InputError, agreed, listed, many
+from bayesbias.errors import InputError, listed, many
 from bayesbias.numerics.arrays import NOTHING, SAME, FloatArray, IntArray, beyond_rounding, equal_rows, unit_rows
 from bayesbias.numerics.offsets import MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
-from bayesbias.vectors import Case, about, composed_of, composed_sentences, find_words, rows_of
+from bayesbias.results import Note
+from bayesbias.vectors import Case, about, composed_notes, composed_of, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import FREQUENT, SAMPLE, first_keys, in_order, lost_of, sample_of
+from bayesbias.vectors.lookup import FREQUENT, SAMPLE, first_keys, in_order, left_out, lost_of, sample_of
 from bayesbias.vectors.poles import Poles
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-LISTS = "The poles are two lists, not pairs: what the words of a list share beside the opposition does not cancel."
 LEAST_SAMPLE = 100
 """Words of the vocabulary without which an axis has no errors."""
 POWERS = 3
 """Powers of frequency that places are adjusted for."""
 NAMED = 5
-"""Pairs left out that a headline names."""
+"""Pairs left out that a refusal names."""
+OUT = LACKS, FLAT, DOUBLED = "a word is missing", "both words have one vector", "the vectors of an earlier pair"
+"""Reasons for which pairs are left out."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class FoundPoles:
     lists: tuple[tuple[str, tuple[str, ...]], ...]
     strata: Strata  # unit vectors of the words at the poles, and their weights
     keys: tuple[str, ...]  # under which the embedding holds them
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def keys_at_poles(self) -> tuple[str, ...]:
@@ -60,22 +62,15 @@ class FoundPoles:
         """That of the axis; one that was made of its ends is made of those that are left."""
         return " to ".join(self.ends) if self.poles.name == " to ".join(self.poles.ends) else self.poles.name
 
-    @property
-    def basis(self) -> str:
-        """The pairs or lists at the poles, as sentences say it."""
-        if self.pairs:
-            return self.counted(" of opposites")
-        return f"two lists of {' and '.join(str(len(words)) for _, words in self.lists)} words"
-
-    def counted(self, of: str = "") -> str:
+    def counted(self) -> str:
         """Number of pairs that are left, of how many, and which are left out; or that there is one word a list."""
         out = [f"{low} and {high}" for low, high in self.poles.pairs if (low, high) not in set(self.pairs)]
         if not self.pairs:
             return "one word a list"
         if not out:
-            return many(len(self.pairs), "pair") + of
+            return many(len(self.pairs), "pair")
         asked = many(len(self.poles.pairs), "pair")
-        return f"{len(self.pairs):,} of {asked}{of} (left out: {listed(out, NAMED)})"
+        return f"{len(self.pairs):,} of {asked} (left out: {listed(out, NAMED)})"
 
 
 def find_poles(kv: KeyedVectors, poles: Poles, case: Case | None = None) -> FoundPoles:
@@ -98,40 +93,31 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case | None = None) -> Foun
     row_of = {word: places[key] for word, key in keys.items()}
     found = (_found_pairs if poles.pairs else _found_lists)(poles, row_of, vectors, tuple(places))
     lost = lost_of("pole", dict(poles.lists) or {poles.name: every}, keys)
-    if missing and not lost:
-        lost = [f"Not in {embedding}, of the axis {found.name}: {listed(missing)}."]
-    made = composed_sentences(composed_of(kv, keys))
+    if not lost and not poles.pairs:
+        lost = left_out(len(missing), len(every), "pole words", "missing", missing)
+    made = composed_notes(composed_of(kv, keys))
     return replace(found, notes=(*lost, *made, *found.notes))
 
 
 def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:
-    kept, rows, doubled, flat = [], [], [], []
+    kept, rows = [], []
+    out: dict[str, list[str]] = {name: [] for name in OUT}
     first = equal_rows(vectors, vectors).argmax(axis=1)  # of words with one vector, the first
     for low, high in poles.pairs:
-        if low not in row_of or high not in row_of:
-            continue
-        places = (first[row_of[low]], first[row_of[high]])
-        if places[0] == places[1]:
-            flat.append(f"{low} and {high}")
-        elif places in rows:
-            doubled.append(f"{low} and {high}")
+        places = [first[row_of[word]] for word in (low, high) if word in row_of]
+        reason = LACKS if len(places) < 2 else FLAT if places[0] == places[1] else DOUBLED if places in rows else ""
+        if reason:
+            out[reason].append(f"{low}/{high}")
         else:
             kept.append((low, high))
             rows.append(places)
-    lost = len(poles.pairs) - len(kept) - len(doubled) - len(flat)
-    lacks = agreed(lost, "lacks a word and is", "lack a word and are")
-    notes = [f"{lost} of its {many(len(poles.pairs), 'pair')} {lacks} left out."] if lost else []
-    notes += [f"Pairs whose two words have one vector are left out: {listed(flat)}."] if flat else []
-    notes += [f"Pairs with the vectors of another pair are left out: {listed(doubled)}."] if doubled else []
     if not kept:
         gone = [word for word in poles.words if word not in row_of]
-        reason = f"each lacks a word ({listed(gone)})" if not flat else "the two words of each have one vector"
-        raise InputError(f"no pair of the axis {poles.name} is left of {len(poles.pairs)}: {reason}")
-    if len(kept) == 1:
-        notes.append(
-            f"There is one pair, {kept[0][0]} and {kept[0][1]}: how far further pairs of this opposition would differ "
-            "from it cannot be known. Intervals are those of axes without a meaning, and rest on the vocabulary alone."
-        )
+        why = f"each lacks a word ({listed(gone)})" if not out[FLAT] else "the two words of each have one vector"
+        raise InputError(f"no pair of the axis {poles.name} is left of {len(poles.pairs)}: {why}")
+    asked = len(poles.pairs)
+    notes = [note for reason, pairs in out.items() for note in left_out(len(pairs), asked, "pairs", reason, pairs)]
+    notes += [Note("pairs", pairs=1, asked=asked)] if len(kept) == 1 else []
     member = np.zeros((len(kept), len(vectors)))
     for row, (below, above) in zip(member, rows, strict=True):
         row[below], row[above] = -1.0, 1.0
@@ -146,7 +132,7 @@ def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, k
             raise InputError(f"no word of the pole {name!r} is in the embedding: it asks for {listed(list(words))}")
         own = vectors[list(rows)]
         later = np.triu(equal_rows(own, own), 1).any(axis=1)  # words stand in reverse: the first of equal ones stays
-        again += [word for word, left_out in zip(rows.values(), later, strict=True) if left_out]
+        again += [word for word, is_later in zip(rows.values(), later, strict=True) if is_later]
         rows = {row: word for row, word in rows.items() if word not in again}
         member = np.zeros((len(rows), len(vectors)))
         member[np.arange(len(rows)), list(rows)] = sign
@@ -158,8 +144,9 @@ def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, k
     strata = Strata(vectors, tuple(members))
     if not beyond_rounding(strata.weights @ vectors).any():
         raise InputError(f"the poles of the axis {poles.name} have one vector: there is nothing between them")
-    notes = [f"Words with the vector of another word of their list are left out: {listed(again)}."] if again else []
-    return FoundPoles(poles, (), tuple(kept), strata, keys, (LISTS, *notes))
+    notes = [Note("copies", count=len(again), rule="counted once", words=again)] if again else []
+    unpaired = Note("no-value", what="agreement of pairs", reason="two lists")
+    return FoundPoles(poles, (), tuple(kept), strata, keys, (unpaired, *notes))
 
 
 @dataclass(frozen=True)
@@ -184,9 +171,9 @@ def vocabulary_of(kv: KeyedVectors) -> ReferenceWords:
 
 
 def vocabulary_said(kv: KeyedVectors) -> str:
-    """These words, as a methods text says them."""
+    """These words, in a few words."""
     if sample_of(kv) is not None:
-        return "a sample of the vocabulary"
+        return "sampled words"
     if len(kv) <= FREQUENT:
         return "the vocabulary"
     frequent = ordered_by_frequency(kv.index_to_key)
@@ -214,8 +201,8 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
 class Base:
     """Base that is taken from vectors: coefficients (m, d) of a constant and of the powers of frequency.
 
-    ``mean`` and ``sd`` are those of the frequencies over the vocabulary, ``frequencies`` where they come from and
-    ``source`` how sentences call that; of a constant alone ``sd`` is 0. ``words`` are those whose mean it is; empty for
+    ``mean`` and ``sd`` are those of the frequencies over the vocabulary, ``frequencies`` and ``source`` where they come
+    from; of a constant alone ``sd`` is 0. ``words`` are those whose mean it is; empty for
     the vocabulary.
     """
 
@@ -359,16 +346,6 @@ class TemplateErrors:
         turned = np.stack([turn[rows] @ self.offset for turn in self.turns]) - self.bases @ self.offset @ design.T
         apart = units - design @ self.base
         return {"places": turned + self.offsets @ apart.T, "apart": unit_rows(apart)}
-
-
-def noted(count: int) -> str:
-    """Note on the number of templates."""
-    if count == 1:
-        return (
-            "There is one template: what others would change in places is not known, and not in the intervals. Give "
-            "more templates to encode."
-        )
-    return f"Places are means over {count} templates, whose scatter is in the intervals."
 
 
 def turns_of(vectors: ContextVectors, kv: KeyedVectors) -> FloatArray:

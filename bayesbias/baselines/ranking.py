@@ -6,7 +6,7 @@ import reprlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, pairwise, permutations, product
+from itertools import chain, combinations, permutations, product
 from math import factorial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -14,11 +14,9 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._support.arguments import finite_number, one_of, whole_number
-from bayesbias._support.phrases import percent, signed
 from bayesbias._support.progress import progress
-from bayesbias._support.results import Cited, Result, Section, filled, whole_table
 from bayesbias.checks.summaries import PROB
-from bayesbias.errors import InputError, agreed, listed, many, mark_between
+from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import (
     AnyMetric,
@@ -38,8 +36,9 @@ from bayesbias.metrics.query_words import Lookup
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike, joint_vectors
 from bayesbias.numerics.resampling import ends
+from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Case, Embedding, Twins, find_words
-from bayesbias.vectors.lookup import alike_in_some, lost_lines, warn_lost
+from bayesbias.vectors.lookup import alike_in_some, left_out, missing_words, warn_lost
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -51,13 +50,7 @@ AGREEMENT = ["first", "second", "spearman", "low", "high", "topics", "topics_low
 TOPIC_WORDS = 5000  # words among which random topics are looked for
 TOPIC_ROOM = 8  # words that there must be for each word of the topics
 BY_QUERY = ["embedding", "metric", "query", "value", "distance", "reason"]
-SURE = 0.95
 OFTEN = 0.75  # share of random topics with one order of two embeddings, beyond which it is said: by chance half have it
-CALIBRATION = (
-    "Of two equally biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists "
-    "where both are close to no bias, and in 12 to 16% where they are far from it (nominal 10%)."
-)
-"""Calibration of the probabilities, as simulated."""
 SAME = 1e-5  # relative difference up to which scores are the same: vectors in single precision say no more
 
 
@@ -88,10 +81,12 @@ class Ranking(Result):
     notes
         Words, queries and draws that were left out.
     made
-        What it was made with: ``aggregate``, ``draws``, ``seed``, ``replicates``, ``normalise``, as given.
+        What it was made with: ``aggregate``, ``draws``, ``seed``, ``replicates``, ``normalise``, as given, and
+        ``dimensions`` of each embedding.
     """
 
     picture: ClassVar[str] = "plot_ranking"
+    prob: ClassVar[float] = PROB
 
     scores: pd.DataFrame
     ranks: pd.DataFrame
@@ -100,7 +95,7 @@ class Ranking(Result):
     probabilities: pd.DataFrame
     rank_distribution: pd.DataFrame
     same_order: Mapping[str, float]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     made: Mapping[str, Any]
 
     @property
@@ -108,21 +103,59 @@ class Ranking(Result):
         """Spearman correlations of the columns of ``ranks``."""
         return self.ranks.corr(method="spearman")
 
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return "Embeddings by bias (score: distance from no bias; same order: on random lists)"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        sizes, used = self.made["dimensions"], self.used
+        return {
+            "queries": [name for name in used if not any(name.startswith(f"{whole}: ") for whole in used)],
+            "over queries": self.made["aggregate"],
+            "draws": self.made["draws"],
+            "dimensions": [f"{name} {size}" for name, size in sizes.items()] if len({*sizes.values()}) > 1 else None,
+            "same order by chance": f"{1 / factorial(len(self.ranks)):.0%}" if self.same_order else None,
+        }
+
     def table(self) -> pd.DataFrame:
-        """One row an embedding and metric: ``score``, ``rank``, and the probability of each rank, ``rank 1``, ..."""
+        """One row an embedding and metric, in the metric's order.
+
+        ``score``, ``rank``, ``p_below_next`` (probability that it is less biased than the embedding of the next row of
+        the metric; missing where they tie, and without draws), ``same_order`` (share of random topics that give the
+        metric's order), and the probability of each rank: ``rank 1``, ...
+        """
         both = {"score": self.scores, "rank": self.ranks[self.scores.columns]}
         long = [
             frame.rename_axis("embedding").reset_index().melt("embedding", var_name="metric", value_name=name)
             for name, frame in both.items()
         ]
-        table = long[0].assign(rank=long[1]["rank"])
+        table = long[0].assign(rank=long[1]["rank"]).sort_values(["metric", "rank"], ignore_index=True)
+        chances = self.probabilities.set_index(["metric", "less", "more"])["probability"].to_dict()
+        following = table.groupby("metric")[["embedding", "rank"]].shift(-1)
+        steps = zip(table["metric"], table["embedding"], following["embedding"], strict=True)
+        after = pd.Series([chances.get(step, np.nan) for step in steps], table.index, dtype=float)
+        table["p_below_next"] = after.where(table["rank"] != following["rank"])
+        table["same_order"] = table["metric"].map(self.same_order).astype(float)
         if len(self.rank_distribution):
             shares = self.rank_distribution.pivot_table("probability", ["embedding", "metric"], "rank")
             table = table.join(shares.add_prefix("rank "), on=["embedding", "metric"])
-        ranked = table.sort_values(["metric", "rank"], ignore_index=True)
-        over = f"{self.made['aggregate']} over {listed(self.used)}"
-        ranked.attrs["subject"] = f"distances of metrics from their values without bias, {over}"
-        return ranked
+        return table
+
+    def summary(self) -> pd.DataFrame:
+        """The same without the probabilities of ranks."""
+        table = self.table()[["metric", "embedding", "score", "rank", "p_below_next", "same_order"]]
+        return table.astype({"rank": int}) if (table["rank"] % 1 == 0).all() else table
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The same, ranks with outside rankings, probabilities of each two, correlations of ranks, values by query."""
+        return {
+            "Scores": self.table(),
+            "Ranks": self.ranks.rename_axis("embedding").reset_index(),
+            "Probabilities of pairs": self.probabilities,
+            "Correlations of ranks": self.agreement,
+            "Values by query": self.by_query,
+        }
 
     @property
     def used(self) -> list[str]:
@@ -132,103 +165,11 @@ class Ranking(Result):
         every = table.groupby(names, sort=False)["valued"].all().reset_index()
         return [str(query) for query in every.loc[every["valued"], "query"].unique()]
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """For each metric its order, as far as it is credible (``a < b``: a is less biased); then how metrics agree."""
-        return (*self._orders(), *self._agreed())
-
-    def _agreed(self) -> list[str]:
-        """Sentences on how often random topics give the same order, and how far metrics agree, there and here."""
-        sentences = []
-        if self.same_order:
-            shares = "; ".join(f"{metric} {share:.0%}" for metric, share in self.same_order.items())
-            chance = 1 / factorial(len(self.ranks))
-            sentences.append(
-                "Random topics in place of the attribute words hold no bias. The share of them that gives the same "
-                f"order of the values: {shares}; by chance it is {chance:.0%}."
-            )
-            if often := [metric for metric, share in self.same_order.items() if share > (1 + chance) / 2]:
-                order = agreed(len(often), "That order", "These orders")
-                sentences.append(f"{order} by {listed(often)} may thus come from the vectors, without a bias.")
-        rows = self.agreement[self.agreement["spearman"].notna()].to_dict("records") if len(self.ranks) > 2 else []
-        named = []
-        for row in rows:
-            observed, low, high, there = (signed(row[name], digits=2) for name in ("spearman", "low", "high", "topics"))
-            ends = "" if np.isnan(row["low"]) else f" ({percent(PROB)} interval {low} to {high})"
-            topics = "" if np.isnan(row["topics"]) else f", on random topics {there}"
-            named.append(f"{row['first']} and {row['second']} {observed}{ends}{topics}")
-        if named:
-            sentences.append(f"Spearman's correlations of the ranks: {'; '.join(named)}.")
-            both = [f"{row['first']} and {row['second']}" for row in rows if row["topics_low"] > 0 < row["spearman"]]
-            if both:
-                sentences.append(f"On random topics too these agree, where there is no bias: {listed(both)}.")
-        return sentences
-
-    def _steps(self, metric: str) -> tuple[list[str], list[str]]:
-        """Pairs in the order of a metric: those that are credible, and the others with their probabilities."""
-        rows = self.probabilities[self.probabilities["metric"] == metric]
-        chances, place = rows.set_index(["less", "more"])["probability"], self.ranks[metric].dropna()
-        order = place.sort_values(kind="stable").index.tolist()
-        pairs = [(a, b, chances[a, b]) for a, b in combinations(order, 2) if len(rows) and place[a] < place[b]]
-        return [f"{a} < {b}" for a, b, p in pairs if p >= SURE], [f"{a} < {b} {p:.2f}" for a, b, p in pairs if p < SURE]
-
-    def _credible(self) -> list[str]:
-        """A sentence that names each metric with a credible order, and those without; none without draws."""
-        if self.probabilities.empty:
-            return []
-        mark, known = mark_between(self.ranks.index), {name: self._steps(name)[0] for name in map(str, self.scores)}
-        orders = [f"by {name} {listed(pairs, mark=mark)}" for name, pairs in known.items() if pairs]
-        none = listed([name for name, pairs in known.items() if not pairs])
-        if not orders:
-            return [f"By {none} no order is credible."]
-        return [f"Credible orders, less biased first: {'; '.join(orders)}{f'; by {none} none' if none else ''}."]
-
-    def _orders(self) -> list[str]:
-        mark, drawn = mark_between(self.ranks.index), set(self.probabilities["metric"])
-        sentences = []
-        for metric in map(str, self.scores):
-            place = self.ranks[metric].dropna().sort_values(kind="stable")
-            order = place.index.tolist()
-            if place.nunique() < 2:
-                why = f"{' = '.join(order)}" if order else "no query has a value in every embedding"
-                sentences.append(f"{metric}: {why}, so there is no order.")
-                continue
-            sequence = order[0] + "".join(f" {'<' if place[a] < place[b] else '='} {b}" for a, b in pairwise(order))
-            if metric not in drawn:
-                sentences.append(f"{metric}: {sequence} in its values; without draws nothing says if that is credible.")
-                continue
-            known, doubtful = self._steps(metric)
-            if not doubtful:
-                sentences.append(f"{metric}: {sequence}, each step with probability {SURE:.2f} or more.")
-                continue
-            only = f"only {listed(known, mark=mark)} {agreed(len(known), 'is', 'are')} credible"
-            sentences.append(
-                f"{metric}: {only if known else 'no order is credible'}; probabilities below {SURE:.2f} are "
-                f"{listed(doubtful, mark=mark)}."
-            )
-        return sentences
-
     def sources(self) -> tuple[Any, ...]:
         """The metrics, the queries that were used, and the embeddings."""
         embeddings = self.scores.index.tolist()
         named: dict[str, list[Any]] = {"metric": list(self.scores), "query": self.used, "embedding": embeddings}
         return tuple(Cited(f"{kind} {name}") for kind, names in named.items() for name in names)
-
-    def _question(self) -> str:
-        return "Which embedding is least biased?"
-
-    def findings(self) -> list[str]:
-        """The credible orders of all metrics, then :attr:`sentences`."""
-        return [*self._credible(), *self.sentences]
-
-    def text(self) -> str:
-        return "\n".join([self.ranks.to_string(), *self.sentences, *self.notes])
-
-    def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: ranks with their probabilities, and how far metrics agree."""
-        agreed = [] if self.agreement.empty else [whole_table("Correlations of the ranks", self.agreement)]
-        ranks = Section("Ranks", [whole_table("Scores, ranks, and the probability of each rank", self.table())])
-        return filled((ranks, Section("Do metrics agree?", agreed)))
 
 
 def rank(
@@ -251,8 +192,9 @@ def rank(
     an optimum of 0 and the mean, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as
     missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
     the same for all embeddings, queries and metrics, so that the probabilities speak of other words of the same kind.
-    Near no bias they are drawn towards one half, since draws of a distance from 0 are folded there; the notes say how
-    often one of two equally biased embeddings is called less biased.
+    Near no bias they are drawn towards one half, since draws of a distance from 0 are folded there: of two equally
+    biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists where both are
+    close to no bias, and in 12 to 16% where they are far from it (nominal 10%).
 
     Random topics in place of the attribute words, the same in all embeddings, are no bias. What metrics say of them
     shows what an order of embeddings and the agreement of metrics owe to the vectors alone: cosines are smaller in more
@@ -298,7 +240,7 @@ def rank(
     {'as it is': 2.0, 'debiased': 1.0}
     """
     one_of(aggregate, tuple(AGGREGATES), "aggregate")
-    named, notes = named_queries(queries), dict[str, None]()
+    named, notes = named_queries(queries), dict[Note, None]()
     embeddings = named_embeddings(kvs, every_word(named.values()), case)
     if len(embeddings) < 2:
         raise InputError(f"a ranking needs two embeddings at least, given is {listed(list(embeddings))} alone")
@@ -309,22 +251,21 @@ def rank(
     how = replace(how, without=frozenset(chain.from_iterable(gone.values())))
     if twins == "once":
         how = replace(how, alike=alike_in_some(every_word(named.values()), embeddings.values(), case))
-    lost = dict[str, None]()
-    tables, scores, left = [], {}, defaultdict[tuple[str, str], list[str]](list)
+    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    tables, scores, left = [], {}, defaultdict[str, list[str]](list)
     drawn: dict[str, FloatArray] = {}
     random: dict[str, FloatArray] = {}
     labelled = named_metrics(metrics)
     chosen = {label: (name, untested(options)) for label, name, options in labelled}
-    topics: dict[Lists, Topics | str] = {}
+    topics: dict[Lists, Topics | Note] = {}
     with progress("ranking", len(labelled) * max(draws, 1)) as done:
         for number, (label, (name, options)) in enumerate(chosen.items()):
             ready = _ready(name, options, named, embeddings, how)
-            notes |= dict.fromkeys(
-                f"{q}: {note}." for (q, _), entry in ready.items() for note in entry.found.twin_notes
-            )
-            lost |= dict.fromkeys(
-                f"{line}: {query}" for (query, _), entry in ready.items() for line in lost_lines(entry.found.notes)
-            )
+            for (query, _), entry in ready.items():
+                notes |= dict.fromkeys(entry.found.twin_notes)
+                whole = next(name for name in named if query == name or query.startswith(f"{name}: "))
+                for own in entry.found.entries:
+                    found[whole, own["set"]] = {**own, "list": own["set"], "kind": f"{whole} {own['kind']}"}
             rows = []
             for (query, embedding), entry in ready.items():
                 measured = entry.measure()
@@ -340,13 +281,14 @@ def rank(
             if usable and replicates:
                 random[label] = _on_topics(ready, usable, aggregate, replicates, seed, topics, notes)
             if without := draws * bool(usable) - int(np.isfinite(drawn[label]).all(axis=1).sum()):
-                gone_out = agreed(without, "has no value and was left out", "have no value and were left out")
-                notes[f"{label}: {without:,} of {many(draws, 'draw')} of words {gone_out}."] = None
-    warn_lost(lost, "the notes of the result")
-    notes = {**dict.fromkeys([*lost, *_of_words(gone, tables), *_left_out(left, len(chosen))]), **notes}
-    if any(map(len, drawn.values())):
-        notes[CALIBRATION] = None
-    notes |= dict.fromkeys(_dimensions_notes(embeddings, random))
+                notes |= dict.fromkeys(left_out(without, draws, f"draws of {label}", "no value"))
+    lost = missing_words(found.values())
+    warn_lost(lost, "its notes")
+    sizes = {name: kv.vector_size for name, kv in embeddings.items()}
+    total = sum(table["query"].nunique() for table in tables)
+    valueless = [note for why, own in left.items() for note in left_out(len(own), total, "values", why, own)]
+    first = [*lost, *_of_words(gone, named, tables), *valueless]
+    notes = {**dict.fromkeys(first), **notes, **dict.fromkeys(_of_dimensions(list(sizes.values()), random))}
     frame = pd.DataFrame(scores)
     ranks = ranked(frame, {} if outside is None else outside)
     kept = {label: values[np.isfinite(values).all(axis=1)] for label, values in drawn.items()}
@@ -366,6 +308,7 @@ def rank(
             "seed": seed,
             "replicates": replicates if random else 0,
             "normalise": normalise,
+            "dimensions": sizes,
         },
     )
 
@@ -375,7 +318,7 @@ type Topics = Mapping[tuple[str, ...], list[list[str]]]
 """Attribute list to its words in each replicate."""
 
 
-def _topics(ready: Ready, lists: Lists, replicates: int, seed: int) -> Topics | str:
+def _topics(ready: Ready, lists: Lists, replicates: int, seed: int) -> Topics | Note:
     """Random topics in place of the attribute lists, from words that all embeddings hold; or why there are none.
 
     They are as coherent as the lists and as similar to each other, by mean cosines over the embeddings.
@@ -388,10 +331,8 @@ def _topics(ready: Ready, lists: Lists, replicates: int, seed: int) -> Topics | 
     common = np.array([word for word in next(iter(kvs.values())).index_to_key if word in shared])
     size, rng = sum(map(len, lists)), np.random.default_rng([seed, 1])
     if len(common) < TOPIC_ROOM * size:
-        return (
-            f"The embeddings share {len(common):,} words beside those of the queries, too few for random topics of "
-            f"{size} words: give embeddings with their vocabulary to see what ranks owe to the vectors alone."
-        )
+        few = f"{len(common):,} words beside the lists, fewer than {TOPIC_ROOM * size:,}"
+        return Note("no-value", what="random lists", reason=few)
     if len(common) > TOPIC_WORDS:
         common = common[np.sort(rng.choice(len(common), TOPIC_WORDS, replace=False))]
     vectors = [kv[common.tolist()].astype(float) for kv in kvs.values()]
@@ -418,14 +359,14 @@ def _on_topics(
     aggregate: str,
     replicates: int,
     seed: int,
-    known: dict[Lists, Topics | str],
-    notes: dict[str, None],
+    known: dict[Lists, Topics | Note],
+    notes: dict[Note, None],
 ) -> FloatArray:
     """Scores (replicates, embeddings) with random topics in place of the attribute lists; ``known`` keeps them."""
     names = list(dict.fromkeys(name for _, name in ready))
     lists = _attribute_lists(ready[query, names[0]] for query in queries)
     topics = known[lists] = known.get(lists) or _topics(ready, lists, replicates, seed)
-    if isinstance(topics, str):
+    if isinstance(topics, Note):
         notes[topics] = None
         return np.empty((0, len(names)))
     values = np.empty((min(map(len, topics.values())), len(names), len(queries)))
@@ -495,25 +436,15 @@ def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd
     return ranks
 
 
-def _dimensions_notes(embeddings: Mapping[str, KeyedVectors], random: Mapping[str, FloatArray]) -> list[str]:
-    """A note on embeddings of different sizes, with the metrics that follow the size where there is no bias."""
-    sizes = np.array([kv.vector_size for kv in embeddings.values()])
-    if np.ptp(sizes) == 0:
-        return []
-    more = sizes[:, None] > sizes
-    named = [
-        label
+def _of_dimensions(sizes: Sequence[int], random: Mapping[str, FloatArray]) -> list[Note]:
+    """A note on each metric that follows the dimensions of embeddings where there is no bias."""
+    more = np.array(sizes)[:, None] > np.array(sizes)
+    shares = {
+        label: float((values[:, :, None] < values[:, None, :])[:, more].mean(axis=0).min())
         for label, values in random.items()
-        if len(values) and (values[:, :, None] < values[:, None, :])[:, more].mean(axis=0).min() > OFTEN
-    ]
-    note = f"The embeddings have {' and '.join(map(str, sorted(set(sizes.tolist()))))} dimensions."
-    if not named:
-        return [note]
-    return [
-        f"{note} On more than {percent(OFTEN)} of the random topics, where there is no bias, more dimensions give a "
-        f"smaller score by {listed(named)}: the order by {agreed(len(named), 'this metric', 'these metrics')} may be "
-        "one of dimensions."
-    ]
+        if len(values) and more.any()
+    }
+    return [Note("dimension-bias", metric=label, share=share) for label, share in shares.items() if share > OFTEN]
 
 
 def _only_in_some(
@@ -548,8 +479,8 @@ def _ready(
     return ready
 
 
-def _usable(table: pd.DataFrame, left: dict[tuple[str, str], list[str]]) -> list[str]:
-    """Queries of which every embedding has a value; ``left`` gets the metric for each other query and reason."""
+def _usable(table: pd.DataFrame, left: dict[str, list[str]]) -> list[str]:
+    """Queries of which every embedding has a value; ``left`` gets the metric and query for each reason of others."""
     usable = []
     for query, rows in table.groupby("query", sort=False):
         odd = rows[rows["value"].isna()]
@@ -557,28 +488,23 @@ def _usable(table: pd.DataFrame, left: dict[tuple[str, str], list[str]]) -> list
             usable.append(str(query))
         else:
             first = odd.iloc[0]
-            where = "" if len(odd) == len(rows) else f"no value in {first['embedding']}, because "
-            left[str(query), f"{where}{first['reason']}"].append(str(first["metric"]))
+            where = "" if len(odd) == len(rows) else f"{first['embedding']}: "
+            left[f"{where}{first['reason']}"].append(f"{first['metric']} of {query}")
     return usable
 
 
-def _left_out(left: Mapping[tuple[str, str], list[str]], metrics: int) -> list[str]:
-    """A note on each query that was left out, of some metrics or of all."""
-    return [
-        f"{query} was left out{'' if len(names) == metrics else f' for {listed(names)}'}: {why}."
-        for (query, why), names in left.items()
-    ]
-
-
-def _of_words(gone: Mapping[str, list[str]], tables: Sequence[pd.DataFrame]) -> list[str]:
+def _of_words(
+    gone: Mapping[str, list[str]], queries: Mapping[str, Query], tables: Sequence[pd.DataFrame]
+) -> list[Note]:
     """A note on the words that were left out of each query of which there are values."""
     every = pd.concat(tables)
     valued = every.loc[every["value"].notna(), "query"].unique().tolist()
-    return [
-        f"Words of {name} that only some embeddings hold were left out: {', '.join(words)}."
-        for name, words in gone.items()
-        if words and any(each == name or each.startswith(f"{name}: ") for each in valued)
-    ]
+    notes = []
+    for name, words in gone.items():
+        if any(each == name or each.startswith(f"{name}: ") for each in valued):
+            asked = len({*chain.from_iterable(queries[name].sets.values())})
+            notes += left_out(len(words), asked, f"words of {name}", "missing in some embedding", words)
+    return notes
 
 
 def _drawn(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -13,23 +13,23 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import MOST, as_float, flag, printable, probability, text, whole_number
-from bayesbias._support.phrases import share
+from bayesbias._support.numbers import probability_text
 from bayesbias._support.progress import progress
-from bayesbias._support.results import Result
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
 from bayesbias.contrast import SIMILAR, contrasts
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import refuse_rows, refuse_twice
-from bayesbias.errors import InputError, many, within
+from bayesbias.errors import InputError, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
 from bayesbias.metrics.queries import every_word, word_lists_of
 from bayesbias.models import fit
 from bayesbias.numerics.arrays import FloatArray, row_differences, unit_rows
+from bayesbias.results import Note, Result
 from bayesbias.vectors import Case, Embedding, opened, rows_of
-from bayesbias.vectors.lookup import in_all
+from bayesbias.vectors.lookup import in_all, left_out
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -146,9 +146,19 @@ class MetricStability(Result):
     """
 
     rows: pd.DataFrame
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    prob: float = PROB
 
-    def summary(self, seed: int = 0) -> pd.DataFrame:
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return "Bias measures less their value without bias (standardised: over random pairs)"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        settings = self.rows[list(FACETS)].drop_duplicates()
+        return {"measures": self.rows["metric"].nunique(), "embeddings": len(settings), **_levels_of(settings)}
+
+    def shares(self, seed: int = 0) -> pd.DataFrame:
         """Share of each measure's variance that corpora make up, and agreement of settings on the order of corpora.
 
         Returns
@@ -169,14 +179,31 @@ class MetricStability(Result):
         table = pd.DataFrame(rows, columns=columns)
         return table.sort_values("corpus_share", ascending=False, ignore_index=True, na_position="last")
 
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        settings = len(self.rows[list(FACETS)].drop_duplicates())
-        return [f"{many(self.rows['metric'].nunique(), 'measure')} in {many(settings, 'embedding')}."]
-
     def table(self) -> pd.DataFrame:
         """One row a measure and setting: ``rows``."""
         return self.rows
+
+    def summary(self) -> pd.DataFrame:
+        """The same in one column for settings."""
+        return _labelled(self.rows, ["metric", "subquery", "form", "value", "low", "high"])
+
+
+def _labelled(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Columns that hold a value, after one for settings."""
+    settings = rows[list(FACETS)].itertuples(index=False, name=None)
+    labelled = rows[columns].assign(setting=[Setting(*key).label for key in settings])
+    return labelled[["setting", *columns]].dropna(axis=1, how="all")
+
+
+def _levels_of(settings: pd.DataFrame) -> dict[str, object]:
+    """Corpora, and the number of values of what else embeddings were trained with."""
+    numbers = {_levels(name): settings[name].nunique() for name in FACETS}
+    return numbers | {"corpora": list(dict.fromkeys(settings["corpus"]))}
+
+
+def _levels(name: str, count: int = 2) -> str:
+    """Values of a facet, as they are called after so many."""
+    return name if count == 1 else {"corpus": "corpora", "dims": "dims"}.get(name, f"{name}s")
 
 
 def metric_stability(
@@ -223,7 +250,7 @@ def metric_stability(
     if isinstance(lists, str):
         raise InputError(f"{lists} Give contrast=False to leave it out.")
     rows: list[tuple[object, ...]] = []
-    notes: dict[str, None] = {}
+    notes: dict[Note, None] = {}
     with progress("measuring", len(named)) as done:
         for i, (setting, kv) in enumerate(named.items()):
             table = run_metrics(kv, parsed, metrics, max_missing=1.0, case=case)
@@ -237,14 +264,19 @@ def metric_stability(
                 row = contrasts(post, prob=prob, population=SIMILAR).iloc[0]
                 measured.append(["crossed", None, row["mean"], row["low"], row["high"], None])
                 cosines.append(True)
-                notes |= dict.fromkeys(f"{setting.label}: {fault}." for fault in diagnose(post).faults)
+                notes |= {_in_setting(fault, setting): None for fault in diagnose(post).faults}
             for in_cosines, (metric, part, *figures, reason) in zip(cosines, measured, strict=True):
                 rows.append((*setting, metric, part, "raw", *figures, reason))
                 if in_cosines:
                     scaled = (figure / float(unit[i]) for figure in figures)
                     rows.append((*setting, metric, part, "standardised", *scaled, reason))
             done(i + 1)
-    return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes))
+    return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes), prob)
+
+
+def _in_setting(fault: Note, setting: Setting) -> Note:
+    """A failed check of a fit, with the embedding in which it failed."""
+    return Note(fault.code, **{**fault.numbers, "figure": f"{fault.numbers['figure']} in {setting.label}"})
 
 
 def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
@@ -258,7 +290,7 @@ def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
     except InputError:  # a measure that does not vary has no components
         return missing
     row = components.table().set_index("component").to_dict("index")["corpus"]
-    return float(row["share"]), float(row["share_low"]), float(row["share_high"]), _settings_outweigh(components)
+    return float(row["share"]), float(row["share_low"]), float(row["share_high"]), components.p_settings_outweigh
 
 
 def _mean_tau(part: pd.DataFrame) -> float:
@@ -302,7 +334,15 @@ class DirectBiasStudy(Result):
     draws: FloatArray
     pairs: tuple[tuple[str, str], ...]
     prob: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return "Direct bias: mean |cosine| of words with the direction of pairs (baseline: random pairs)"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        return {"embeddings": len(self.bias), **_levels_of(self.rows), "pairs": len(self.pairs)}
 
     @property
     def settings(self) -> list[Setting]:
@@ -320,20 +360,18 @@ class DirectBiasStudy(Result):
         labels = [setting.label for setting in self.settings]
         return pd.DataFrame(tau, index=labels, columns=labels)
 
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        table = self.rows
-        counts = ", ".join(f"{table[name].nunique()} {name if name == 'dims' else name + 's'}" for name in FACETS[1:])
-        low, high = table["direct_bias"].min(), table["direct_bias"].max()
-        return [
-            f"Direct bias in {len(self.bias)} embeddings ({', '.join(dict.fromkeys(table['corpus']))}; {counts}): "
-            f"{low:.3f} to {high:.3f}, {table['standardised'].min():.2f} to {table['standardised'].max():.2f} times "
-            "the mean |cosine| of random pairs."
-        ]
-
     def table(self) -> pd.DataFrame:
         """One row a setting and word list: ``rows``."""
         return self.rows
+
+    def summary(self) -> pd.DataFrame:
+        """The same in one column for settings, without baselines of other vectors."""
+        return _labelled(self.rows, ["word_list", "direct_bias", "low", "high", "baseline", "standardised"])
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The same, and how far settings agree on words."""
+        agreed = self.rank_agreement().rename_axis("setting").reset_index()
+        return {"Direct bias by setting": self.rows, "Kendall's tau of settings": agreed}
 
     def drawn_from(self) -> tuple[Any, dict[str, Any]]:
         """Direct bias with its intervals by what settings vary in, a panel for each list of words."""
@@ -424,12 +462,10 @@ def direct_bias_study(
     table = pd.DataFrame(rows, columns=STUDY_COLUMNS)
     outside = (table["direct_bias"] < table["low"]) | (table["direct_bias"] > table["high"])
     if outside.any():
-        notes.append(
-            f"In {int(outside.sum())} of {many(len(table), 'row')} the direct bias lies outside its interval: the "
-            "direction of the pairs is weak there, and direct bias too small."
-        )
+        known = {"count": int(outside.sum()), "what": "rows outside intervals", "total": len(table), "of": "in all"}
+        notes.append(Note("weak-basis", measure="direct bias", basis="direction", **known))
     if len({setting.corpus for setting in named}) > 1 and len({setting.seed for setting in named}) == 1:
-        notes.append("There is one seed: corpus differences are confounded with training noise.")
+        notes.append(Note("few-levels", count=1, factor="seed"))
     index = pd.MultiIndex.from_tuples(named, names=list(FACETS))
     return DirectBiasStudy(
         rows=table,
@@ -472,8 +508,8 @@ def _along(products: FloatArray, gram: FloatArray, counts: NDArray[np.number]) -
 
 def _common(
     lists: dict[str, list[str]], pairs: list[tuple[str, str]], kvs: list[KeyedVectors]
-) -> tuple[dict[str, list[str]], list[tuple[str, str]], list[str]]:
-    """The words and pairs that all embeddings hold, and sentences on the others."""
+) -> tuple[dict[str, list[str]], list[tuple[str, str]], list[Note]]:
+    """The words and pairs that all embeddings hold, and notes on the others."""
     kept_pairs, notes = in_all(pairs, kvs, "pairs")
     kept_lists = {}
     for name, words in lists.items():
@@ -501,11 +537,42 @@ class SettingComponents(Result):
     """
 
     picture: ClassVar[str] = "plot_components"
+    prob: ClassVar[float] = PROB
 
     posterior: xr.DataTree
     components: Components
     sizes: dict[str, int]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def p_settings_outweigh(self) -> float:
+        """Posterior probability that settings outweigh corpora; NaN where not both vary.
+
+        Settings are algorithm and dimensions. Either side is a sum of squares over the observed levels, with what it
+        adds from list to list of words; what settings add from corpus to corpus is on neither.
+        """
+        # the seed's component, or without seeds what is left over, is the chance of training
+        known = [set(facets) for facets in (self.components if "seed" in self.sizes else self.components[:-1])]
+        settings = [bool(facets & {"algorithm", "dims"}) and not facets & {"corpus", "seed"} for facets in known]
+        corpora = [facets - {"word_list"} == {"corpus"} for facets in known]
+        if not any(settings) or not any(corpora):
+            return float("nan")
+        # the variance that components add to the given numbers, up to a common factor
+        constant = self.posterior["constant_data"]
+        weight = (constant["freedom"] * constant["shared_by"]).to_numpy()
+        squares = flat_draws(self.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight
+        of_settings, of_corpora = np.array([settings, corpora], dtype=float) @ squares[:, : len(known)].T
+        return float((of_settings > of_corpora).mean())
+
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return "Components of a measure over settings: share of the variance between these levels, sd"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        share = self.p_settings_outweigh
+        outweigh = None if np.isnan(share) else probability_text(share)
+        return {**self.sizes, "intervals": f"{self.prob:.0%}", "P(settings outweigh corpora)": outweigh}
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """Each component's standard deviation and its share of the variance.
@@ -515,39 +582,10 @@ class SettingComponents(Result):
         """
         return component_table(self.posterior, probability(prob, "prob"), finite_population=True)
 
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        table = self.table().sort_values("share", ascending=False).head(3)
-        shares = ", ".join(f"{row.component} {row.share:.0%}" for row in table.itertuples())
-        parts = [f"Largest shares of the variance between the observed levels: {shares}."]
-        outweigh = _settings_outweigh(self)
-        return (
-            parts
-            if np.isnan(outweigh)
-            else [*parts, f"That settings outweigh corpora has probability {share(outweigh)}."]
-        )
-
-
-def _settings_outweigh(components: SettingComponents) -> float:
-    """Posterior probability that settings outweigh corpora; NaN where not both vary.
-
-    Settings are algorithm and dimensions. Either side is a sum of squares over the observed levels, with what it adds
-    from list to list of words; what settings add from corpus to corpus is on neither.
-    """
-    # the seed's component, or without seeds what is left over, is the chance of training
-    known = [
-        set(facets) for facets in (components.components if "seed" in components.sizes else components.components[:-1])
-    ]
-    settings = [bool(facets & {"algorithm", "dims"}) and not facets & {"corpus", "seed"} for facets in known]
-    corpora = [facets - {"word_list"} == {"corpus"} for facets in known]
-    if not any(settings) or not any(corpora):
-        return float("nan")
-    # the variance that components add to the given numbers, up to a common factor
-    constant = components.posterior["constant_data"]
-    weight = (constant["freedom"] * constant["shared_by"]).to_numpy()
-    squares = flat_draws(components.posterior["posterior/finite_population_sd"].to_numpy()) ** 2 * weight
-    of_settings, of_corpora = (squares[:, : len(known)] @ np.array(side, dtype=float) for side in (settings, corpora))
-    return float((of_settings > of_corpora).mean())
+    def summary(self) -> pd.DataFrame:
+        """The same of the levels at hand, the largest share first."""
+        columns = ["component", "share", "share_low", "share_high", "sd", "low", "high"]
+        return self.table().sort_values("share", ascending=False, ignore_index=True)[columns]
 
 
 def setting_components(
@@ -578,7 +616,7 @@ def setting_components(
     Returns
     -------
     SettingComponents
-        Posteriors of the components; ``text()`` says how probable it is that settings outweigh corpora.
+        Posteriors of the components, and how probable it is that settings outweigh corpora.
 
     Examples
     --------
@@ -602,8 +640,8 @@ def setting_components(
     return SettingComponents(tree, layout.components, sizes, (*notes, *faults))
 
 
-def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[str]]:
-    """Facets that vary, the numbers as an array with one axis a facet, and sentences on what they leave open."""
+def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[Note]]:
+    """Facets that vary, the numbers as an array with one axis a facet, and notes on what they leave open."""
     if not isinstance(table, pd.DataFrame) or value not in table.columns:
         given = ", ".join(map(str, table.columns)) if isinstance(table, pd.DataFrame) else type(table).__name__
         raise InputError(f"there is no column {value!r}, given is {given}: give a table of settings and its column")
@@ -632,10 +670,11 @@ def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatA
         raise InputError(f"two rows have one setting, {twice}: give one row a setting")
     y = np.full([len(level) for level in levels], np.nan)
     y[codes] = np.log(numbers) if log else numbers
-    few = [f"{len(known[name])} of {name}" for name in facets if len(known[name]) < FEW and name != "word_list"]
-    notes = [f"There are {', '.join(few)}: what further ones would do rests on the prior too."] if few else []
+    few = {name: len(known[name]) for name in facets if len(known[name]) < FEW and name != "word_list"}
     if "seed" not in facets and "corpus" in facets:
-        notes.append("There is one seed: what settings add from corpus to corpus is not distinguished from chance.")
-    if gaps := int(np.isnan(y).sum()):
-        notes.append(f"{gaps} of {y.size} settings are missing.")
+        few["seed"] = 1
+    notes = [Note("few-levels", count=count, factor=_levels(name, count)) for name, count in few.items()]
+    every = product(*(map(str, known[name]) for name in facets))
+    gaps = [" ".join(setting) for setting, gap in zip(every, np.isnan(y).ravel(), strict=True) if gap]
+    notes += left_out(len(gaps), y.size, "settings", "no value", gaps)
     return facets, y, notes

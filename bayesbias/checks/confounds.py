@@ -6,26 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from bayesbias._support.arguments import mapping
-from bayesbias._support.phrases import MINUS, signed
-from bayesbias._support.results import Result, Section, whole_table
 from bayesbias.checks.summaries import PROB, cluster_interval_of
 from bayesbias.distances.adjustment import FEWEST, control_slope, vocabulary_curve
 from bayesbias.distances.covariances import MOST_PROTECTED
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
-from bayesbias.errors import InputError, agreed, listed, many, within
+from bayesbias.errors import InputError, agreed, many, within
 from bayesbias.models.tree import Fit, read_distances
 from bayesbias.models.weights import association_rows, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.related import list_correlations
+from bayesbias.results import Note, Result
+from bayesbias.vectors.lookup import left_out
 from bayesbias.words import OTHER, OWN, STEREOTYPES, counterparts
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ MOST_R2 = 0.1
 MOST_SHARE = 0.5
 """A slope matters if it explains more than the former of the variance of distances, or if it is known (beyond two
 standard errors) and predicts a difference of more than the latter of the contrast's cluster standard error."""
-MOST_ROWS = 0.1  # share of a contrast's rows that are called into question beyond which that is said
-MOST_NAMED = 3  # words that are named of those which are called into question
+MOST_ROWS = 0.1  # share of a contrast's rows that are called into question beyond which a note says so
 FEWEST_EMBEDDINGS = 2
 BIN = 0.5  # width of the bins in which distributions are compared, in standard deviations of the values
 FAMILY = 0.5
@@ -255,12 +254,14 @@ class Balance(Result):
         largest difference of the lists' mean values), ``slope`` (mean over embeddings), ``expected_sd`` and
         ``distance_sd`` (standard deviation over embeddings of what the slope gives, and of the contrast), ``warning``.
         Empty for one embedding.
-    notes
-        What is to be read with the numbers.
+    limits
+        Notes on words without a value, and on what could not be looked at; ``notes`` has :attr:`warnings` too.
     measured
         ``word_list`` and ``embedding``, their names where the table knows them; of several embeddings what they have in
         common.
     """
+
+    prob: ClassVar[float] = PROB
 
     attribute: str
     unit: str
@@ -272,7 +273,7 @@ class Balance(Result):
     rows: pd.DataFrame
     families: pd.DataFrame
     spreads: pd.DataFrame
-    notes: tuple[str, ...]
+    limits: tuple[Note, ...]
     measured: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -281,156 +282,69 @@ class Balance(Result):
         return [str(name) for name in self.lists["embedding"].unique()] if "embedding" in self.lists else []
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """A sentence for each contrast, or difference between embeddings, that may be one of the attribute, and one on
+    def warnings(self) -> tuple[Note, ...]:
+        """A note for each contrast, or difference between embeddings, that may be one of the attribute, and one on
         single words of one embedding, whose rows of associated - different are associations.
         """
-        return tuple(f"{each} {self._advice()}" for each in self._warned(raw=False))
-
-    def _warned(self, raw: bool) -> list[str]:
-        return self._of_spreads() if self.embeddings else [*self._of_contrasts(), *self._of_rows(raw)]
-
-    def _advice(self) -> str:
-        adjust = f"adjust={self.attribute!r}"
-        return f"Read the result with {adjust} too." if self.embeddings else f"Read fit(table, {adjust}) too."
-
-    def _of_contrasts(self) -> list[str]:
-        """Contrasts whose lists differ in an attribute that matters."""
-        along = f"a {self.unit}, along a curve over the vocabulary" if self._by_vocabulary else ""
-        return [
-            f"{_said(row['contrast'])}: the lists differ by {signed(row['difference'], '+', 2)} "
-            f"{self.unit} in {self.attribute}, which alone predicts a difference of {signed(row['expected'], '+')} in "
-            f"distance{f' ({signed(row["expected"] / row["difference"], "+")} {along})' if along else ''}."
-            for row in self.contrasts[self.contrasts["warning"]].to_dict("records")
+        table, name = self.table(), self.attribute
+        expected, distance = ("expected_sd", "distance_sd") if self.embeddings else ("expected", "distance")
+        notes = [
+            Note("frequency", attribute=name, contrast=row["contrast"], expected=row[expected], distance=row[distance])
+            for row in table[table["warning"].astype(bool)].to_dict("records")
         ]
+        called, rows = {note.numbers["contrast"] for note in notes}, self.rows[:0] if self.embeddings else self.rows
+        for contrast, part in rows.groupby("contrast", sort=False):
+            behind = contrast == f"{OWN} - {OTHER}" and (self.lists["kind"] == "stereotype").sum() > 1
+            if contrast not in called and not behind and part["warning"].mean() > MOST_ROWS:
+                named = part.loc[part["warning"], "protected_word"].tolist()
+                numbers = {"contrast": contrast, "count": len(named), "words": len(part), "named": named}
+                notes.append(Note("frequency-words", attribute=name, **numbers))
+        return tuple(notes)
 
     @property
-    def _by_vocabulary(self) -> bool:
-        """True where distances are predicted by curves over the vocabulary, not by the slope of control words."""
-        return "vocabulary" in self.slopes["where"].tolist()
+    def notes(self) -> tuple[Note, ...]:
+        """Warnings, and what limits the tables."""
+        return (*self.warnings, *self.limits)
 
-    def _of_rows(self, raw: bool) -> list[str]:
-        """Rows of single words that are called into question, where the whole contrast is not.
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        what = f"sd of {COSINE}" if self.embeddings else COSINE
+        return f"{self.attribute} ({self.unit}) of lists, predicted {what}"
 
-        ``raw``: also the differences of words behind associations, from which much of what lists share cancels.
-        """
-        called = set(self.contrasts.loc[self.contrasts["warning"], "contrast"])
-        moved = self.rows.groupby("contrast", sort=False)["warning"].mean()
-        stereotypes = self.lists.loc[self.lists["kind"] == "stereotype", "list"].tolist()
-        parts = []
-        for name, rows in self.rows.groupby("contrast", sort=False):
-            behind = name == f"{OWN} - {OTHER}" and len(stereotypes) > 1
-            if name in called or moved[name] <= MOST_ROWS or (behind and not raw):
-                continue
-            row = "the association" if name == ASSOCIATION else str(name).replace(" - ", MINUS)
-            kept = ""
-            if behind:
-                row = f"the raw difference {row}"
-                few = "and associations are not affected" if not moved.get(ASSOCIATION, 1.0) else "is not affected"
-                kept = f"; the whole list {few}" if moved.get(ASSOCIATION, 1.0) <= MOST_ROWS else ""
-            ends = f"{signed(rows['expected'].min(), '+')} and {signed(rows['expected'].max(), '+')}"
-            control = str(name).removeprefix(f"{OWN} - ")
-            others = stereotypes if name == ASSOCIATION or control == OTHER else [control]
-            words = rows.loc[rows["warning"], "protected_word"].tolist()
-            parts.append(
-                f"For {len(words)} of {many(len(rows), 'word')} ({listed(words, MOST_NAMED)}) {self.attribute} alone "
-                f"would move {row} by more than half a standard error (between {ends} over all words)"
-                f"{self._farthest(stereotypes, others)}{kept}."
-            )
-        return [" ".join(parts)] if parts else []
-
-    def _farthest(self, stereotypes: list[str], others: list[str]) -> str:
-        """The stereotype list and the other list that differ most; empty where that is not known."""
-        two, pairs = self.pairs[["first", "second"]], self.pairs.dropna(subset=["difference"])
-        pairs = pairs[(two.isin([*stereotypes, *others]).all(axis=1) & two.isin(others).any(axis=1)).loc[pairs.index]]
-        if pairs.empty:
-            return ""
-        row = pairs.iloc[pairs["difference"].abs().argmax()]
-        lists = f"{row['first']} and {row['second']}"
-        return f"; of the lists, those of {lists} differ most, by {abs(row['difference']):.2f} {self.unit}"
-
-    def _of_spreads(self) -> list[str]:
-        """Contrasts whose variation over embeddings may be that of the attribute."""
-        return [
-            f"{_said(row['contrast'])}: the lists differ by "
-            f"{signed(row['difference_low'], '+')} to {signed(row['difference_high'], '+')} {self.unit} in "
-            f"{self.attribute}, which alone predicts contrasts that vary over embeddings with a standard deviation of "
-            f"{signed(row['expected_sd'])}; they vary with {signed(row['distance_sd'])}."
-            for row in self.spreads[self.spreads["warning"]].to_dict("records")
-        ]
-
-    @property
-    def sentence(self) -> str:
-        """The finding in words."""
-        none = "No contrast is called into question by it, nor its rows."
-        if self.embeddings:
-            start = f"By {self.attribute}, over {len(self.embeddings)} embeddings."
-            none = "No difference between embeddings is called into question by it."
-        elif self.slopes.empty:
-            start = f"How distances depend on {self.attribute} is not known: there are no control words and no vectors."
-        else:
-            row = self.slopes.iloc[-1]  # the vocabulary's where it is known, as predictions are
-            start = (
-                f"By {self.attribute} ({self.source}): a difference of 1 {self.unit} goes with "
-                f"{signed(row['slope'], '+')} in distance among {many(row['words'], 'word')} ({row['where']}), which "
-                f"explains {100 * row['r2']:.0f}% of its variance."
-            )
-        warned = self._warned(raw=True)
-        return " ".join([start, *warned, self._advice() if warned else none])
-
-    def findings(self) -> list[str]:
-        return [self.sentence]
-
-    def text(self) -> str:
-        tables = [self.lists.round(2), self.contrasts.round(3), self.pairs.round(3)]
-        blocks = [self.spreads.round(4)] if self.embeddings else tables
-        return "\n\n".join([self.sentence, *self.notes, *(table.to_string(index=False) for table in blocks)])
-
-    def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: lists, slopes, contrasts and pairs of lists, and how contrasts vary."""
-        tables = {
-            f"Words of each list by {self.attribute}": self.lists,
-            f"Change of distance with {self.attribute}": self.slopes,
-            "Lists of each contrast": self.contrasts,
-            "Each two lists": self.pairs,
-            "Contrasts over embeddings": self.spreads,
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured; the slope is the vocabulary's where it is known, as predictions are."""
+        slope: dict[Any, Any] = {} if self.embeddings or self.slopes.empty else self.slopes.iloc[-1].to_dict()
+        return {
+            "words": self.measured.get("word_list"),
+            "embedding": self.measured.get("embedding"),
+            "embeddings": len(self.embeddings) or None,
+            self.attribute: self.source,
+            f"slope per {self.unit}": slope.get("slope"),
+            "R2": slope.get("r2"),
+            f"words of {slope.get('where')}": slope.get("words"),
         }
-        captioned = [
-            (caption, table) for caption, table in tables.items() if table is not self.spreads or self.embeddings
-        ]
-        return (Section("Balance", [whole_table(caption, table) for caption, table in captioned]),)
 
     def table(self) -> pd.DataFrame:
         """The lists of each contrast, ``contrasts``; of several embeddings how contrasts vary, ``spreads``."""
-        table = (self.spreads if self.embeddings else self.contrasts).copy()
-        unit = self.unit if self.unit == "zipf" else f"the unit of {self.attribute}"
-        meanings = {
-            "difference": f"difference: of the lists' mean {self.attribute}, in {unit}",
-            "difference_low": f"smallest and largest difference: of the lists' mean {self.attribute}, in {unit}",
-            "overlap": f"overlap: common share of their distributions of {self.attribute}",
-            "expected": f"expected: difference in distance that {self.attribute} alone predicts, in {COSINE}",
-            "distance": f"distance: the contrast itself, in {COSINE}",
-            "expected_sd": f"expected sd: of contrasts over embeddings, that {self.attribute} alone predicts",
-            "distance_sd": "distance sd: of the contrasts themselves",
+        return self.spreads if self.embeddings else self.contrasts
+
+    def summary(self) -> pd.DataFrame:
+        """The same, of several embeddings without the slope."""
+        ends = {"difference_low": "difference from", "difference_high": "to"}
+        return self.table().drop(columns="slope", errors="ignore").rename(columns=ends)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All tables that have rows."""
+        tables = {
+            f"Contrasts by {self.attribute}": self.table(),
+            f"Lists by {self.attribute}": self.lists,
+            f"Slope of distance on {self.attribute}": self.slopes,
+            "Contrasts of each embedding" if self.embeddings else "": self.contrasts,
+            f"Each two lists by {self.attribute}": self.pairs,
+            f"Protected words by {self.attribute}": self.rows,
+            "Families of protected words": self.families,
         }
-        over = f" in {many(len(self.embeddings), 'embedding')}" if self.embeddings else ""
-        table.attrs = {
-            "subject": f"{self.attribute} of the words of contrasts{over}",
-            "measured": self.measured,
-            "sign": "; ".join(said for name, said in meanings.items() if name in table),
-        }
-        return table
-
-    def brief(self) -> pd.DataFrame:
-        """The table with *yes* and *no* for its warnings, and names for ends that are no interval."""
-        ends = {"difference_low": "smallest difference", "difference_high": "largest difference"}
-        table = self.table().rename(columns=ends)
-        return table.assign(warning=np.where(table["warning"].astype(bool), "yes", "no"))
-
-
-def _said(contrast: str) -> str:
-    """A contrast at the beginning of a sentence."""
-    return contrast.capitalize().replace(" - ", MINUS)
+        return {caption: table for caption, table in tables.items() if caption and len(table)}
 
 
 def balance(
@@ -459,14 +373,14 @@ def balance(
     Returns
     -------
     Balance
-        Tables of lists, slopes and contrasts; ``sentence`` and ``warnings``. A contrast is warned about where its lists
+        Tables of lists, slopes and contrasts, and ``warnings``. A contrast is warned about where its lists
         differ by more than .5 zipf (half a standard deviation of another attribute) and the slope matters: it explains
         more than 10% of the variance of distances (that of control words, where there are such), or predicts a
         difference of more than half the standard error of the contrast (that of the cluster interval). A row of a
-        single word is called into question where the attribute predicts more than half of its standard error, and that
-        is said where it is so for more than a tenth of them.
+        single word is called into question where the attribute predicts more than half of its standard error, and there
+        is a warning where it is so for more than a tenth of them.
 
-        Sentences and warnings on several embeddings are on the differences between them. A contrast is warned about
+        Warnings on several embeddings are on the differences between them. A contrast is warned about
         where the standard deviation over embeddings of what the mean slope predicts is more than half that of the
         contrast, and the slope is beyond two standard errors in most embeddings.
 
@@ -514,7 +428,7 @@ def _over_embeddings(
         source=", ".join(dict.fromkeys(one.source for one in balances.values())),
         spreads=spreads,
         measured=_shared([one.measured for one in balances.values()]),
-        notes=(*(f"{name}: {note}" for name, one in balances.items() for note in one.notes), *lacking),
+        limits=tuple(dict.fromkeys([*(note for one in balances.values() for note in one.limits), *lacking])),
     )
 
 
@@ -530,20 +444,21 @@ def _stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return every[["embedding", *every.columns.drop("embedding")]]
 
 
-def _spreads(contrasts: pd.DataFrame, slopes: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[str]]:
+def _spreads(contrasts: pd.DataFrame, slopes: pd.DataFrame, count: int) -> tuple[pd.DataFrame, list[Note]]:
     """Spread of contrasts over ``count`` embeddings, its part predicted by slopes, and contrasts that some lack."""
     last = slopes.groupby("embedding", sort=False).tail(1).astype(dict.fromkeys(("slope", "se", "r2"), float))
     slope = float(last["slope"].mean())
     matters = len(last) > 0 and ((last["slope"].abs() > 2 * last["se"]) | (last["r2"] > MOST_R2)).mean() > 1 / 2
-    rows, notes = [], []
+    rows, every, lacking = [], list(contrasts["contrast"].unique()), []
     for contrast, part in contrasts.groupby("contrast", sort=False):
         if len(part) < count or part["difference"].isna().any():
-            notes.append(f"Not every embedding has the contrast {contrast} with known values.")
+            lacking.append(str(contrast))
             continue
         expected, distance = abs(slope) * part["difference"].std(ddof=1), part["distance"].std(ddof=1)
         warning = bool(matters and expected > MOST_SHARE * distance)
         ends = part["difference"].min(), part["difference"].max()
         rows.append((contrast, *ends, slope, expected, distance, warning))
+    notes = left_out(len(lacking), len(every), "contrasts", "missing in some embedding", lacking)
     return pd.DataFrame(rows, columns=SPREADS), notes
 
 
@@ -579,28 +494,20 @@ def _balance(
         rows=judged,
         families=families,
         spreads=pd.DataFrame(columns=SPREADS),
-        notes=(*notes, *_notes(values.name, lists, families, by_list)),
+        limits=(*notes, *_limits(values.name, lists, by_list)),
         measured=distances.measured,
     )
 
 
-def _notes(attribute: str, lists: pd.DataFrame, families: pd.DataFrame, means: _ListMeans) -> list[str]:
-    """Notes on words without a value, on words that are nearly one, and on what was left out for its size."""
-    notes = []
-    unknown = [row["list"] for row in lists.to_dict("records") if row["known"] < row["words"] / 2]
-    if unknown:
-        notes.append(f"Less than half of the words have a known {attribute} in: {', '.join(unknown)}.")
-    if len(families):
-        named = "; ".join(f"{row['words']} (effective {row['effective']:.1f})" for row in families.to_dict("records"))
-        notes.append(
-            f"Protected words whose associations are strongly correlated: {named}. They count fully in the mean over "
-            "these protected words: keep one of each where that is not meant."
-        )
-    if len(means.words) > MOST_JUDGED and len(means.stereotypes) > 1:
-        notes.append(f"Associations of words were not judged: there are more than {MOST_JUDGED:,} protected words.")
-    if len(means.words) > MOST_PROTECTED:
-        notes.append(f"Families were not looked for: there are more than {MOST_PROTECTED:,} protected words.")
-    return notes
+def _limits(attribute: str, lists: pd.DataFrame, means: _ListMeans) -> list[Note]:
+    """Notes on lists most of whose words have no value, and on what was left out for its size."""
+    few = lists[lists["known"] < lists["words"] / 2]
+    words = int(few["words"].sum())
+    notes = left_out(words - int(few["known"].sum()), words, "words of lists", f"no {attribute}", map(str, few["list"]))
+    size, stereotypes = len(means.words), len(means.stereotypes)
+    sizes = {"predicted associations": MOST_JUDGED if stereotypes > 1 else size, "families of words": MOST_PROTECTED}
+    reasons = {what: f"more than {most:,} protected words" for what, most in sizes.items() if size > most}
+    return [*notes, *(Note("no-value", what=what, reason=reason) for what, reason in reasons.items())]
 
 
 def _word_families(related: Relatedness | None, words: list[str]) -> pd.DataFrame:
@@ -651,13 +558,13 @@ def _lists(table: pd.DataFrame, values: WordValues) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=LISTS)
 
 
-def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None) -> tuple[pd.DataFrame, list[str]]:
+def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None) -> tuple[pd.DataFrame, list[Note]]:
     """Slopes among control words and over the vocabulary's sample, and why one is missing."""
-    rows, notes = [], []
+    rows, notes = [], list[Note]()
     try:
         slope = control_slope(table, values)
     except InputError as error:
-        notes.append(f"No slope among control words: {error}.")
+        notes.append(Note("no-value", what="slope among control words", reason=str(error)))
     else:
         rows.append(("controls", slope.value, slope.se, slope.r2, slope.words))
     if related is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,14 @@ import xarray as xr
 from scipy.special import stdtr
 
 from bayesbias._support.arguments import probability, several
-from bayesbias._support.results import Result
 from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.dataframe import coverage_of
 from bayesbias.distances.list_coverage import FEWEST_PROTECTED
-from bayesbias.errors import InputError, agreed, listed, many
-from bayesbias.models.families import family_of
-from bayesbias.models.fits import MORE_DRAWS, engine_of, made_independently
+from bayesbias.errors import InputError
+from bayesbias.estimates import PROB
+from bayesbias.models.families import family_of, unrelated_notes
+from bayesbias.models.fits import made_independently
 from bayesbias.models.groups import predictive_generator
 from bayesbias.models.related import kernels_of
 from bayesbias.models.spec import log_priors
@@ -28,6 +28,7 @@ from bayesbias.models.template_variation import template_notes
 from bayesbias.models.tree import Draws, Fit, read_distances
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.related import MIDDLES
+from bayesbias.results import Note, Result
 from bayesbias.words import controls_of
 
 
@@ -216,13 +217,15 @@ class Verdict(Result):
     divergences, pareto_k, importance_ess, grid_mass_outside
         Divergent transitions, Pareto k of importance weights and their effective number of points, posterior mass
         outside the grid; None where the engine has no such thing.
-    faults
-        Why the fit should not be read; empty if it can be.
+    prior_width
+        Relative change of an interval's width if the priors of the scales counted twice; None where it is not known.
     notes
-        What about the data limits what the fit can say.
-    caution
-        What belongs to every answer of the fit's model, such as that it takes different words for unrelated.
+        Why the fit should not be read, ``unreliable``, and what about the data limits what it can say.
+    balance
+        The :class:`Balance` of frequencies; None where they are not known.
     """
+
+    prob: ClassVar[float] = PROB
 
     engine: str
     chains: int
@@ -234,52 +237,50 @@ class Verdict(Result):
     pareto_k: float | None
     importance_ess: float | None
     grid_mass_outside: float | None
-    faults: tuple[str, ...]
-    notes: tuple[str, ...]
+    prior_width: float | None
+    notes: tuple[Note, ...]
     balance: Balance | None = None
-    caution: str = ""
+
+    @property
+    def faults(self) -> tuple[Note, ...]:
+        """Why the fit should not be read; empty if it can be."""
+        return tuple(note for note in self.notes if note.code == "unreliable")
 
     @property
     def ok(self) -> bool:
         """True if the fit passes its checks."""
         return not self.faults
 
-    def numbers(self) -> dict[str, str]:
-        """The figures by name, as they are shown."""
-        draws = f"{self.draws}, independent" if self.independent else f"{self.draws} in {self.chains} chains"
-        figures = {
-            "largest R-hat": (self.r_hat, ".3f"),
-            "smallest ESS": (None if self.independent else self.ess, ".0f"),
-            "divergences": (self.divergences, "d"),
-            "Pareto k": (self.pareto_k, ".2f"),
-            "importance ESS": (self.importance_ess, ".0f"),
-            "posterior mass outside the grid": (self.grid_mass_outside, ".0e"),
-        }
-        texts = {name: format(value, form) for name, (value, form) in figures.items() if value is not None}
-        return {"engine": self.engine, "draws": draws, **texts}
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return f"Checks of the draws: {'passed' if self.ok else 'failed'}"
 
-    def headline(self) -> str:
-        """Sentence that says that the fit passes its checks, or why it does not."""
-        return headline_of(self)
-
-    def findings(self) -> list[str]:
-        return [self.headline()]
-
-    def text(self) -> str:
-        figures = ", ".join(f"{name} {value}" for name, value in self.numbers().items())
-        return " ".join([f"{self.headline()} ({figures})", *self.notes])
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        return {"engine": self.engine, "draws": "independent" if self.independent else f"in {self.chains} chains"}
 
     def table(self) -> pd.DataFrame:
-        """The figures: ``figure``, ``value``."""
-        return pd.DataFrame(list(self.numbers().items()), columns=["figure", "value"])
+        """Two rows, of the fit and of the ``limit`` of each figure beyond which a fit should not be read.
 
+        Columns ``of`` and those of ``draws``, ``r_hat``, ``ess``, ``divergences``, ``pareto_k``, ``importance_ess``,
+        ``grid_mass_outside`` and ``prior_width`` that are known.
+        """
+        limits = {
+            "draws": (self.draws, np.nan),
+            "r_hat": (self.r_hat, MAX_R_HAT),
+            "ess": (self.ess, MIN_ESS),
+            "divergences": (self.divergences, 0),
+            "pareto_k": (self.pareto_k, MAX_PARETO_K),
+            "importance_ess": (self.importance_ess, MIN_ESS),
+            "grid_mass_outside": (self.grid_mass_outside, MAX_GRID_MASS_OUTSIDE),
+            "prior_width": (self.prior_width, np.nan),
+        }
+        known = {name: both for name, both in limits.items() if both[0] is not None}
+        return pd.DataFrame({"of": ["fit", "limit"]} | known)
 
-def headline_of(verdict: Verdict, see: str = "") -> str:
-    """Sentence that says that a fit passes its checks, or why it does not; ``see``: where its limits stand."""
-    if verdict.ok:
-        limits = f", with limits{f': see {see}' if see else ''}" if verdict.notes else ""
-        return f"This fit passes its checks{limits}. {verdict.caution}".rstrip()
-    return f"This fit should not be read: {'; '.join(verdict.faults)}."
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The figures, and the balance of frequencies."""
+        return {"Draws": self.table()} | ({} if self.balance is None else self.balance.tables())
 
 
 def diagnose(post: xr.DataTree) -> Verdict:
@@ -293,8 +294,9 @@ def diagnose(post: xr.DataTree) -> Verdict:
     Returns
     -------
     Verdict
-        A fault is an R-hat above 1.01, an effective sample size below 400, a divergence, a Pareto k above 0.7,
-        posterior mass above .001 outside the grid, or a parameter that holds NaN or does not vary.
+        ``ok``, the figures, and notes. A fault is an R-hat above 1.01, an effective sample size below 400, a
+        divergence, a Pareto k above 0.7, posterior mass above .001 outside the grid, or a parameter that holds NaN or
+        does not vary.
 
     References
     ----------
@@ -308,8 +310,8 @@ def diagnose(post: xr.DataTree) -> Verdict:
     >>> verdict = bb.diagnose(post)
     >>> verdict.ok
     True
-    >>> verdict.headline()
-    'This fit passes its checks, with limits.'
+    >>> verdict.table().columns.tolist()
+    ['of', 'draws', 'ess', 'grid_mass_outside']
     """
     result = Fit.read(post)
     if "verdict" not in result.kept:
@@ -332,22 +334,16 @@ def _verdict(result: Fit) -> Verdict:
     importance_ess = float(stats["importance_ess"]) if "importance_ess" in stats else None
     ess = ess if importance_ess is None else min(ess, importance_ess)
     figure = None if np.isnan(ess) else ess
-    engine = engine_of(result)
-    remedy = MORE_DRAWS if engine is None or importance_ess != ess else engine.remedy
     outside = float(result.tree.attrs["grid_mass_outside"]) if "grid_mass_outside" in result.tree.attrs else None
     balance, distances = known_balance(result), result.tree["observed_data/distance"].to_numpy()
-    faults = list(judged(r_hat, figure, divergences, pareto_k, outside, remedy))
+    faults = list(judged(r_hat, figure, divergences, pareto_k, outside))
     if broken:
-        faults.append(f"{', '.join(broken)} holds draws that are not finite or do not vary")
+        faults.append(Note("unreliable", figure="draws missing or constant:", value=broken, limit=0))
     if np.isnan(ess):
-        faults.append(
-            f"{many(chains * draws, 'draw')} {agreed(chains * draws, 'is', 'are')} too few to judge convergence by"
-        )
-    if (beyond := int((np.abs(distances) > LARGEST).sum())) > MOST_BEYOND * len(distances):
-        faults.append(
-            f"{beyond:,} of {many(len(distances), 'value')} {agreed(beyond, 'lies', 'lie')} beyond {LARGEST}, where no "
-            "cosine distance lies, and the priors are for cosine distances"
-        )
+        faults.append(Note("unreliable", figure="draws to judge by:", value=chains * draws, limit=MIN_ESS))
+    if (beyond := int((np.abs(distances) > LARGEST).sum())) > (most := MOST_BEYOND * len(distances)):
+        faults.append(Note("unreliable", figure=f"values beyond {LARGEST}:", value=beyond, limit=int(most)))
+    width = _prior_width(result) if _rests_on_scales(result) else None
     return Verdict(
         engine=result.engine,
         chains=chains,
@@ -359,10 +355,9 @@ def _verdict(result: Fit) -> Verdict:
         pareto_k=pareto_k,
         importance_ess=importance_ess,
         grid_mass_outside=outside,
-        faults=tuple(faults),
-        notes=tuple(_notes(result, balance)),
+        prior_width=width,
+        notes=tuple(dict.fromkeys([*faults, *_notes(result, balance, width)])),
         balance=balance,
-        caution=family_of(result.spec).caution,
     )
 
 
@@ -372,30 +367,25 @@ def judged(
     divergences: int | None = None,
     pareto_k: float | None = None,
     outside: float | None = None,
-    remedy: str = MORE_DRAWS,
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Reasons not to read draws with such figures; figures that are None are not judged."""
-    faults = []
-    if r_hat is not None and r_hat > MAX_R_HAT:
-        faults.append(f"the largest R-hat is {r_hat:.3f}, above {MAX_R_HAT}")
-    if ess is not None and not ess >= MIN_ESS:
-        faults.append(f"the smallest effective sample size is {ess:.0f}, below {MIN_ESS} ({remedy})")
-    if divergences:
-        faults.append(f"{many(divergences, 'transition')} diverged")
-    if pareto_k is not None and pareto_k > MAX_PARETO_K:
-        faults.append(f"Pareto k is {pareto_k:.2f}, above {MAX_PARETO_K}")
-    if outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE:
-        faults.append(f"posterior mass of about {outside:.1g} lies outside the grid (the engine nuts has none)")
-    return tuple(faults)
+    every = (
+        (r_hat is not None and r_hat > MAX_R_HAT, "R-hat", r_hat, MAX_R_HAT),
+        (ess is not None and not ess >= MIN_ESS, "ESS", ess, MIN_ESS),
+        (bool(divergences), "divergences", divergences, 0),
+        (pareto_k is not None and pareto_k > MAX_PARETO_K, "Pareto k", pareto_k, MAX_PARETO_K),
+        (outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE, "mass outside", outside, MAX_GRID_MASS_OUTSIDE),
+    )
+    return tuple(Note("unreliable", figure=name, value=value, limit=most) for bad, name, value, most in every if bad)
 
 
-def mixing_faults(values: np.ndarray, stats: Mapping[str, Any]) -> tuple[str, ...]:
+def mixing_faults(values: np.ndarray, stats: Mapping[str, Any]) -> tuple[Note, ...]:
     """Reasons not to read draws (chain, draw, parameter) by NUTS; empty if there are none."""
     r_hat, ess = _mixing(values)
     return judged(r_hat, ess, int(np.sum(stats.get("diverging", 0))))
 
 
-def engine_faults(drawn: Draws) -> tuple[str, ...]:
+def engine_faults(drawn: Draws) -> tuple[Note, ...]:
     """Reasons not to read the draws of an engine, by its weights, its grid or its chains; empty if there are none."""
     facts: dict[str, Any] = {**drawn.sample_stats, **drawn.attrs}
     if "diverging" in facts:
@@ -406,87 +396,73 @@ def engine_faults(drawn: Draws) -> tuple[str, ...]:
     )
 
 
-def unreadable(faults: Sequence[str]) -> list[str]:
-    """Faults as a sentence; none without any."""
-    return [f"This should not be read: {'; '.join(faults)}."] if faults else []
-
-
-def draw_faults(values: np.ndarray, stats: Mapping[str, Any]) -> list[str]:
-    """The faults of draws (chain, draw, parameter) by NUTS, in a sentence."""
-    return unreadable(mixing_faults(values, stats))
-
-
-def _notes(result: Fit, balance: Balance | None) -> list[str]:
-    """Sentences on what is unusual about the distances behind a fit."""
+def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[Note]:
+    """Notes on what is unusual about the distances behind a fit; ``width`` is as in :class:`Verdict`."""
     table = result.data.to_frame()
-    words = table["protected_word"].nunique()
+    words, total = table["protected_word"].nunique(), len(table)
     repeated = int(table.duplicated(["protected_word", "attribute_word"]).sum())
     outside = int((~table["distance"].between(0, 2)).sum())
     single = table["protected_word"].value_counts().max() == 1
-    checks = (
-        (words < FEWEST_PROTECTED, f"Only {many(words, 'protected word')}: too few for an answer on the whole list."),
-        (single, "No protected word has more than one distance."),
-        (
-            repeated > 0,
-            f"{repeated:,} of {many(len(table), 'row')} {agreed(repeated, 'repeats', 'repeat')} a pair and "
-            f"{agreed(repeated, 'counts as if it was', 'count as if they were')} new.",
-        ),
-        (
-            outside > 0,
-            f"{outside:,} of {many(len(table), 'value')} {agreed(outside, 'lies', 'lie')} outside [0, 2], where no "
-            "cosine distance lies.",
-        ),
+    record, unrelated = coverage_of(table), unrelated_notes(result.spec)
+    every = (
+        (words < FEWEST_PROTECTED, "no-value", {"what": "whole-list answer", "reason": too_few_words(words)}),
+        (single, "few-levels", {"count": 1, "factor": "distance a protected word"}),
+        (repeated, "repeated", {"rows": repeated, "total": total, "rule": "kept"}),
+        (outside, "outside", {"rows": outside, "total": total, "name": "the table"}),
     )
-    notes = [*result.notes, *(sentence for unusual, sentence in checks if unusual)]
-    if family_of(result.spec).needs_relatedness:
-        scatter = check_relatedness(result.tree)
-        notes += [
-            f"The distances of {row['similarity']} control words differ {row['relative']:.2f} times as much, beside "
-            "other control words, as the vectors predict (squared differences; checks.check_relatedness): intervals "
-            f"may be too {'narrow' if row['relative'] < 1 else 'wide'}."
-            for row in scatter[scatter["fault"]].to_dict("records")
-        ]
-    notes += template_notes(result) + _width_notes(result, words) + _extreme_notes(result, table)
-    if balance is not None:
-        notes += balance.warnings
-    record = coverage_of(table)
-    if record is not None and record.one_vector:
-        named = [
-            " = ".join(f"{word} ({', '.join(lists)})" for word, lists in part.items()) for part in record.one_vector
-        ]
-        # an encoder gives words the vectors of their sentences: there is no pruned vocabulary
-        advice = "" if record.contexts else "; use vectors that are not pruned"
-        notes.append(
-            f"Words of different lists have one vector: {listed(named, 4)}. The embedding cannot tell them apart, "
-            f"so that differences between these lists are too small{advice}."
-        )
-    return notes
-
-
-def _width_notes(result: Fit, words: int) -> list[str]:
-    """Sentences on intervals whose width rests on the prior of the scales as much as on the distances."""
-    connections = result.posterior.sizes["connection"]
-    if (worth := result.tree.attrs.get("independent_protected_words")) is not None:
-        if worth - 1 >= connections or words < FEWEST_PROTECTED:
-            return []
-        return [
-            f"For statements about further words like these the effective number of protected words is {worth:.1f}, of "
-            f"{words}: such statements depend on the prior as much as on the data."
-        ]
-    if connections < 2 or words < FEWEST_PROTECTED or not SCALES.intersection(result.priors()):
-        return []
-    change = _prior_width(result)
-    if words >= THIN_LIST and not abs(change) > MOST_WIDTH:
-        return []
-    return [
-        f"With {words} protected words, intervals for further words like these depend on the priors of the scales: "
-        f"with twice the weight of these priors the intervals would be {abs(change):.0%} "
-        f"{'narrower' if change < 0 else 'wider'}."
+    of_lists = [
+        note for note in (record.notes(table) if record else ()) if not (unrelated and note.code == "unrelated")
     ]
+    notes = [*unrelated, *of_lists, *result.notes]
+    notes += [Note(code, **numbers) for holds, code, numbers in every if holds]
+    related = result.data.relatedness
+    if family_of(result.spec).needs_relatedness and related is not None:
+        notes += outlying(related.effective_words()) if len(result.data.group_names) == 1 else []
+        scatter = check_relatedness(result.tree)
+        rows = scatter[scatter["fault"]].to_dict("records")
+        notes += [Note("variogram", similarity=row["similarity"], ratio=row["relative"]) for row in rows]
+    notes += [*template_notes(result), *_width_notes(result, words, width), *_extreme_notes(result, table)]
+    return [*notes, *(() if balance is None else balance.warnings)]
 
 
-def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[str]:
-    """A sentence on a protected word too far from the others for a normal distribution."""
+def outlying(worth: pd.DataFrame) -> list[Note]:
+    """A note on control lists that count as unrelated words, by a table of effective numbers; else none.
+
+    With one protected group the sample near the stereotypes is a small part of the vocabulary, and the variograms of
+    what distances to single protected words have of their own are negative at most similarities outside of it. Their
+    effective numbers are too large then, and intervals of single words beside them may be too narrow; the whole list is
+    not affected.
+    """
+    full = (worth["kind"] == "control") & (worth["words"] > 1) & (worth["effective"] >= worth["words"])
+    if not full.any() or (worth["kind"] == "protected").sum() != 1:
+        return []
+    reason = "far from the stereotypes"
+    return [Note("no-value", what=f"effective number of {name}", reason=reason) for name in worth.loc[full, "list"]]
+
+
+def too_few_words(protected: int) -> str:
+    """Why so few protected words have no answer on the whole list."""
+    return f"{protected} protected words, fewer than {FEWEST_PROTECTED}"
+
+
+def _rests_on_scales(result: Fit) -> bool:
+    """True where the width of intervals for further words may rest on the priors of the scales."""
+    words, connections = len(result.data.protected_words), result.posterior.sizes["connection"]
+    known = result.tree.attrs.get("independent_protected_words") is not None
+    return not known and connections > 1 and words >= FEWEST_PROTECTED and bool(SCALES.intersection(result.priors()))
+
+
+def _width_notes(result: Fit, words: int, width: float | None) -> list[Note]:
+    """A note on intervals whose width rests on the prior of the scales as much as on the distances."""
+    if (worth := result.tree.attrs.get("independent_protected_words")) is not None:
+        few = worth - 1 < result.posterior.sizes["connection"] and words >= FEWEST_PROTECTED
+        return [Note("few-words", effective=float(worth), words=words)] if few else []
+    few = width is not None and (words < THIN_LIST or abs(width) > MOST_WIDTH)
+    return [Note("few-words", effective=words, words=words)] if few else []
+
+
+def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[Note]:
+    """A note on a protected word too far from the others for a normal distribution."""
     if not family_of(result.spec).shrinks_words(result.spec):
         return []
     means = table.groupby(["connection", "protected_word"])["distance"].mean()
@@ -494,11 +470,7 @@ def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[str]:
     word, away, p, connection = min(tests, key=lambda each: each[2])
     if not p * len(tests) < EXTREME_P:
         return []
-    return [
-        f"{word} lies {away:.1f} standard deviations from the other protected words in its mean distance to "
-        f"{connection} words (Grubbs' test, p = {p * len(tests):.1g}): its own interval may be drawn too far towards "
-        "theirs. The model 'crossed_t' allows for such words."
-    ]
+    return [Note("outlier", word=word, sds=away, connection=connection, p=p * len(tests))]
 
 
 def _extreme_word(means: pd.Series) -> tuple[str, float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal, get_args
 
@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from bayesbias._support.arguments import one_of
 from bayesbias._support.files import to_json
 from bayesbias._support.progress import progress
-from bayesbias.checks.convergence import draw_faults, judged, unreadable
+from bayesbias.checks.convergence import judged, mixing_faults
 from bayesbias.checks.summaries import describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.fits import checked_draws, used_seed
@@ -26,6 +26,7 @@ from bayesbias.models.tree import versions_of
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.components import Component as Axes
 from bayesbias.numerics.components import FacetSums, facet_sums, noise_to
+from bayesbias.results import Note
 
 PRIOR = Exponential(distribution="exponential", rate=2.0)  # of every standard deviation, in units of the numbers' own
 UNIT = Exponential(distribution="exponential", rate=1.0)
@@ -52,7 +53,7 @@ class ComponentDraws:
     sds: FloatArray
     finite_population: FloatArray
     stats: dict[str, Any]
-    faults: list[str] = field(default_factory=list)
+    faults: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def draw_components(
     chains: int = 4,
     seed: int | None = 0,
     unit: float = 1.0,
-) -> tuple[xr.DataTree, list[str]]:
+) -> tuple[xr.DataTree, tuple[Note, ...]]:
     """Posterior of the variance components of an array, and faults of the draws.
 
     The array has the standard deviation 1 and one axis a facet, each of at least two levels; NaN are gaps, which
@@ -167,7 +168,7 @@ def draw_sds(
     chains: int,
     draws: int,
     rng: np.random.Generator,
-) -> tuple[FloatArray, dict[str, Any], list[str]]:
+) -> tuple[FloatArray, dict[str, Any], tuple[Note, ...]]:
     """Standard deviations (chain, draw, k) with exponential priors, figures of their sampler, and faults.
 
     Importance sampling of coordinates in which the prior is standard normal, from the mode, which is looked for from a
@@ -184,9 +185,10 @@ def draw_sds(
         sampled = explored(log_density, start, points, chains, draws, rng)
     theta = sampled.drawn(size, rng).reshape(chains, draws, -1)
     if sampled.fault is None:
-        faults = unreadable(judged(ess=sampled.points.ess))
+        faults = judged(ess=sampled.points.ess)
     else:
-        faults = [f"{sampled.fault}: drawn by NUTS on the same posterior.", *draw_faults(theta, sampled.stats)]
+        why = Note("model", model="variance components", reason=f"scales by NUTS ({sampled.fault})")
+        faults = (why, *mixing_faults(theta, sampled.stats))
     return prior_means * UNIT.from_normal(theta), dict(sampled.stats), faults
 
 
@@ -236,7 +238,7 @@ def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: n
     finite_population = sds_drawn.copy()
     for number, axes in enumerate(places[:-1]):
         finite_population[..., number] = _finite_spread(effects, places, axes, y.shape, layout)
-    return ComponentDraws(sds_drawn, finite_population, dict(stats), draw_faults(sds_drawn, stats))
+    return ComponentDraws(sds_drawn, finite_population, dict(stats), mixing_faults(sds_drawn, stats))
 
 
 def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:

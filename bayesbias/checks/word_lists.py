@@ -6,20 +6,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from unicodedata import combining, normalize
 
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias.checks.confounds import Balance, balance
+from bayesbias.checks.convergence import outlying, too_few_words
 from bayesbias.distances import distance_table, relatedness
-from bayesbias.distances.list_coverage import entries_of, too_short
-from bayesbias.errors import InputError, listed, many
+from bayesbias.distances.list_coverage import FEWEST_PROTECTED, FEWEST_STEREOTYPE, entries_of
+from bayesbias.errors import InputError
+from bayesbias.estimates import PROB
 from bayesbias.numerics.arrays import SAME
+from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Embedding, about, find_concepts, find_keys, opened
-from bayesbias.vectors.lookup import lost_words
+from bayesbias.vectors.lookup import missing_words
 from bayesbias.words import AnyWords, WordLists, bundled_controls, load_words
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ ENDINGS = (
 
 @dataclass(frozen=True, repr=False)
 class WordCheck(Result):
-    """Findings on word lists in an embedding, before anything is measured.
+    """Word lists in an embedding, before anything is measured.
 
     Attributes
     ----------
@@ -68,10 +70,12 @@ class WordCheck(Result):
     balance
         The :class:`Balance` of frequencies; None where they are not known, for the reason that a note gives.
     notes
-        What these lists cannot tell, and what could not be checked.
+        Missing words, words of several lists, what these lists cannot tell, and what could not be checked.
     bundled
-        Control lists that are the bundled ones: ``lists`` has them, and sentences on words leave them out.
+        Control lists that are the bundled ones: ``lists`` has them, and notes on words leave them out.
     """
+
+    prob: ClassVar[float] = PROB
 
     word_list: str
     embedding: str
@@ -80,61 +84,44 @@ class WordCheck(Result):
     repeated: Mapping[str, tuple[str, ...]]
     spellings: pd.DataFrame
     balance: Balance | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     bundled: tuple[str, ...] = ()
 
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return f"Words of {self.word_list} in {self.embedding}"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was found, without bundled control lists."""
+        own = self.lists[~(self.lists["kind"].eq("control") & self.lists["list"].isin(self.bundled))]
+        pairs: dict[bool, list[str]] = {True: [], False: []}
+        for row in self.duplicates.itertuples():
+            pairs[bool(row.same_list)].append(f"{row.first} = {row.second} {row.cosine:.2f}")
+        return {
+            "found": f"{own['found'].sum():,}/{own['asked'].sum():,}",
+            "beside bundled controls": list(self.bundled),
+            f"cosine > {NEAR:g} within lists": pairs[True],
+            "across lists": pairs[False],
+            "other spellings": [f"{row.word} as {row.found}" for row in self.spellings.itertuples()],
+        }
+
     def table(self) -> pd.DataFrame:
-        """The lists: words asked for, found, and their effective numbers of words."""
+        """One row a list, as in :attr:`lists`."""
         return self.lists
 
-    def text(self) -> str:
-        """One finding a line, what they cannot tell last."""
-        return "\n".join(self.sentences())
+    def summary(self) -> pd.DataFrame:
+        """The same without the missing words, which a note names."""
+        return self.lists.drop(columns="missing")
 
-    def sentences(self) -> list[str]:
-        """Findings, one sentence each; limits of the lists come last."""
-        return [*self.findings(), *self.notes]
-
-    def findings(self) -> list[str]:
-        own = self.lists[~(self.lists["kind"].eq("control") & self.lists["list"].isin(self.bundled))]
-        asked, present = int(own["asked"].sum()), int(own["found"].sum())
-        what = f"the list {self.word_list}{' beside the bundled controls' if self.bundled else ''}"
-        sentences = [f"Of {what}, {self.embedding} holds {present:,} of {many(asked, 'word')}."]
-        rows: list[dict[Any, Any]] = own.to_dict("records")
-        if named := [f"{row['kind']} {row['list']}: {listed(row['missing'])}" for row in rows if row["missing"]]:
-            sentences.append(f"Missing words: {'; '.join(named)}.")
-        sentences += lost_words(rows)
-        if named := [f"{row['word']} as {row['found']}" for row in self.spellings.to_dict("records")]:
-            sentences.append(f"Missing words that the embedding has under another spelling: {listed(named)}.")
-        sentences += self._near_duplicates()
-        if named := [f"{word} ({', '.join(lists)})" for word, lists in self.repeated.items()]:
-            sentences.append(f"In more than one list: {listed(named)}.")
-        if self.balance is not None:
-            sentences += [self.balance.sentence, *self.balance.notes]
-        return sentences
-
-    def _near_duplicates(self) -> list[str]:
-        """Sentences on pairs within a list, of which one word is enough, and on those across lists."""
-        pairs: dict[bool, list[str]] = {True: [], False: []}
-        for row in self.duplicates.to_dict("records"):
-            how = "one vector" if row["cosine"] == 1 else f"{row['cosine']:.2f}"
-            pairs[row["same_list"]].append(f"{row['first']} and {row['second']} ({how})")
-        above = f"with a cosine similarity above {NEAR:g}"
-        sentences = [f"No two words of a list are near duplicates (no cosine similarity above {NEAR:g})."]
-        if pairs[True]:
-            sentences = [f"Near duplicates within a list, {above}: {listed(pairs[True])}. Keep one of each."]
-        if pairs[False]:
-            sentences.append(f"Similar words of different lists, {above}: {listed(pairs[False])}.")
-        return sentences
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Lists, near duplicates and other spellings, and the balance of frequencies."""
+        tables = {"Lists": self.lists, "Near duplicates": self.duplicates, "Other spellings": self.spellings}
+        tables |= {} if self.balance is None else self.balance.tables()
+        return {caption: table for caption, table in tables.items() if len(table)}
 
     def sources(self) -> tuple[Any, ...]:
         """The word lists and the embedding."""
         return Cited(f"word list {self.word_list}"), Cited(f"embedding {self.embedding}")
-
-    def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: lists, near duplicates and other spellings."""
-        tables = {"Lists": self.lists, "Near duplicates": self.duplicates, "Other spellings": self.spellings}
-        return (Section("Words", [whole_table(caption, table) for caption, table in tables.items() if len(table)]),)
 
 
 def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> WordCheck:
@@ -154,7 +141,7 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
     WordCheck
         Coverage and effective number of words by list, near duplicates, words in several lists, other spellings of
         missing words (capitals, underscores, hyphens, accents, British and American endings, plurals), the balance of
-        frequencies, and what these lists cannot tell: ``text()`` in sentences, ``table()`` by list.
+        frequencies, and in notes what these lists cannot tell.
 
     Examples
     --------
@@ -168,7 +155,7 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
     vectors = opened(kv, lists.every_word(), language=lists.language)
     known = find_concepts(vectors, lists.concepts, language=lists.language)
     table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)
-    notes: list[str] = []
+    notes: list[Note] = []
     balanced = None
     protected = table.loc[table["found"] > 0, "kind"] == "protected"
     if protected.any() and not protected.all():
@@ -186,27 +173,34 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
     held = {word: next((keys[form] for form in own if form in keys), None) for word, own in forms.items()}
     spellings = [(word, where, held[word]) for word, where in missing if held[word] is not None]
     places = _places(lists)
+    own: list[dict[Any, Any]] = [
+        row for row in table.to_dict("records") if row["kind"] != "control" or row["list"] not in bundled
+    ]
+    several = {word: where for word, where in places.items() if len(where) > 1}
+    named = [f"{word} ({'/'.join(where)})" for word, where in several.items()]
+    of_words = missing_words(own, lost=False)
+    of_words += [Note("several-lists", rule="count once", words=named)] if named else []
     return WordCheck(
         lists.name,
         str(about(vectors)["name"]),
         table[LISTS],
         _near(known, places, lists.forms, given),
-        {word: where for word, where in places.items() if len(where) > 1},
+        several,
         pd.DataFrame(spellings, columns=SPELLINGS).drop_duplicates("word", ignore_index=True),
         balanced,
-        (*_unsettled(table), *notes),
+        (*_unsettled(table), *of_words, *notes, *(() if balanced is None else balanced.notes)),
         bundled,
     )
 
 
 def _measured(
-    vectors: KeyedVectors, lists: WordLists, table: pd.DataFrame, frequencies: Any, notes: list[str]
+    vectors: KeyedVectors, lists: WordLists, table: pd.DataFrame, frequencies: Any, notes: list[Note]
 ) -> Balance | None:
     """Write effective numbers into the table, and the balance of frequencies; what fails is noted."""
     try:
         distances = distance_table(vectors, lists)
     except InputError as error:
-        notes.append(f"The distances of these lists cannot be measured: {error}.")
+        notes.append(Note("no-value", what="distances", reason=str(error)))
         return None
     try:
         worth = relatedness(distances).effective_words().set_index(["kind", "list"])["effective"]
@@ -214,56 +208,33 @@ def _measured(
         table["effective"] = worth.reindex(keys).to_numpy()
         notes += outlying(table.rename(columns={"found": "words"}))
     except InputError as error:
-        notes.append(f"The effective number of words of the lists is not known: {error}.")
+        notes.append(Note("no-value", what="effective numbers", reason=str(error)))
     try:
         return balance(distances, frequencies)
     except InputError as error:
         if frequencies is not None:
             raise
-        notes.append(f"Whether the lists differ in frequency is not known: {error}.")
+        notes.append(Note("no-value", what="balance of frequency", reason=str(error)))
         return None
 
 
-def outlying(worth: pd.DataFrame) -> list[str]:
-    """A sentence on control lists that count as unrelated words, by a table of effective numbers; else nothing.
-
-    With one protected group the sample near the stereotypes is a small part of the vocabulary, and the variograms of
-    what distances to single protected words have of their own are negative at most similarities outside of it.
-    """
-    full = (worth["kind"] == "control") & (worth["words"] > 1) & (worth["effective"] >= worth["words"])
-    if not full.any() or (worth["kind"] == "protected").sum() != 1:
-        return []
-    lists = listed(worth.loc[full, "list"].tolist())
-    return [
-        "With one protected group, how distances to its single words differ is described where the stereotypes lie. "
-        f"The words of {lists} lie outside of there: their effective number is too large, and intervals of single "
-        "words beside them may be too narrow. The whole list is not affected."
-    ]
-
-
-def _unsettled(table: pd.DataFrame) -> list[str]:
-    """Sentences on what these lists cannot tell, by their numbers of words."""
-    protected = table[table["kind"] == "protected"]
-    attributes = table[table["kind"] != "protected"]
-    sentences = []
-    own = attributes[attributes["kind"] == "stereotype"].to_dict("records")
-    stereotypes = {str(row["list"]): int(row["found"]) for row in own}
-    if short := too_short(int(protected["found"].sum()), stereotypes):
-        sentences.append(f"{short} Add words.")
-    if not attributes["found"].sum():
-        sentences.append("No attribute word was found: there is nothing to measure.")
+def _unsettled(table: pd.DataFrame) -> list[Note]:
+    """Notes on what these lists cannot tell, by their numbers of words."""
+    protected, attributes = (table[(table["kind"] == "protected") == of] for of in (True, False))
+    own, count = attributes[attributes["kind"] == "stereotype"], int(protected["found"].sum())
+    few = [f"{row.list} {row.found}" for row in own[own["found"] < FEWEST_STEREOTYPE].itertuples()]
     poor = attributes[attributes["effective"].round(1) < LEAST_WORTH]  # as it is shown
-    if len(poor):
-        named = [
-            f"{row['list']} ({many(row['found'], 'word')}; effective {row['effective']:.1f})"
-            for row in poor.to_dict("records")
-        ]
-        sentences.append(
-            f"These lists hold little more than one topic, since their effective number of words is below "
-            f"{LEAST_WORTH:g}: {listed(named)}. Another such list may well give another contrast. Add words of other "
-            "topics rather than more of the same."
-        )
-    return sentences
+    notes = []
+    if count < FEWEST_PROTECTED:
+        notes.append(Note("no-value", what="whole-list answer", reason=too_few_words(count)))
+    elif few:
+        notes.append(Note("short-lists", most=FEWEST_STEREOTYPE - 1, words=few))
+    if not attributes["found"].sum():
+        notes.append(Note("no-value", what="distances", reason="no attribute word found"))
+    for row in poor.to_dict("records"):
+        name = f"effective words of {row['list']}"
+        notes.append(Note("few-levels", count=round(row["effective"], 1), factor=name))
+    return notes
 
 
 def _places(lists: WordLists) -> dict[str, tuple[str, ...]]:

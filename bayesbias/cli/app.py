@@ -21,7 +21,7 @@ import bayesbias as bb
 from bayesbias._support.paths import shipped
 from bayesbias.cli import measures, options
 from bayesbias.cli.options import among, bundled, to_write
-from bayesbias.cli.screen import as_commands, say, show, working
+from bayesbias.cli.screen import say, show, working
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def demo(
     """Bundled Google News vectors to posterior distributions, figures and a report."""
     from bayesbias.cli.example import EMBEDDING, run_analysis, run_debiasing
 
-    run_analysis(EMBEDDING, words, out, seed, sensitivity=False)
+    run_analysis(EMBEDDING, words, out, seed)
     if debias:
         run_debiasing(words, out, seed)
 
@@ -119,11 +119,7 @@ def check_words(
     with working(f"reading {embedding}"):
         kv = load_lists(embedding, listed, others, trust_pickle)
     checked = bb.checks.check_words(listed, kv, frequencies)
-    table = checked.table()[["list", "kind", "asked", "found", "effective"]]
-    table["effective"] = table["effective"].map("{:.1f}".format).replace("nan", "unknown")
-    show(table, f"Word list {checked.word_list} in {checked.embedding}")
-    for sentence in checked.sentences():
-        say(as_commands(sentence))
+    say(str(checked))
 
 
 def lists(

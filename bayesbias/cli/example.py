@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
 from bayesbias._support.files import home_folder, made_folder
-from bayesbias._support.phrases import difference, ends_of, percent, share, signed
 from bayesbias.checks.calibration.topics import load_for_topics
-from bayesbias.checks.convergence import headline_of
-from bayesbias.checks.summaries import PROB
 from bayesbias.cli.options import Cases
 from bayesbias.cli.reading import lists_after
 from bayesbias.cli.screen import save_picture, save_table, say, working
 from bayesbias.contrast import beside_associated
-from bayesbias.errors import agreed, many
 from bayesbias.models.tree import Fit, kept_open
-from bayesbias.reporting.fit_report import WORDS, FitReport
-from bayesbias.reporting.verdicts import beside_given, of_further_words, whole
-from bayesbias.words import OWN, PairList, WordLists, labelled
+from bayesbias.words import PairList, WordLists
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from bayesbias.checks.calibration.topics import TopicNull
-    from bayesbias.checks.confounds import Balance
 
 EMBEDDING = "google-news-slice"
 
@@ -41,7 +32,6 @@ def run_analysis(
     case: Cases = "as-is",
     topics: int = 1000,
     trust_pickle: bool = False,
-    sensitivity: bool = True,
     adjust: str | None = None,
     frequencies: Any = None,
 ) -> None:
@@ -60,73 +50,18 @@ def run_analysis(
         null = None
         if beside_associated(result) and topics:
             null = bb.topic_null(kv, listed, replicates=topics, seed=seed or 0, case=case)
-        for paragraph in answer(result, null):
-            say(paragraph)
+        answer = bb.summary(post, null)
+        say(str(answer))
         with working("drawing figures and writing the report"):
             bb.write_distance_table(table, out / "distances.parquet")
             save_table(table, out / "distances.csv")
             bb.save_fit(post, out / "fit.nc")
-            save_picture(lambda: bb.plot_distances(table), out / "distances.png")
-            bb.report(post, out / "report.html", topics=null, sensitivity=sensitivity, pictures=out)
+            pictures = {"distances": lambda: bb.plot_distances(table), **answer.pictures()}
+            for name, draw in pictures.items():
+                save_picture(draw, out / f"{name.lower().replace(' ', '-')}.png")
+            bb.report(answer, out / "report.html")
     say(f"Written to {out}: report.html, fit.nc, distances (.parquet, .csv), figures")
     say(f"Next: open {out / 'report.html'} in a browser")
-
-
-def answer(result: Fit, null: TopicNull | None) -> list[str]:
-    """The answer of a fit, and in a second paragraph how sure it is, with what was measured."""
-    # what has no room in ten lines is left to the report, the least important first
-    for left_out in (set[str](), {"further"}, {"further", "found"}):
-        paragraphs = _paragraphs(result, null, left_out)
-        if sum(len(wrap(each, WIDTH)) for each in paragraphs) <= LINES:
-            break
-    return paragraphs
-
-
-WIDTH, LINES = 79, 8
-"""Columns of a screen, and lines of an answer on it, with two more for what is written where."""
-
-
-def _paragraphs(result: Fit, null: TopicNull | None, left_out: set[str]) -> list[str]:
-    """The same without further words, or how many words were found."""
-    record, verdict, adjusted = result.data.coverage, bb.diagnose(result.tree), result.adjusted_for
-    said, sentences = FitReport(result, null).answer(), []
-    counted = "random list" in said
-    if other := next(iter(beside_associated(result)), None) if result.data.protected_words.size > 1 else None:
-        row = whole(bb.contrasts(result.tree, OWN, other))
-        further = None if "further" in left_out else of_further_words(result, other, PROB)
-        name = labelled(f"{OWN} - {other}", result.labels)
-        sentences.append(
-            f"{difference(name).capitalize()} is {signed(row['mean'])} (negative: closer; {percent(PROB)} interval "
-            f"{ends_of(row)}, probability of {'closer' if row['mean'] < 0 else 'farther'} {share(row['probability'])}"
-            f"{beside_given(row, further)})."
-        )
-        sentences += [] if verdict.balance is None else _of_frequency(verdict.balance, f"{OWN} - {other}")
-    if adjusted:
-        sentences.append(WORDS.adjusted_for(by=adjusted))
-    if null is not None and not counted:
-        as_far = int(null.table()["count"].iloc[0])
-        are = agreed(as_far, "is", "are")
-        before = ", before the adjustment" if adjusted else ""  # their distances are not adjusted
-        sentences.append(
-            f"{as_far:,} of {null.replicates:,} sets of random lists {are} at least as far from 0{before}."
-        )
-    if record is not None and "found" not in left_out:
-        words = record.held
-        sentences.append(f"{words.held:,} of {many(words.asked, 'word')}{words.and_controls} were found.")
-    judged = headline_of(verdict, see="bayesbias diagnose")
-    if verdict.caution in said:
-        judged = judged.removesuffix(verdict.caution).rstrip()
-    return [said, " ".join([*sentences, judged])]
-
-
-def _of_frequency(balance: Balance, contrast: str) -> list[str]:
-    """The prediction by frequency alone of a contrast that is warned about."""
-    rows = balance.contrasts[(balance.contrasts["contrast"] == contrast) & balance.contrasts["warning"]]
-    by = balance.attribute
-    return [
-        f"{by.capitalize()} alone predicts a difference of {signed(each)}: fit with --adjust {by} too."
-        for each in rows["expected"]
-    ]
 
 
 def _part(embedding: str, listed: WordLists, case: Cases, topics: int, trust_pickle: bool) -> KeyedVectors:
@@ -148,8 +83,8 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
     before, after = bb.distance_table(kv, listed), bb.distance_table(debiased, listed)
     comparison = bb.compare(before=before, after=after, seed=seed)
     beside = bb.side_effects(kv, debiased, comparison, seed=seed)
-    say(" ".join(next(iter(comparison.parts().values()))))
-    say(str(debiased.bayesbias_debiasing))
+    say(str(comparison))
+    say(str(beside))
     with working("drawing figures and writing the report"):
         bb.write_distance_table(after, out / "distances-after.parquet")
         save_table(comparison.changes(), out / "changes.csv")
@@ -159,7 +94,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
         }
         for name, draw in pictures.items():
             save_picture(draw, out / f"{name}.png")
-        bb.report(comparison, out / "change.html", effects=beside)
+        bb.report([comparison, beside], out / "change.html")
     written = ["change.html", *(f"{name}.png" for name in pictures), "changes.csv", "distances-after.parquet"]
     say(f"Written to {out}: {', '.join(written)}")
     say(f"Next: open {out / 'change.html'} in a browser")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,7 +17,6 @@ from bayesbias.cli.screen import (
     say,
     say_notes,
     show,
-    show_changes,
     show_checks,
     show_coverage,
     show_coverages,
@@ -83,14 +83,10 @@ def fit(
     ] = False,
 ) -> None:
     """Fit a model to a distance table."""
-    from bayesbias.cli.example import answer
-    from bayesbias.models.tree import Fit
-
     measured = bb.read_distance_table(table, keep_duplicates=keep_duplicates)
     post = bb.fit(measured, model=model, engine=engine, draws=draws, seed=seed, adjust=adjust, frequencies=frequencies)
     bb.save_fit(post, out)
-    for paragraph in answer(Fit.read(post), None):
-        say(paragraph)
+    say(str(bb.summary(post)))
     if verbose:
         show_coverage(measured)
         show_checks(post)
@@ -110,16 +106,11 @@ def diagnose(fit: options.FitPath, out: options.Out = None) -> None:
 
 def report(
     fit: options.FitPath,
-    out: Annotated[Path, to_write("a report", *options.PAGES, help="A report to write, .html or .htm or .md.")],
-    prob: Annotated[float | None, Option(callback=options.mass, help="Posterior mass; by default 0.89.")] = None,
-    sensitivity: Annotated[
-        bool,
-        Option(help="Tell how much the answer depends on the model, by refits."),
-    ] = True,
-    pictures: Annotated[Path | None, Option(parser=options.path, help="Folder for the figures as .png too.")] = None,
+    out: Annotated[Path, to_write("a report", *options.PAGES, help="A report to write, .html.")],
+    prob: options.Prob = 0.89,
 ) -> None:
-    """Write a report on a fit: one HTML file, or Markdown."""
-    write_report(bb.load_fit(fit), out, prob=prob, sensitivity=sensitivity, pictures=pictures)
+    """Write a report on a fit: one HTML file."""
+    write_report(bb.summary(bb.load_fit(fit), prob=prob), out)
 
 
 def metrics(
@@ -145,7 +136,6 @@ def metrics(
     twins: options.Twins = "once",
     trust_pickle: options.TrustPickle = False,
     out: Annotated[Path | None, to_write("a table of metrics", ".csv", help="A table to write, .csv.")] = None,
-    report: options.ReportPath = None,
 ) -> None:
     """Classic bias metrics of embeddings: WEAT, RND, RNSB, MAC, ECT and others.
 
@@ -181,7 +171,6 @@ def metrics(
         show(_shown(rows), f"{groups} in {where}")
     say_notes(scores.attrs["notes"])
     write_table(scores, out)
-    write_report(scores, report)
 
 
 def _queries(names: list[str] | None, words: list[str] | None) -> dict[str, Query]:
@@ -285,7 +274,9 @@ def compare(
             seed=int(comparison.tree.attrs["seed"]) % 2**32,
             case=case,
         )
-    show_changes(comparison, beside, prob)
+    shown = [replace(comparison, prob=prob), *([] if beside is None else [beside])]
+    for each in shown:
+        say(str(each))
     write_table(comparison.table(prob).assign(unit="cosine distance"), out)
     write_picture(lambda: comparison.figure(prob=prob), picture)
-    write_report(comparison, report, prob=prob, effects=beside)
+    write_report(shown, report)

@@ -16,7 +16,7 @@ from typer import Argument, BadParameter, Option
 from bayesbias._support.paths import shipped
 
 TABLES = (".csv", ".parquet")
-PAGES = (".html", ".htm", ".md")
+PAGES = (".html",)
 Cases = Literal["as-is", "fallback"]
 Repetitions = Literal["once", "keep"]
 # names of registers that load slowly, for help and completion; tests compare them with the registers
@@ -176,5 +176,5 @@ Out = Annotated[Path | None, to_write("a table", ".csv", help="A table to write,
 Picture = Annotated[Path | None, to_write("a figure", ".png", names=("--picture",), help="A figure to write, .png.")]
 ReportPath = Annotated[
     Path | None,
-    to_write("a report", *PAGES, names=("--report",), help="A report to write, .html or .htm or .md."),
+    to_write("a report", *PAGES, names=("--report",), help="A report to write, .html."),
 ]

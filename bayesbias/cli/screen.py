@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bayesbias.checks.convergence import Verdict
-    from bayesbias.comparison import Comparison, SideEffects
 
 
 @cache
@@ -34,12 +32,7 @@ def say(sentence: str) -> None:
     """A line of plain text; words are never read as markup."""
     from rich.text import Text
 
-    console().print(Text(sentence))
-
-
-def as_commands(text: str) -> str:
-    """A text whose advice in Python names the command instead."""
-    return re.sub(r"fit\(table, adjust='(\w+)'\)", r"the fit by 'bayesbias fit TABLE -o FIT --adjust \1'", text)
+    console().print(Text(sentence), soft_wrap=True)
 
 
 def say_notes(notes: Iterable[str]) -> None:
@@ -74,12 +67,7 @@ def show(frame: pd.DataFrame, title: str, whole: str | None = None) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from bayesbias._support.phrases import QUANTITIES, decimals
-
-    by_row = frame.attrs.get("rows") == QUANTITIES
-    digits = [decimals(row) for row in frame.to_dict("records")] if by_row else [3] * len(frame)
-    rows = zip(frame.itertuples(index=False), digits, strict=True)
-    cells = [[_cell(value, most) for value in row] for row, most in rows]
+    cells = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
     heads = [str(column).replace("_", " ") for column in frame.columns]
     width, numeric = console().width, [is_numeric_dtype(frame[column]) for column in frame.columns]
     least, most = [], []
@@ -153,43 +141,22 @@ def show_coverages(tables: dict[str, pd.DataFrame]) -> None:
 def show_checks(post: xr.DataTree) -> Verdict:
     """Show a verdict on a fit, which is returned, its figures, what limits its answers, and its predictions."""
     from bayesbias.models.tree import Fit
-    from bayesbias.reporting.fit_report import WORDS
 
     result, verdict = Fit.read(post), bb.diagnose(post)
-    say(verdict.headline())
-    show(verdict.table(), "Convergence")
+    say(str(verdict))
     if result.predicts:
         shares = bb.check_predictions(post).fillna({"connection": "all"}).replace({"connection": result.labels})
         headings = {name: f"in {name[7:]}%" for name in map(str, shares) if name.startswith("inside_")}
-        show(shares.rename(columns=headings), WORDS.predicted_shares())
-    else:
-        say(WORDS.no_predictions())
-    say_notes(map(as_commands, verdict.notes))
+        show(shares.rename(columns=headings), "Distances within predictive intervals")
     return verdict
 
 
-def show_changes(comparison: Comparison, beside: SideEffects | None, prob: float) -> None:
-    """A table of the headline, then sentences by part."""
-    from bayesbias._support.phrases import share
-
-    if comparison.headline is not None:
-        table = comparison.changes(prob=prob)
-        rows = table.assign(group=table["group"].fillna(""), p_closer=table["p_closer"].map(share))
-        show(rows, f"Change of {table.attrs['of']}, {100 * prob:g}% equal-tailed intervals, in {table.attrs['unit']}")
-        say(table.attrs["meaning"])
-    parts = comparison.parts(prob)
-    if beside is not None:
-        parts = beside.added_to(parts)
-    for name, sentences in parts.items():
-        say(f"{name}. {' '.join(sentences)}")
-
-
-def _cell(value: Any, digits: int) -> str:
+def _cell(value: Any) -> str:
     import pandas as pd
 
     if pd.isna(value):
         return ""
-    return f"{round(value, digits) + 0.0:.{digits}f}" if isinstance(value, float) else str(value)
+    return f"{round(value, 3) + 0.0:.3f}" if isinstance(value, float) else str(value)
 
 
 def write_table(table: pd.DataFrame, path: Path | None) -> None:
@@ -205,11 +172,11 @@ def write_picture(draw: Callable[[], Figure | None], path: Path | None) -> None:
         say(f"figure written to {path}")
 
 
-def write_report(result: Any, path: Path | None, **options: Any) -> None:
+def write_report(result: Any, path: Path | None) -> None:
     """A report on a result where a path is given, and a line that says so."""
     if path is not None:
         with working("drawing figures"):
-            bb.report(result, path, **options)
+            bb.report(result, path)
         say(f"report written to {path}")
 
 

@@ -23,6 +23,7 @@ from bayesbias.models.weights import whole_weights
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import scatter_cells
 from bayesbias.numerics.related import draw_cells, draw_factors, population_of, scatter_of_errors
+from bayesbias.results import Note, stored
 
 STEP = ("chain", "draw")
 WHOLE, WORDS = ("connection",), ("protected_word", "connection")
@@ -52,8 +53,8 @@ def tree_of(
     engine: str,
     size: tuple[int, int],
     seed: int,
-    notes: Iterable[str],
-    faults: Iterable[str] = (),
+    notes: Iterable[Note],
+    faults: Iterable[Note] = (),
     related: Relatedness | None = None,
 ) -> xr.DataTree:
     """Data and facts as a tree, as :class:`Comparison` describes it; :func:`with_draws` adds draws.
@@ -96,8 +97,8 @@ def tree_of(
         **made_by(spec, engine, seed),
         "chains": size[0],
         "draws": size[1],
-        "notes": to_json(list(notes)),
-        "faults": to_json(list(dict.fromkeys(faults))),
+        "notes": to_json(stored(notes)),
+        "faults": to_json(stored(dict.fromkeys(faults))),
         "versions": to_json(versions_of(engine)),
         "coverage": to_json(matched.coverage),
         "levels_model": spec.name if values else LEVELS_MODEL,

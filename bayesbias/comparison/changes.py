@@ -26,8 +26,8 @@ from bayesbias.comparison.comparison import Comparison
 from bayesbias.comparison.sides import Case, Matched, change_notes, fixed_values, match
 from bayesbias.distances.dataframe import TEMPLATES, DistanceTable, template_columns
 from bayesbias.distances.distances import Distances, averaged, stacked_tables
-from bayesbias.distances.vocabularies import TOGETHER, few_shared, joint_relatedness
-from bayesbias.errors import InputError, listed, within
+from bayesbias.distances.vocabularies import few_shared, joint_relatedness
+from bayesbias.errors import InputError, within
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import (
     AUTO,
@@ -45,6 +45,8 @@ from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.models.template_variation import change_of_templates, template_errors
 from bayesbias.models.tree import EXACT
 from bayesbias.numerics.arrays import FloatArray
+from bayesbias.results import Note
+from bayesbias.vectors.lookup import left_out
 
 MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
 
@@ -61,8 +63,8 @@ class _Difference(NamedTuple):
     """Posterior of the change between two embeddings from the differences of their distances."""
 
     draws: ChangeDraws
-    faults: tuple[str, ...]  # why the draws should not be read
-    notes: tuple[str, ...]
+    faults: tuple[Note, ...]  # why the draws should not be read
+    notes: tuple[Note, ...]
     engine: str
 
 
@@ -98,7 +100,7 @@ def _difference(
     of_fits = dict.fromkeys(note for each in runs.values() for note in (*each.data.notes, *each.drawn.notes))
     return _Difference(
         draws,
-        faults=tuple(f"{label}, {name}: {fault}" for name, each in runs.items() for fault in engine_faults(each.drawn)),
+        faults=tuple(fault for each in runs.values() for fault in engine_faults(each.drawn)),
         notes=(*change_notes(data, change, fixed, label), *of_fits),
         engine=next((each.engine for each in reversed(runs.values())), EXACT),
     )
@@ -171,10 +173,6 @@ def _scales(made: Run, data: Distances) -> dict[str, FloatArray]:
     return scales
 
 
-INDEPENDENT = (
-    "Each pair of embeddings has fits of its own, so that levels differ slightly from pair to pair; all changes have "
-    "one posterior where the tables carry relatedness."
-)
 CHANGE = "change"
 
 
@@ -273,17 +271,17 @@ def _stacked(matched: Matched, case: Case) -> Distances | str:
     known = {name: each for name, each in relatedness.items() if each is not None}
     if len(known) < len(relatedness):
         without = ", ".join(name for name in relatedness if name not in known)
-        return f"the tables of {without} do not tell how words are related"
+        return f"no relatedness in {without}"
     if case != "as-is":
-        return "words were matched without regard to capital letters"
+        return "capital letters ignored"
     for name in known:
         matched.tables[name].check_vectors()
     data, size = matched.data, len(matched.embeddings)
     if (cells := int(data.filled.sum()) * size) > MOST_CELLS:
-        return f"there are {cells:,} cells in all embeddings, more than {MOST_CELLS:,}"
+        return f"{cells:,} cells, more than {MOST_CELLS:,}"
     words = {*data.protected_words.tolist(), *data.attribute_words.tolist()}
     if any(not words.issubset((*each.protected_words, *each.attribute_words)) for each in known.values()):
-        return "words of the tables are not known to their relatedness"
+        return "words without relatedness"
     related = joint_relatedness(list(known.values()), [data.protected_words.tolist()] * size)
     if isinstance(related, str):
         return related
@@ -297,7 +295,7 @@ def _by_covariance(
     """The tree of a comparison by the covariance of all distances, without draws; figures need none if ``exact``."""
     data, related, notes = matched.data, every.relatedness, [*matched.notes]
     if related is not None:
-        notes += [*few_shared(related), TOGETHER]
+        notes += few_shared(related)
     for pair in matched.pairs:
         change = matched.change(*pair)
         notes += change_notes(data, change, fixed_values(data, change), matched.label(*pair))
@@ -317,8 +315,9 @@ def _by_differences(
             own = np.random.SeedSequence([seed, number])
             runs.append(_difference(matched, pair, spec, engine, size, own))
             done(number + 1)
-    caution = " ".join(filter(None, [family_of(spec).caution_of_changes, reason and f"The reason: {reason}."]))
-    notes = [*matched.notes, *filter(None, [caution]), *why, *[INDEPENDENT] * (len(runs) > 1)]
+    notes = [*matched.notes, *why]
+    notes += [Note("independent", what="changes", reason="one fit each")] if len(runs) > 1 else []
+    notes += [Note("unrelated", reason=reason or f"model {spec.name}")] if family_of(spec).unrelated else []
     notes += dict.fromkeys(note for each in runs for note in each.notes)
     faults = [fault for each in runs for fault in each.faults]
     engine_used = next((each.engine for each in runs if each.engine != EXACT), EXACT)
@@ -340,7 +339,7 @@ def _tables(
 
 def common_templates(
     tables: Mapping[str, pd.DataFrame],
-) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame], tuple[str, ...]]:
+) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame], tuple[Note, ...]]:
     """Mean distances over the templates that all tables with templates have, the tables by template, and notes."""
     if not any(map(template_columns, tables.values())):
         return dict(tables), {}, ()
@@ -348,7 +347,7 @@ def common_templates(
     for name, table in by_template.items():
         with within(name):
             Distances.read(table, check=False)
-    notes, restricted = [], False
+    notes, restricted = list[Note](), False
     for column in TEMPLATES:
         holders = [name for name, table in by_template.items() if column in table]
         names = [set(by_template[name][column].astype(str)) for name in holders]
@@ -358,12 +357,11 @@ def common_templates(
         for name, own in zip(holders, names, strict=True):
             if own > shared:
                 gone = sorted(own - shared)
-                notes.append(f"The templates {listed(gone)} of {name} are not in every table and are left out.")
+                notes += left_out(len(gone), len(own), f"templates of {name}", "not in every table", gone)
                 restricted = True
                 by_template[name] = by_template[name][by_template[name][column].isin(shared)]
     alone = [name for name in tables if name not in by_template]
-    if alone:
-        notes.append(f"{listed(alone)}: words without sentences, so that templates are those of the other tables only.")
+    notes += [Note("no-value", what="templates", reason=f"none in {', '.join(alone)}")] if alone else []
     means = {name: averaged(by_template.get(name, table)) for name, table in tables.items()}
     if restricted:
         # vectors of all templates are not those of some

@@ -1,10 +1,11 @@
-"""A comparison of embeddings, and what it says in sentences."""
+"""A comparison of embeddings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,13 +15,11 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from bayesbias._support.arguments import finite_number, flag, one_of, probability, whole_number
-from bayesbias._support.phrases import IN_SDS, MINUS
-from bayesbias._support.results import Page, Result, Section
+from bayesbias._support.figures import drawing
+from bayesbias._support.numbers import IN_SDS, MINUS
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
 from bayesbias.comparison.change_draws import related_changes, with_draws
-from bayesbias.comparison.change_report import front_of, route, sections_of, verdict_of, whole_lists_of
 from bayesbias.comparison.sides import (
-    MEANINGS,
     ROWS,
     BeforeAfter,
     drawn_sides,
@@ -36,10 +35,11 @@ from bayesbias.contrast.associations import (
     SIMILAR,
     control_of_parts,
     decomposable,
+    equal_groups,
 )
 from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances, stacked_tables
-from bayesbias.distances.list_coverage import COSINE, carried_labels
+from bayesbias.distances.list_coverage import COSINE, carried_labels, known_coverage
 from bayesbias.errors import InputError, in_words, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of
@@ -47,21 +47,44 @@ from bayesbias.models.functionals import Fields, cell_fields
 from bayesbias.models.layout import PAIRED, check_comparison, check_records
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
+    RAW,
     Cells,
     Sums,
     cells_of,
     decomposition_sums,
+    group_means,
     left_out,
     list_sums,
     row_sums,
     why_no_association,
 )
 from bayesbias.numerics.arrays import NOTHING, FloatArray
+from bayesbias.results import Note, Result, restored
 from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of, labelled
 
 if TYPE_CHECKING:
-    from bayesbias.comparison.effects import SideEffects
+    from matplotlib.figure import Figure
+
+RESCALED = 1.1  # ratio of the units of two embeddings from which on all distances changed in scale
+EQUAL_MEANS = ("leace",)  # debiasing methods after which the means of the groups given are nearly equal
+NEARLY = 0.1  # share of a contrast before, below which it is nearly 0 after a method that makes groups' means equal
+EQUAL_SIDE = 0.01  # size of a contrast up to which it is 0 by construction where all groups are equally far
+EXCLUDED = {"hard_multiclass": 0.22}
+"""Debiasing method to the share of random topics whose interval excludes 0, where that lies above 11% by more than two
+standard errors (docs/validation.md)."""
+FACTS = ("name", "vectors", "dimensions", "debiasing")
+MADE_BY = ("model", "levels_model", "model_hash", "engine", "seed", "chains", "draws")
+FIGURES = ("pareto_k", "importance_ess")
+SCALED = ", in sds"  # end of the label of a contrast in sds of distances
+ENDS = {"": "mean", "_low": "low", "_high": "high"}
+COLUMNS = [
+    *("of", "protected_word", "group", "before", "before_low", "before_high", "after", "after_low", "after_high"),
+    *("change", "sd", "low", "high", "p_closer", "p_shrank", "p_reversed", "clear", "share", "at_most", "unpaired"),
+    *("observed_before", "observed_after"),
+]
+"""Columns of :meth:`Comparison.table`."""
+NUMBERS = ["before", "after", "change", "low", "high", "p_closer", "p_shrank"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,11 +109,14 @@ class Comparison(Result):
         are those of the first, and what changed from it to each other one. ``observed_data``: ``distance`` (pair,
         embedding). ``constant_data``: the pairs, and ``n`` of each cell. ``relatedness``: where figures are exact.
         A change is named ``"before → after"``. ``save_fit`` and ``load_fit`` keep the tree on disk.
+    prob
+        Mass of the intervals of :meth:`table` and of what is printed.
     """
 
     picture: ClassVar[str] = "plot_change"
 
     tree: xr.DataTree
+    prob: float = PROB  # mass of the intervals that are printed
 
     def __post_init__(self) -> None:
         """Refuse a tree that is no comparison, or a damaged one."""
@@ -149,14 +175,51 @@ class Comparison(Result):
         return {name: record for name, record in records.items() if record}
 
     @property
-    def faults(self) -> tuple[str, ...]:
+    def faults(self) -> tuple[Note, ...]:
         """Reasons not to read the draws; empty if there are none."""
-        return tuple(Fit(self.tree).fact("faults"))
+        return restored(Fit(self.tree).fact("faults"))
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on what was left out, replaced or taken as known."""
-        return tuple(Fit(self.tree).notes)
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """Faults first, then what is known of changes, and what was left out, replaced or taken as known."""
+        notes = [*self.faults, *(note for number in range(len(self.pairs)) for note in self._notes_of(number))]
+        if self.headline is None:
+            reason = "one kind of words" if len(self.connections) == 1 else "no associated words"
+            notes.append(Note("no-value", what="contrast", reason=reason))
+        elif self.headline[1] != OTHER:
+            notes.append(Note("one-group"))
+        if self.population == SIMILAR:
+            notes.append(Note("new words"))
+        if not self.coverage:
+            notes.append(Note("coverage-unknown", reason="tables without a record"))
+        return tuple(dict.fromkeys([*notes, *restored(Fit(self.tree).fact("notes"))]))
+
+    def _notes_of(self, number: int) -> list[Note]:
+        """Notes on one change: its scale, contrasts that are 0 by construction, and methods of known limits."""
+        names, notes = self.pair(number), list[Note]()
+        label, (before, after) = " → ".join(names), (float(self.units()[name]) for name in names)
+        if max(before, after) >= RESCALED * min(before, after):
+            notes.append(Note("units", before=before, after=after, change=label))
+        if self.headline is not None and self.without_units(number):
+            unknown = [name for name in names if isinstance(self._units[name], str)]
+            notes.append(Note("no-value", what="standardised change", reason=f"no unit of {' and '.join(unknown)}"))
+        if self.headline == (OWN, OTHER):
+            sides = self.sides(OWN, OTHER, number)
+            values = (sides.before.mean[0], sides.after.mean[0])
+            for side, name, value in zip(("before", "after"), names, values, strict=True):
+                distances = self.distances[:, self.embeddings.index(name)]
+                if abs(value) < EQUAL_SIDE and equal_groups(replace(self.data, y=distances)):
+                    notes.append(Note("equalised", side=side, change=label))
+            if abs(values[1]) < NEARLY * abs(values[0]) and self._equal_means(names[1]):
+                notes.append(Note("equalised", side="after", change=f"{label}, nearly"))
+        method = self.debiasing(names[1])
+        return notes + ([Note("undercoverage", method=method, share=EXCLUDED[method])] if method in EXCLUDED else [])
+
+    def _equal_means(self, name: str) -> bool:
+        """True where the compared groups are those whose means a debiasing method made nearly equal."""
+        groups = [{*words} for words in (self.coverage.get(name, {}).get("embedding") or {}).get("groups", {}).values()]
+        own = [{*part} for part in self.data.to_frame().groupby("group")["protected_word"].unique()]
+        return self.debiasing(name) in EQUAL_MEANS and len(own) > 1 and all(words in groups for words in own)
 
     @property
     def population(self) -> str:
@@ -238,9 +301,9 @@ class Comparison(Result):
         return decomposable(self.filled, list(self.connections))
 
     def debiasing(self, name: str) -> str:
-        """Sentence by :func:`debias` on what it did to an embedding; empty for others."""
+        """The method of :func:`debias` that made an embedding; empty for others."""
         one_of(name, self.embeddings, "an embedding")
-        return str((self.coverage.get(name, {}).get("embedding") or {}).get("debiasing") or "")
+        return str((self.coverage.get(name, {}).get("embedding") or {}).get("debiasing") or "").partition(":")[0]
 
     @property
     def headline(self) -> tuple[str, str] | None:
@@ -249,78 +312,149 @@ class Comparison(Result):
             return None
         return contrasted(OWN, None, list(self.connections), self.filled)
 
-    @property
-    def verdict(self) -> str:
-        """Sentences on what changed, for whom, how certain that is, and what changed beside it."""
-        return " ".join(self.sentences())
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        of = " - ".join(self.headline) if self.headline else "Mean distances"
+        return f"{of} ({COSINE}; change < 0: towards closer)"
 
-    def sentences(self, prob: float = PROB) -> list[str]:
-        """The verdict as a list of sentences, with intervals of that posterior mass."""
-        return [sentence for part in self.parts(prob).values() for sentence in part]
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        attrs = self.tree.attrs
+        return {
+            "words": self._recorded["measured"]["word_list"],
+            "embeddings": list(self.embeddings),
+            "pairs": len(self.data.y),
+            "model": f"{attrs['model']} ({self.engine})",
+            "levels": attrs["levels_model"] if attrs["levels_model"] != attrs["model"] else None,
+            "population": "new words" if self.population == SIMILAR else None,
+            "intervals": f"{self.prob:.0%}",
+            "debiased by": list(filter(None, map(self.debiasing, self.embeddings))),
+        }
 
-    def parts(self, prob: float = PROB) -> dict[str, list[str]]:
-        """The verdict by what it speaks of: what changed, for whom, how certain, what broke, notes."""
-        return verdict_of(self, probability(prob, "prob"))
+    def table(self, prob: float | None = None) -> pd.DataFrame:
+        """All numbers: a row a quantity and protected word, the whole list first.
 
-    def table(self, prob: float = PROB) -> pd.DataFrame:
-        """Outcome of every contrast with associated words, or of every connection's mean where there is none.
-
-        Columns of :meth:`outcomes` (or of :meth:`changes`) and ``of``, which names the contrast or the connection.
+        Columns ``of``, the quantity: contrasts of connections, that of the headline in sds of distances and, with
+        three groups or more, by group, then mean distances to connections; ``protected_word``, ``group``; ``before``,
+        ``after`` (posterior means) with ``_low`` and ``_high``; ``change``, ``sd``, ``low``, ``high``, ``p_closer`` of
+        the change; ``p_shrank``, ``p_reversed``, ``clear``, ``observed_before``, ``observed_after`` as in
+        :meth:`outcomes`. Of the whole list also ``share``, the size of the change over that before, ``at_most``, the
+        share of the size before, up to .1, that the change does not exceed with probability ``prob`` (up to .01 where
+        its interval excludes 0), and ``unpaired``, the width of the interval had the embeddings other pairs. With more
+        than two embeddings first ``from`` and ``to``.
         """
-        if self.headline is None:
-            pieces = [self.changes(name, prob=prob).assign(of=name) for name in self.connections]
-        else:
-            others = [name for name in self.connections if name != OWN]
-            pieces = [self.outcomes(OWN, name, prob).assign(of=f"{OWN} - {name}") for name in others]
-        table = pd.concat(pieces, ignore_index=True)
-        first, *rest = (piece.attrs for piece in pieces)
-        table.attrs = {key: value for key, value in first.items() if all(each.get(key) == value for each in rest)}
-        table.attrs["subject"] = "contrasts with associated words" if self.headline else "mean distances"
-        return table
+        prob, pieces = self.prob if prob is None else probability(prob, "prob"), {}
+        for number in range(len(self.pairs)):
+            rows = [self._rows(*each, number, prob) for each in self._quantities(number)]
+            pieces[number] = pd.concat(rows, ignore_index=True)[COLUMNS].astype({"clear": "boolean"})
+        return self._joined(pieces)
 
-    def findings(self, prob: float = PROB) -> list[str]:
-        """The verdict without its notes."""
-        return [sentence for name, part in self.parts(prob).items() if name != "Notes" for sentence in part]
+    def _quantities(self, number: int) -> Iterator[tuple[str, BeforeAfter, str]]:
+        """Label of each quantity, its values before and after a change, and the connection of a mean distance."""
+        headline, names = self.headline, self.connections
+        contrasts = [(OWN, name) for name in names if name != OWN] if OWN in names else []
+        contrasts += [(OTHER, name) for name in controls_of(names)] if OTHER in names else []
+        for pair in sorted(contrasts, key=lambda pair: pair != headline):
+            sides, label = self.sides(*pair, number), " - ".join(pair)
+            yield label, sides, ""
+            if pair == headline and not self.without_units(number):
+                yield f"{label}{SCALED}", self.sides(*pair, number, standardise=True), ""
+            if pair == headline and sides.kind == RAW:
+                index = sides.change.index
+                groups, weights = group_means(index["group"].iloc[1:].fillna("").to_numpy(dtype=str))
+                # with two groups the mean association of each is the whole list
+                for group, own in zip(groups, weights, strict=True) if len(groups) > 2 else ():
+                    yield f"group {group}", sides.combined(np.r_[0.0, own][None], index[:1].assign(group=group)), ""
+        for name in names:
+            yield f"to {name} words", self.sides(name, None, number), name
 
-    def text(self) -> str:
-        """Two embeddings in sentences; of more, the whole list's row of each change."""
-        pairs = self.tree["observed_data"].sizes["pair"]
-        said = self.verdict if len(self.pairs) == 1 else whole_lists_of(self)
-        return f"Comparison of {', '.join(self.embeddings)} on {pairs:,} pairs ({self.engine}). {said}"
+    def _rows(self, of: str, sides: BeforeAfter, mean_of: str, number: int, prob: float) -> pd.DataFrame:
+        """The rows of a quantity."""
+        levels = {side: getattr(sides, side).summary(prob) for side in ("before", "after")}
+        table = self._brief(of, sides, mean_of, number, prob).assign(
+            **{f"{side}{end}": level[name] for side, level in levels.items() for end, name in ENDS.items()},
+            observed_before=sides.observed_before,
+            observed_after=sides.observed_after,
+        )
+        whole = sides[:1]
+        apart, size = self._moved(whole, mean_of, number, prob, paired=False), np.abs(whole.before.mean)
+        of_whole = {"unpaired": apart["high"] - apart["low"], "share": np.nan, "at_most": np.nan}
+        table[["p_reversed", "clear"]] = np.nan, None
+        if not mean_of:
+            table["p_reversed"], table["clear"] = sides.p_reversed, sides.clear(prob)
+            of_whole["at_most"] = whole.at_most(prob)
+            of_whole["share"] = np.abs(whole.change.mean) / np.where(size > EQUAL_SIDE, size, np.nan)
+        return table.join(pd.DataFrame(of_whole))
 
-    def brief(self) -> pd.DataFrame:
-        """The changes of the headline contrast, of several those of the whole list; without one, :meth:`table`."""
-        table = self.table() if self.headline is None else self.changes()
-        if len(self.pairs) == 1:
-            return table
-        whole = table[table["protected_word"] == WHOLE].reset_index(drop=True)
-        whole.attrs = table.attrs
-        return whole
+    def _brief(self, of: str, sides: BeforeAfter, mean_of: str, number: int, prob: float) -> pd.DataFrame:
+        """The columns that are printed."""
+        moved = self._moved(sides, mean_of, number, prob).rename(columns={"mean": "change"})
+        shrank = np.nan if mean_of else sides.p_shrank
+        return moved.assign(of=of, before=sides.before.mean, after=sides.after.mean, p_shrank=shrank)
+
+    @cached_property
+    def _printed(self) -> pd.DataFrame:
+        """All quantities of the whole list, of more than two embeddings the first of each change."""
+        pieces, first = {}, 1 if len(self.pairs) > 1 else None
+        for number in range(len(self.pairs)):
+            chosen = islice(self._quantities(number), first)
+            rows = [self._brief(of, sides[:1], mean_of, number, self.prob) for of, sides, mean_of in chosen]
+            pieces[number] = pd.concat(rows, ignore_index=True)
+        return self._joined(pieces)
+
+    def summary(self) -> pd.DataFrame:
+        """Of two embeddings all quantities of the whole list, of more the headline of each change.
+
+        The headline in sds of distances is left out where it says the same: the sds differ by less than a tenth, and
+        the intervals of both exclude 0, or neither.
+        """
+        table = self._printed
+        if len(self.pairs) > 1:
+            return table.assign(change_of=table["from"] + " → " + table["to"])[["change_of", *NUMBERS]]
+        away, scaled = (table["low"] > 0) | (table["high"] < 0), table["of"].str.endswith(SCALED)
+        told = any(note.code == "units" for note in self.notes) or away[scaled].tolist() != away[:1].tolist()
+        return table[~scaled | told][["of", *NUMBERS]].rename(columns={"of": "quantity"})
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables of the page."""
+        every, attrs, stats = self.table(), self.tree.attrs, Fit(self.tree).stats
+        whole = every["protected_word"] == WHOLE
+        tables = {"Whole list": every[whole], "Protected words": every[~whole].dropna(axis=1, how="all")}
+        if self.decomposable:
+            tables["Parts of the change"] = self.decomposition(prob=self.prob)
+        if set(self.connections) & set(STEREOTYPES):
+            tables |= {
+                f"Similarities within MAC, {before} → {after}": self.similarity_shift(None, before, after)
+                for before, after in self.pairs
+            }
+        records = {name: record for name in self.embeddings if (record := known_coverage(self.coverage.get(name)))}
+        facts = {name: {fact: known.embedding.get(fact) for fact in FACTS} for name, known in records.items()}
+        facts = {name: {"embedding": name, "sd": self.units()[name], **known} for name, known in facts.items()}
+        tables["Embeddings"] = pd.DataFrame(facts.values())
+        lists = [record.table().assign(embedding=name) for name, record in records.items()]
+        tables |= {"Lists": pd.concat(lists, ignore_index=True)} if lists else {}
+        fit = {name: attrs[name] for name in MADE_BY}
+        fit |= Fit(self.tree).versions | {name: stats[name].to_numpy().tolist() for name in FIGURES if name in stats}
+        return tables | {"Fit": pd.DataFrame({"fact": fit.keys(), "value": map(str, fit.values())})}
+
+    def pictures(self) -> dict[str, Callable[[], Figure]]:
+        """A figure of each change."""
+        drawn = {f"{b} → {a}": partial(drawing, "plot_change", self, self.prob, b, a) for b, a in self.pairs}
+        return dict(drawn)
 
     @property
     def _recorded(self) -> dict[str, Any]:
-        """Facts of the change, the words and the vectors for the caption of a table."""
+        """Facts of the change, the words and the vectors."""
         records = list(self.coverage.values())
-        names = dict.fromkeys(filter(None, (record["embedding"].get("name") for record in records)))
         measured = {
             "word_list": records[0]["word_list"] if records else "",
-            "embedding": in_words([*names] if len(self.pairs) == 1 else self.embeddings),
-            "adjusted": self.data.adjusted,
+            "embedding": in_words(self.embeddings),
         }
-        between = route(*self.pair(0)) if len(self.pairs) == 1 else "from one embedding to another"
-        return {"population": self.population, "change": between, "measured": measured}
+        return {"population": self.population, "measured": measured}
 
     def sources(self) -> tuple[Any, ...]:
         """The fit of the changes."""
         return (self.tree,)
-
-    def front(self, prob: float = PROB, effects: SideEffects | None = None) -> Page:
-        """The first screen of a report, with :func:`side_effects` if they are given."""
-        return front_of(self, prob, effects)
-
-    def sections(self, prob: float = PROB, effects: SideEffects | None = None) -> tuple[Section, ...]:
-        """The parts of a report, with :func:`side_effects` if they are given."""
-        return sections_of(self, prob, effects)
 
     def contrasts(
         self,
@@ -357,8 +491,8 @@ class Comparison(Result):
             First the whole list (``protected_word`` is ``"whole list"``), then each protected word that has what the
             row needs. Columns ``protected_word``, ``group``, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``; for
             more than one change first ``from`` and ``to``, the two embeddings. ``p_closer`` is the probability that the
-            change is below 0: towards closer. ``attrs`` hold ``unit``, ``rows`` and ``meaning``
-            (what rows are), and ``left_out``, the words without a row.
+            change is below 0: towards closer. ``attrs`` hold ``unit``, ``rows`` (what rows of words are), and
+            ``left_out``, the words without a row.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)
         return self._changes((first, second), f"{first}{MINUS}{second}", prob, standardise, paired, change, rows)
@@ -416,14 +550,13 @@ class Comparison(Result):
         DataFrame
             Columns ``protected_word``, ``group``, ``before``, ``after``, ``change`` (posterior means), ``low``,
             ``high`` (of the change), ``p_shrank`` (that the value is nearer to 0 after than before), ``p_reversed``
-            (that its sign is another; near .5 by itself where the value after is near 0), and ``outcome``:
-            ``unchanged`` where the change is exactly 0, ``shrank`` or ``grew`` where that is clear, else
-            ``inconclusive``. None is clear where the interval of the whole list's change includes 0; otherwise that of
-            the whole list is at a probability of .945, and of words, which share most of their errors, the most
-            probable ones are, as many as leave an expected share of wrong ones below .025. The probabilities are exact
-            for the model of related words; otherwise approximate, closely for the whole list, roughly for single words
-            (docs/debiasing.md). ``observed_before`` and ``observed_after`` are the same quantities of the
-            observed pairs. For more than one change first ``from`` and ``to``.
+            (that its sign is another; near .5 by itself where the value after is near 0), and ``clear``, whether it is
+            clear that the value is nearer to 0, or farther from it. None is clear where the interval of the whole
+            list's change includes 0; otherwise that of the whole list is at a probability of .945, and of words, which
+            share most of their errors, the most probable ones are, as many as leave an expected share of wrong ones
+            below .025. The probabilities are exact for the model of related words; otherwise approximate, closely for
+            the whole list, roughly for single words (docs/debiasing.md). ``observed_before`` and ``observed_after`` are
+            the same quantities of the observed pairs. For more than one change first ``from`` and ``to``.
         """
         first, second = contrasted(first, second, list(self.connections), self.filled)
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
@@ -439,7 +572,7 @@ class Comparison(Result):
                 high=moved["high"],
                 p_shrank=sides.p_shrank,
                 p_reversed=sides.p_reversed,
-                outcome=sides.outcomes(prob),
+                clear=sides.clear(prob),
                 observed_before=sides.observed_before,
                 observed_after=sides.observed_after,
             )
@@ -450,7 +583,6 @@ class Comparison(Result):
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
-            "meaning": MEANINGS[sides.kind],
             **carried_labels(self.labels),
         } | self._recorded
         return table
@@ -532,7 +664,7 @@ class Comparison(Result):
 
     @cached_property
     def _known_sides(self) -> dict[tuple[Any, ...], BeforeAfter]:
-        """Results of :meth:`sides`, kept because tables, sentences and figures ask for the same."""
+        """Results of :meth:`sides`, kept because tables, notes and figures ask for the same."""
         return {}
 
     def _sides(self, sums: Sums, number: int, names: Sequence[str], whole: Any) -> BeforeAfter:
@@ -615,23 +747,26 @@ class Comparison(Result):
         pieces = {}
         for number in self._chosen(change):
             sides = self.sides(*connections, number, standardise, rows)
-            seed = [int(self.tree.attrs["seed"]), number]
-            changed = sides.change if paired else sides.unpaired(seed)
-            pieces[number] = changed.summary(prob)
-            if connections[1] is None and connections[0] in controls_of(self.connections) and not standardise:
-                self._widened(pieces[number], connections[0], number, prob)
+            mean_of = connections[0] if connections[1] is None and not standardise else ""
+            pieces[number] = self._moved(sides, mean_of, number, prob, paired)
         table = self._joined(pieces)
-        mean = {"subject": f"the mean distance to {label} words"}
+        mean = {"subject": f"distance to {label} words"}
         table.attrs = {
             "of": label,
             **(mean if connections[1] is None else dict(zip(("first", "second"), connections, strict=True))),
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
-            "meaning": MEANINGS[sides.kind],
-            "left_out": left_out(self.data, changed),
+            "left_out": left_out(self.data, sides.change),
             **carried_labels(self.labels),
         } | self._recorded
+        return table
+
+    def _moved(self, sides: BeforeAfter, mean_of: str, number: int, prob: float, paired: bool = True) -> pd.DataFrame:
+        """The posterior of what changed; of the mean distance to a control list with the error over its words."""
+        table = (sides.change if paired else sides.unpaired([int(self.tree.attrs["seed"]), number])).summary(prob)
+        if mean_of in controls_of(self.connections):
+            self._widened(table, mean_of, number, prob)
         return table
 
     def _widened(self, table: pd.DataFrame, connection: str, number: int, prob: float) -> None:

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from bayesbias._support.arguments import one_of, probability, whole_number, whole_numbers
 from bayesbias._support.columns import cells_of, lines_of, numbers_columns, separator_of, tell_passed_over
 from bayesbias._support.files import read_text
-from bayesbias._support.phrases import LEAST, ends_of, figure, hardly_changed, rough_percent, signed
 from bayesbias._support.progress import progress
-from bayesbias._support.results import Cited, Result
 from bayesbias._support.threads import one_thread
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.changes import compare
@@ -39,8 +37,9 @@ from bayesbias.numerics.arrays import (
 )
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike
 from bayesbias.numerics.resampling import ends, mean_interval, share_interval
+from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Case, Embedding, about, find_words, opened, rows_of, with_composed
-from bayesbias.vectors.lookup import CASES, About
+from bayesbias.vectors.lookup import CASES, About, left_out
 from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
 if TYPE_CHECKING:
@@ -174,19 +173,16 @@ def agreement(
     """Spearman's correlation of cosines and scores, ``before``, ``after`` and the ``change``, with intervals.
 
     The intervals are of pairs drawn with replacement, the same for both embeddings; draws without a correlation are
-    left out, where ``scipy.stats.bootstrap`` would give no interval. The second value says why there is none; empty if
-    there is.
+    left out, where ``scipy.stats.bootstrap`` would give no interval. The second value is why there is none, if so.
     """
     place = shared.place
     known = [(place[first], place[other], score) for first, other, score in pairs if first in place and other in place]
     nothing = pd.DataFrame(columns=SIMILARITY_COLUMNS)
     if len(known) < FEWEST_JUDGEMENTS:
-        return nothing, (
-            f"{len(known)} of {len(pairs)} pairs of similarity are in both embeddings; {FEWEST_JUDGEMENTS} are needed"
-        )
+        return nothing, f"{len(known)} of {len(pairs)} pairs, {FEWEST_JUDGEMENTS} needed"
     left, right, scores = (np.array(column) for column in zip(*known, strict=True))
     if np.ptp(scores) == 0:
-        return nothing, f"all {len(known)} pairs of similarity have the same score"
+        return nothing, f"one score of {len(known)} pairs"
     cosines = [np.vecdot(unit[left], unit[right]).astype(np.float64) for unit in (shared.before, shared.after)]
     chosen = rng.integers(0, len(known), (draws, len(known)))
     every = [_spearman(cosine, scores) for cosine in cosines]
@@ -341,13 +337,10 @@ def _matched(predicted: IntArray, labels: IntArray) -> int:
 
 
 TESTED = "10.18653/v1/N19-1061"  # the work that began with these tests
-LEFT = "What is left"  # part of a verdict
-GONE, MOSTLY = 0.2, 0.5  # of the former bias, below which it is gone as measured and from which it is mostly there
-SLIGHT = 0.15  # how much better than chance a test must have been before, to say something afterwards
-TESTS = {"cluster": "k-means", "classify": "a cross-validated logistic regression"}
-SHORT = {"cluster": "k-means", "classify": "logistic regression"}
-SIDES = {"reference": "random topics"}
+TESTS = {"cluster": "k-means", "classify": "logistic"}
 KINDS = {"protected": "protected words", "attribute": "stereotype words", "control": "control words"}
+RANDOM = ("reference", "as_much", "reference_low", "reference_high")
+COLUMNS = ["effect", "of", "value", "low", "high", "chance", *RANDOM, "n", "asked", "sd", "p_closer"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -376,7 +369,7 @@ class SideEffects(Result):
     prob
         Mass of all intervals.
     notes
-        What was left out, and why.
+        What limits it; those of the comparison too.
     embeddings
         What is recorded of the embeddings before and after: ``name``, ``debiasing`` and more.
     made
@@ -394,163 +387,68 @@ class SideEffects(Result):
     similarity: pd.DataFrame
     recovery: pd.DataFrame
     prob: float
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     embeddings: tuple[About, ...] = ()
     made: Mapping[str, Any] = field(default_factory=dict)
     cited: tuple[Cited, ...] = ()
 
     def sources(self) -> tuple[Any, ...]:
         """The tests for the old bias, the word lists, the model and the embeddings."""
-        tests = () if self.recovery.empty else (Cited("tests for the old bias", doi=TESTED),)
+        tests = () if self.recovery.empty else (Cited("tests of recovery", doi=TESTED),)
         origins = ((one["name"], one.get("source", ""), one.get("doi", "")) for one in self.embeddings)
         return *tests, *self.cited, *(Cited(f"embedding {name}", *origin) for name, *origin in origins)
 
     def table(self) -> pd.DataFrame:
-        """All figures one below another: ``effect``, ``of``, ``value``, ``low``, ``high``."""
-        rows = [
-            (f"neighbours kept, k = {row['k']}", KINDS[row["kind"]], row["kept"], row["low"], row["high"])
-            for row in self.neighbours.to_dict("records")
-        ]
-        rows += [
-            ("change of mean distance", self._said(row["connection"]), row["mean"], row["low"], row["high"])
-            for row in self.controls.to_dict("records")
-        ]
-        rows += [
-            ("Spearman correlation with similarities", row["side"], row["spearman"], row["low"], row["high"])
-            for row in self.similarity.to_dict("records")
-        ]
-        for row in self.recovery.to_dict("records"):
-            for side in ("before", "after", "reference"):
-                ends = (row[f"{side}_low"], row[f"{side}_high"])
-                rows.append((f"old side found by {SHORT[row['test']]}", SIDES.get(side, side), row[side], *ends))
-        table = pd.DataFrame(rows, columns=["effect", "of", "value", "low", "high"])
-        table.attrs = {"prob": self.prob, "subject": self._subject()}
-        return table
+        """All numbers, one effect ``of`` something a row.
 
-    def _subject(self) -> str:
-        names = [str(one["name"]) for one in self.embeddings]
-        return f"side effects of the change from {' to '.join(names)}" if names else "side effects"
-
-    @property
-    def sentences(self) -> list[str]:
-        """The figures in words."""
-        return [*self.findings(), *self.notes]
-
-    @property
-    def broken(self) -> list[str]:
-        """Neighbours and similarities in words, what to read first first."""
-        return [*self._kept(), *self._agreement()]
-
-    @property
-    def left(self) -> list[str]:
-        """The search for the old bias in words, a sentence a test, the stronger one last."""
-        return [_recovered(row) for row in self.recovery.to_dict("records")]
-
-    def added_to(self, parts: dict[str, list[str]]) -> dict[str, list[str]]:
-        """A comparison's verdict by parts, with what else broke and what is left; distances of controls stand there."""
-        if not isinstance(parts, dict) or not all(isinstance(sentences, list) for sentences in parts.values()):
-            raise InputError(f"parts is {type(parts).__name__}: give what the method parts of a comparison returns")
-        known = parts.get("Notes", [])
-        notes = [*known, *(note for note in self.notes if note not in known)]
-        broke = "Controls" if "Controls" in parts else "What broke"
-        both = {name: part for name, part in parts.items() if name != "Notes"}
-        both |= {broke: [*parts.get(broke, []), *self.broken], LEFT: self.left, "Notes": notes}
-        return {name: sentences for name, sentences in both.items() if sentences}
-
-    def findings(self) -> list[str]:
-        moved = [
-            f"The mean distance of {self._said(row['connection'])} {_moved(row)}."
-            for row in self.controls.to_dict("records")
-        ]
-        return [*moved, *self.broken, *self.left]
-
-    def _kept(self) -> list[str]:
-        sentences = []
-        for k, part in self.neighbours.groupby("k", sort=False):
-            named = []
-            for row in part.to_dict("records"):  # one word has no interval
-                ends = "one word" if row["words"] < 2 else f"{_percent(row['low'])} to {_percent(row['high'])}"
-                named.append(f"{KINDS[row['kind']]} kept {_percent(row['kept'])} ({ends})")
-            sentences.append(f"Of their {k} nearest neighbours {', '.join(named)}.")
-        return sentences
-
-    def _said(self, control: str) -> str:
-        return str(self.controls.attrs.get("labels", {}).get(control, f"{control} words"))
-
-    def _agreement(self) -> list[str]:
-        if self.similarity.empty:
-            return []
-        by_side = {row["side"]: row for row in self.similarity.to_dict("records")}
-        change = by_side["change"]
-        return [
-            f"Spearman's correlation of cosines with the similarities supplied changed by {signed(change['spearman'])} "
-            f"({ends_of(change)}), from {by_side['before']['spearman']:.3f} to "
-            f"{by_side['after']['spearman']:.3f}, on {change['found']} of {change['asked']} pairs."
-        ]
-
-
-def _moved(row: dict[Any, Any]) -> str:
-    """The change of a mean distance."""
-    if hardly_changed(row):
-        return f"hardly changed (by {figure(row['mean'])})"
-    return f"changed by {signed(row['mean'])} ({ends_of(row)})"
-
-
-def _recovered(row: dict[Any, Any]) -> str:
-    """Sentences on the former bias that is measured, on the former sides that a test finds, and their meaning."""
-    part = row["size_left"]
-    sentence = (
-        f"The {row['words']:,} words most biased before have {rough_percent(part)} of "
-        f"their former bias on average{_there(part)}. Their old side can be predicted for {_percent(row['after'])} of "
-        f"them by {TESTS[row['test']]} ({_range(row, 'after')}; by chance {_percent(row['chance'])}; before "
-        f"{_percent(row['before'])})"
-    )
-    if row["before"] - row["chance"] < SLIGHT:
-        better = "hardly" if row["before"] > row["chance"] else "no"
-        return f"{sentence}. The test has no power here: it did {better} better than chance before."
-    if row["after_low"] <= row["chance"]:
-        return f"{sentence}, which is no better than chance."
-    if part >= GONE:
-        return f"{sentence}."
-    hidden = ", so that the bias is hidden rather than removed"
-    if np.isnan(row["reference"]):
-        return f"{sentence}{hidden}. The vocabulary is too small for random topics to compare this with."
-    return (
-        f"{sentence}{'' if row['as_much'] else hidden}. For comparison, the difference of random topics, as coherent "
-        "and as similar as these groups, was removed: the side of the words most biased towards them can then be "
-        f"predicted for {_percent(row['reference'])} on average ({_range(row, 'reference')} over {REFERENCES} draws of "
-        f"topics). {_against_topics(row['as_much'])}"
-    )
-
-
-def _there(part: float) -> str:
-    """The meaning of a part of the former bias that is measured; empty where that is gone."""
-    if part < GONE:
-        return ""
-    extent = "in full" if part >= 1 - LEAST else "for the most part" if part >= MOSTLY else "in part"
-    return f": as measured, it is still there {extent}"
-
-
-def _against_topics(as_much: int) -> str:
-    """Sentence on what is found, compared with what is found of random topics."""
-    if not as_much:
-        return (
-            f"In none of the {REFERENCES} draws is it as much: more is left than after the removal of a direction "
-            f"without meaning, which happens by chance in 1 of {REFERENCES + 1}."
+        Columns ``effect``, ``of``, ``value``, ``low``, ``high``; ``n``, what it is the mean over or the number of words
+        or pairs, and ``asked``, the pairs that were given; ``sd`` and ``p_closer`` of changes of distances. Where words
+        are told apart: ``chance``, ``reference`` (of random topics) with ``_low`` and ``_high``, and ``as_much``, as in
+        :attr:`recovery`.
+        """
+        pieces, names = [], ["value", "low", "high"]
+        if len(self.recovery):
+            found = self.recovery.rename(columns={"words": "n", "size_left": "value"})
+            pieces.append(found[["value", "n"]][:1].assign(effect="former bias left", of="all"))
+            found["effect"] = [f"old side, {TESTS[test]}" for test in found["test"]]
+            for side, columns in (("before", ["chance", "n"]), ("after", ["chance", "n", *RANDOM])):
+                own = dict(zip([side, f"{side}_low", f"{side}_high"], names, strict=True))
+                pieces.append(found[["effect", *own, *columns]].rename(columns=own).assign(of=side))
+        others = (
+            (self.controls, "connection", "mean", ["change of distance"] * len(self.controls)),
+            (self.similarity, "side", "spearman", ["rank correlation"] * len(self.similarity)),
+            (self.neighbours, "kind", "kept", [f"nearest {k} kept" for k in self.neighbours.get("k", ())]),
         )
-    return (
-        f"In {as_much} of the {REFERENCES} draws it is as much or more: this does not show that more is left than "
-        "after the removal of a direction without meaning."
-    )
+        for table, of, value, effects in others:
+            if len(table):
+                known = table.rename(columns={of: "of", value: "value", "words": "n", "found": "n"})
+                pieces.append(known.replace({"of": {"attribute": "stereotype"}}).assign(effect=effects))
+        return (
+            pd.concat(pieces, ignore_index=True)
+            .reindex(columns=COLUMNS)
+            .astype(dict.fromkeys(("as_much", "n", "asked"), "Int64"))
+        )
 
+    def summary(self) -> pd.DataFrame:
+        """The columns up to ``as_much`` that have a value."""
+        return self.table()[COLUMNS[:8]].dropna(axis=1, how="all")
 
-def _range(row: Mapping[Any, Any], side: str) -> str:
-    return f"{_percent(row[f'{side}_low'])} to {_percent(row[f'{side}_high'])}"
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return " → ".join(["Side effects", *(str(one["name"]) for one in self.embeddings)]).replace(" → ", ": ", 1)
 
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        topics = REFERENCES if len(self.recovery) and self.recovery["reference"].notna().all() else None
+        return {**self.made, "random topics": topics, "intervals": f"{self.prob:.0%}"}
 
-def _percent(value: float) -> str:
-    """A share in whole percent; with a decimal where it would be written as all, and is not."""
-    return "> 99.9%" if 0.999 < value < 1 else f"{100 * value:.{int(0.995 <= value < 1)}f}%"
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All tables."""
+        return {
+            "Effects": self.table(),
+            "Neighbours of words": self.neighbours_by_word,
+            "Old side found": self.recovery,
+        }
 
 
 MOST = 50_000
@@ -643,9 +541,10 @@ def side_effects(
         by_word = _neighbours_kept(shared, kinds, ks)
         rng = np.random.default_rng(seed)
         done(3)
-        similar, reason = pd.DataFrame(columns=SIMILARITY_COLUMNS), ""
+        similar = pd.DataFrame(columns=SIMILARITY_COLUMNS)
         if pairs is not None:
             similar, reason = agreement(shared, pairs, prob, draws, rng)
+            notes += [Note("no-value", what="correlation with similarities", reason=reason)] if reason else []
         recovered, why = _recovery(shared, groups, biased, prob, seed)
         done(4)
     kept = [
@@ -659,7 +558,7 @@ def side_effects(
         similarity=similar,
         recovery=recovered,
         prob=prob,
-        notes=(*notes, *(f"{each}." for each in (reason, *why) if each)),
+        notes=(*notes, *why),
         embeddings=known,
         made={
             "vocabulary": len(shared.words),
@@ -713,9 +612,9 @@ def _words_of(data: Distances) -> tuple[dict[str, list[str]], dict[str, list[str
     return {kind: words for kind, words in kinds.items() if words}, groups
 
 
-def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[str]:
+def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[Note]:
     """Notes on words of the comparison that are not shared."""
-    notes = []
+    notes = list[Note]()
     for kind, words in kinds.items():
         lost = [word for word in words if word not in shared.place]
         if len(lost) == len(words):
@@ -723,9 +622,7 @@ def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[str]:
                 f"the embeddings hold none of the {len(words)} {kind} words of the comparison "
                 f"({', '.join(lost[:5])}): give the embeddings that its tables were made from"
             )
-        if lost:
-            named = ", ".join(lost[:8])
-            notes.append(f"{len(lost)} {kind} words of the comparison are not in both embeddings: {named}.")
+        notes += left_out(len(lost), len(words), KINDS[kind], "not in both embeddings", lost)
     return notes
 
 
@@ -741,23 +638,16 @@ def _controls(compared: Comparison, prob: float) -> pd.DataFrame:
 
 def _recovery(
     shared: Shared, groups: Mapping[str, Sequence[str]], words: int, prob: float, seed: int
-) -> tuple[pd.DataFrame, list[str]]:
-    """The test of Gonen and Goldberg, and what there is to say about it."""
-    nothing = pd.DataFrame(columns=RECOVERY_COLUMNS)
+) -> tuple[pd.DataFrame, list[Note]]:
+    """The test of Gonen and Goldberg, and notes on it."""
     known = {name: listed for name, listed in groups.items() if name and len(shared.rows(listed))}
-    if len(known) < 2:
-        return nothing, ["Whether the old bias can be found was not tested: that needs two groups of protected words"]
-    rows, _ = _most_biased(shared, known, words)
-    each = len(rows) // len(known)
+    each = len(_most_biased(shared, known, words)[0]) // len(known) if len(known) > 1 else 0
     if each < FEWEST_BIASED:
-        return nothing, [
-            f"Whether the old bias can be found was not tested: {each} words of each group could be used, "
-            f"{FEWEST_BIASED} are needed"
-        ]
-    notes = []
-    if each < words:
-        notes.append(
-            f"{each} words of each group were used in place of {words}: of the {len(shared.words):,} words "
-            "of the vocabulary a quarter at most counts as biased"
-        )
-    return recovery(shared, known, words, prob, seed), notes
+        few = f"{each} words each, {FEWEST_BIASED} needed" if len(known) > 1 else "needs two groups"
+        return pd.DataFrame(columns=RECOVERY_COLUMNS), [Note("no-value", what="old side", reason=few)]
+    table = recovery(shared, known, words, prob, seed)
+    rule = f"most biased of {len(shared.words):,} words"
+    notes = [Note("sampled", rule=rule, used=each, total=words)] if each < words else []
+    if table["reference"].isna().any():
+        notes.append(Note("no-value", what="random topics", reason="vocabulary too small"))
+    return table, notes

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._support.arguments import one_of
-from bayesbias._support.phrases import IN_SDS
 from bayesbias.contrast.associations import named_together
 from bayesbias.distances.dataframe import PAIR
 from bayesbias.distances.distances import Distances, once, refuse_mixed
@@ -25,6 +24,8 @@ from bayesbias.models.functionals import Fields, cell_draws
 from bayesbias.models.weights import DIFFERENCE, RAW, Cells, Sums, stacked
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.mixtures import Empirical, Law, Normals
+from bayesbias.results import Note
+from bayesbias.vectors.lookup import left_out
 
 Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
@@ -32,6 +33,7 @@ LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
 EQUAL = 1e-3  # of the sum and the difference of two values, the share of the smaller below which their sizes are equal
 SURE = 0.945  # probability from which on the whole list's outcome is named: that of one side of an 89% interval
+LITTLE = 10  # most percent of the size before that a change is said not to exceed
 PARTLY = 0.05  # share of unchanged distances from which on a note says that there are such
 
 
@@ -42,7 +44,7 @@ class Matched:
     table: pd.DataFrame  # a row a pair: protected_word, group, attribute_word, attribute_class, connection
     embeddings: tuple[str, ...]  # in the order given
     distances: FloatArray  # (pairs, embeddings)
-    notes: tuple[str, ...]  # on what did not match
+    notes: tuple[Note, ...]  # on what did not match
     tables: Mapping[str, Distances]  # name to its table, as it was given
 
     @property
@@ -92,16 +94,18 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     pairs = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
     distances = joined[[str(i) for i in range(len(read))]].to_numpy(dtype=float)
     attribute = next(iter(given.values())).adjusted
-    notes = [f"Distances are adjusted for {attribute}."] if attribute else []
+    notes = [Note("adjusted", attribute=attribute, source="the tables")] if attribute else []
     notes += [note for name, table in read.items() for note in _left_over(name, table, joined)]
     if moved := _moved(first, others):
-        notes.append(f"The tables have other groups for {listed(sorted(moved))}; those of the first count.")
-    for name, count in zip(read, ((distances < 0) | (distances > 2)).sum(axis=0), strict=True):
-        if count:
-            place = "lie outside [0, 2], where no cosine distance lies"
-            notes.append(f"{count:,} of {len(distances):,} values of {name} {place}.")
+        notes.append(Note("groups", words=sorted(moved)))
+    outside = ((distances < 0) | (distances > 2)).sum(axis=0).tolist()
+    notes += [
+        Note("outside", rows=rows, total=len(distances), name=name)
+        for name, rows in zip(read, outside, strict=True)
+        if rows
+    ]
     notes += limits_of(each.coverage for each in given.values() if each.coverage is not None)
-    notes += [*_case_notes(read, case), *_sizes(given)]
+    notes += [*_case_notes(given, case), *_sizes(given)]
     return Matched(pairs, tuple(read), distances, tuple(notes), given)
 
 
@@ -142,17 +146,10 @@ def _groups(joined: pd.DataFrame, others: Sequence[pd.DataFrame]) -> NDArray[Any
     return groups
 
 
-def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[str]:
-    """Note on the pairs of a table that are not compared."""
-    left = len(table) - len(joined)
-    if not left:
-        return []
-    gone = {f"{column.replace('_', ' ')}s": sorted(set(table[column]) - set(joined[column])) for column in PAIR}
-    named = " and ".join(f"the {kind} {listed(words)}" for kind, words in gone.items() if words)
-    among = f", among them all of {named}" if named else ""
-    return [
-        f"{left:,} of {len(table):,} pairs of {name} have no counterpart in every other table and are left out{among}."
-    ]
+def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[Note]:
+    """Note on the pairs of a table that are not compared, and the words none of whose pairs are."""
+    gone = [word for column in PAIR for word in sorted(set(table[column]) - set(joined[column]))]
+    return left_out(len(table) - len(joined), len(table), f"pairs of {name}", "not in every table", gone)
 
 
 def _moved(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> set[str]:
@@ -164,34 +161,25 @@ def _moved(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> set[str]:
     return moved
 
 
-def _sizes(tables: Mapping[str, Distances]) -> list[str]:
+def _sizes(tables: Mapping[str, Distances]) -> list[Note]:
     """A note where embeddings have different dimensions."""
     records = {name: each.coverage for name, each in tables.items()}
     dimensions = {name: record.embedding.get("dimensions") for name, record in records.items() if record is not None}
     known = {name: size for name, size in dimensions.items() if size}
-    if len(set(known.values())) < 2:
-        return []
-    sizes = ", ".join(f"{name} {size}" for name, size in known.items())
-    return [
-        f"The embeddings have different dimensions ({sizes}), and cosines shrink as dimensions grow: read changes in "
-        f"{IN_SDS} too (standardise=True)."
-    ]
+    sizes = [f"{name} {size}" for name, size in known.items()]
+    return [Note("dimensions", sizes=sizes)] if len(set(known.values())) > 1 else []
 
 
-def _case_notes(read: Mapping[str, pd.DataFrame], case: Case) -> list[str]:
-    """Note that capital letters did not count, or that tables hold none where another holds words that they lack."""
+def _case_notes(given: Mapping[str, Distances], case: Case) -> list[Note]:
+    """Note on words read in lower case, or on tables of lower case where another holds words that they lack."""
+    words = {name: {word for column in PAIR for word in each.table[column]} for name, each in given.items()}
     if case == "fallback":
-        return ["Words were matched without regard to capital letters."]
-    words = {name: set(table["protected_word"]) | set(table["attribute_word"]) for name, table in read.items()}
+        folded = sorted(word for word in set().union(*words.values()) if word != word.casefold())
+        return [Note("spelling", words=[f"{word} as {word.casefold()}" for word in folded])] if folded else []
     capitals = {name: {word for word in own if word != word.lower()} for name, own in words.items()}
     some = set().union(*capitals.values())
     wholly = [name for name, own in capitals.items() if not own and some - words[name]]
-    if not wholly:
-        return []
-    return [
-        f"{' and '.join(wholly)} holds words in lower case only, and other tables hold capitals: pass case='fallback' "
-        "here, or to distance_table if its embedding is lower-cased, to compare these words too."
-    ]
+    return [Note("capitals", names=wholly)] if wholly else []
 
 
 def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
@@ -213,34 +201,22 @@ def _pairs(table: pd.DataFrame, fold: bool) -> set[tuple[str, ...]]:
     return set(zip(*(table[column].str.casefold() if fold else table[column] for column in PAIR), strict=True))
 
 
-def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[str]:
-    """Sentences on connections that changed as one, and on distances that did not change."""
+def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[Note]:
+    """Notes on connections that changed as one, and on distances that did not change."""
     if len(fixed) == len(data.connections) and not any(fixed.values()):
-        return [f"{label}: both tables hold the same distances, so that the change is exactly 0."]
+        return [Note("fixed", connection="all", value=0.0, change=label)]
     names = data.connections.tolist()
-    notes = [
-        f"{label}: every distance of {names[k]} words changed by exactly {value:.4g}, which is taken as known."
-        for k, value in fixed.items()
-    ]
+    notes = [Note("fixed", connection=names[k], value=value, change=label) for k, value in fixed.items()]
     same = np.abs(change) <= NOTHING
     for k, name in enumerate(names):
-        share = same[data.connection == k].mean()
+        share = float(same[data.connection == k].mean())
         if k not in fixed and share >= PARTLY:
-            notes.append(
-                f"{label}: {100 * share:.0f}% of the distances of {name} words did not change at all; the model, in "
-                "which changes are normally distributed, does not know this."
-            )
+            notes.append(Note("partly-fixed", share=f"{share:.0%}", connection=name, change=label))
     return notes
 
 
 ROWS = (RAW, DIFFERENCE)
-MEANINGS = {
-    RAW: "Rows of words are changes of associations: a word's own stereotypes against those of other groups, less how "
-    "near each list is to all protected words.",
-    DIFFERENCE: "Rows of words are changes of differences of two mean distances. They also hold how near the lists are "
-    "to all protected words, before and after.",
-}
-"""Meaning of the rows of single words of a change."""
+"""Rows of single words of a change: associations, or differences of two mean distances."""
 
 
 @dataclass(frozen=True)
@@ -252,6 +228,12 @@ class BeforeAfter:
     observed_before: FloatArray  # what the pairs show, (m,), in cosine distance
     observed_after: FloatArray
     kind: str  # one of ROWS
+
+    def __getitem__(self, places: slice) -> BeforeAfter:
+        """Some of the quantities."""
+        sides = {side: getattr(self, side)[places] for side in ("before", "after")}
+        observed = {f"observed_{side}": getattr(self, f"observed_{side}")[places] for side in sides}
+        return replace(self, **sides, **observed)
 
     @cached_property
     def change(self) -> Estimates:
@@ -278,17 +260,12 @@ class BeforeAfter:
         """Probability (m,) of opposite signs before and after."""
         return np.where(self.unchanged, 0.0, self.before.p_opposite(self.after))
 
-    def tells_of_sign(self, prob: float) -> NDArray[np.bool_]:
-        """True (m,) where the probability of a reversed sign tells something: both signs are known, or it is likely."""
-        known = self.before.excludes(0.0, prob) & self.after.excludes(0.0, prob)
-        return np.asarray(known | (self.p_reversed > 0.5))
+    def clear(self, prob: float) -> NDArray[np.bool_]:
+        """True (m,), the whole list first, where it is clear whether the value is nearer to 0 or farther from it.
 
-    def outcomes(self, prob: float) -> NDArray[np.str_]:
-        """Outcome of each quantity (m,), the whole list first: unchanged, shrank, grew, or inconclusive.
-
-        None is named where the interval of the whole list's change includes 0: a value that is 0 afterwards by
+        None is clear where the interval of the whole list's change includes 0: a value that is 0 afterwards by
         construction is nearer to 0 than any other, and words share most of their errors. Where it does not, the most
-        probable outcomes of words are named together, if their means say the same.
+        probable words are clear together, if their means say the same.
         """
         shrank = self.p_shrank
         named = np.zeros(len(shrank), dtype=bool)
@@ -297,10 +274,25 @@ class BeforeAfter:
         if self.change.excludes(0.0, prob)[0]:
             named[0] = max(shrank[0], 1 - shrank[0]) >= SURE
             named[words] = named_together(shrank[words])
-        named &= same
-        return np.select(
-            [self.unchanged, named & (shrank > 0.5), named], ["unchanged", "shrank", "grew"], default="inconclusive"
-        )
+        return np.asarray(named & same & ~self.unchanged)
+
+    def at_most(self, prob: float) -> FloatArray:
+        """Share (m,) of the size before, up to .1, that the change does not exceed with a probability; NaN if more.
+
+        Of a change whose interval excludes 0 only .01 is looked at.
+        """
+        found, known = np.full(len(self.change), np.nan), self.change.excludes(0.0, prob)
+        for percent in range(LITTLE, 0, -1):
+            # |change| < |share of before| where the difference and the sum of the two have opposite signs
+            share = self.before * (percent / 100)
+            within = (self.change - share).p_opposite(self.change + share) >= prob
+            found[within & ~self.unchanged & (~known | (percent == 1))] = percent / 100
+        return found
+
+    def combined(self, weights: FloatArray, labels: pd.DataFrame) -> BeforeAfter:
+        """Weighted sums (k, m) of the quantities."""
+        before, after = (each.combine(weights, labels) for each in (self.before, self.after))
+        return BeforeAfter(before, after, weights @ self.observed_before, weights @ self.observed_after, self.kind)
 
     def unpaired(self, seed: Any) -> Estimates:
         """The change as if the errors of the two embeddings were independent."""

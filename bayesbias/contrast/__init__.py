@@ -7,11 +7,8 @@ from bayesbias.contrast.associations import SIMILAR as SIMILAR
 from bayesbias.contrast.associations import association as association
 from bayesbias.contrast.associations import decomposable_controls as decomposable_controls
 from bayesbias.contrast.associations import decomposition as decomposition
-from bayesbias.contrast.associations import decomposition_sentence as decomposition_sentence
 from bayesbias.contrast.contrast import adjustment as adjustment
 from bayesbias.contrast.contrast import beside_associated as beside_associated
 from bayesbias.contrast.contrast import cell_estimates as cell_estimates
-from bayesbias.contrast.contrast import cluster_sentence as cluster_sentence
 from bayesbias.contrast.contrast import connections_of as connections_of
 from bayesbias.contrast.contrast import contrasts as contrasts
-from bayesbias.contrast.contrast import size_sentence as size_sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._support.arguments import one_of, probability
-from bayesbias._support.phrases import difference, percent, signed
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import carried_labels
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.functionals import further_functionals
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
     DIFFERENCE,
-    GROUPS,
     POOLED,
     RAW,
     ROWS,
@@ -44,6 +42,7 @@ from bayesbias.models.weights import (
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Normals, false_sign_rates, pooled_rows, s_values
 from bayesbias.numerics.related import root_of
+from bayesbias.results import Note
 from bayesbias.words import CONTROLS, OTHER, OWN, controls_of, labelled
 
 GIVEN, SIMILAR = "given", "similar"
@@ -52,18 +51,6 @@ POPULATIONS = {
     SIMILAR: "further protected words and attribute lists like these",
 }
 """Populations of a whole-list contrast, in words."""
-MEANINGS = {
-    POOLED: "Rows of words are associations, partially pooled towards the whole list, their mean: a word's own "
-    "stereotypes against those of other groups, less how near each list is to all protected words.",
-    RAW: "Rows of words are associations, not pooled after the fit: a word's own stereotypes against those of other "
-    "groups, less how near each list is to all protected words.",
-    DIFFERENCE: "Rows of words are differences of two mean distances. They also hold how near the lists are to all "
-    "protected words, so that a row by itself is not the word's bias.",
-    GROUPS: "Rows say by how much the words of a group are nearer to the stereotypes of their group than the words of "
-    "the other groups are, beyond the mean of the control lists where there are any. The mean of the groups is "
-    "the whole list.",
-}
-"""Meaning of the rows of single words, and of groups."""
 POOL_SD = 0.35
 """Scale of the half-Cauchy prior of the standard deviation between words' associations, in standard deviations of a
 protected word's distances to the vocabulary: .03 in cosine distance for Google News."""
@@ -89,8 +76,7 @@ class Rows:
     pooled: Estimates  # the same rows with deviations from the whole list partially pooled
     kind: str  # one of ROWS
     of_given: Estimates  # the whole list of these protected words, whichever population ``whole`` speaks about
-    notes: tuple[str, ...] = ()  # on what the rows could not be
-    alone: Estimates | None = None  # the rows from the words' own distances, where those shown are pooled
+    notes: tuple[Note, ...] = ()  # on what the rows could not be
 
     def clear_signs(self, prob: float) -> IntArray:
         """-1 for words that are closer, 1 for words that are farther, 0 for words whose sign is not clear.
@@ -126,10 +112,9 @@ def rows_of(result: Fit, first: str, second: str, population: str = GIVEN, rows:
     notes = () if sums.kind == DIFFERENCE else _notes(cells)
     lacking = why_no_association(data, cells, first, second)
     if lacking and second == OTHER:
-        notes = (f"There are no associations: {lacking}.",)
+        notes = (Note("no-value", what="associations", reason=lacking),)
     shown, of_given = pooled if kind == POOLED else words, whole if len(words) else headline
-    alone = words if kind == POOLED and pooled is not words else None
-    return Rows(headline, shown, pooled, kind, of_given, notes, alone)
+    return Rows(headline, shown, pooled, kind, of_given, notes)
 
 
 def equal_groups(data: Distances) -> bool:
@@ -180,21 +165,12 @@ def pooled_over_words(raw: Estimates, weights: FloatArray, block: IntArray, scal
     return raw if pooled is None else Estimates.of(pooled, len(raw), raw.index)
 
 
-def _notes(cells: Cells) -> tuple[str, ...]:
+def _notes(cells: Cells) -> tuple[Note, ...]:
     """Notes on limits of the lists: words in several of them, and lists of one word."""
-    notes = []
-    if cells.in_several:
-        notes.append(
-            f"{listed(list(cells.in_several))} stand in the stereotype lists of several groups, and count in each."
-        )
     sizes = cells.n[:, cells.lists].max(axis=0)
     single = [name for name, size in zip(cells.columns[cells.connections :], sizes, strict=True) if size == 1]
-    if single:
-        notes.append(
-            f"One stereotype word only was found for {listed(single)}: how far another one would lie is known from "
-            "the vocabulary and the other lists alone."
-        )
-    return tuple(notes)
+    several = [Note("several-lists", rule="count in each", words=cells.in_several)] if cells.in_several else []
+    return (*several, *([Note("short-lists", most=1, words=single)] if single else []))
 
 
 def association(post: xr.DataTree, prob: float = PROB, by: str = "protected_word") -> pd.DataFrame:
@@ -383,20 +359,3 @@ def control_of_parts(valid: list[str], second: str | None) -> str:
     if missing:
         raise InputError(f"there are no {missing[0]} distances, only {', '.join(valid)}")
     return second
-
-
-def decomposition_sentence(table: pd.DataFrame, of: str = "", figure: Callable[[float], str] = signed) -> str:
-    """One sentence on the whole list of a table of :func:`decomposition`, or of one change.
-
-    ``of`` goes before each contrast ("the change of "), and ``figure`` writes a number.
-    """
-    leads = ("", "", f"{percent(table.attrs['prob'])} interval ")
-    beside, others, total = (
-        f"{of}{difference(labelled(row['contrast'], table.attrs.get('labels', {})))}, {figure(row['mean'])} "
-        f"({lead}{figure(row['low'])} to {figure(row['high'])})"
-        for row, lead in zip(table.iloc[:3].to_dict("records"), leads, strict=True)
-    )
-    return (
-        f"{total[0].upper()}{total[1:]}, is the sum of {beside}, which compares own stereotypes with those of other "
-        f"groups, and {others}, which compares those of other groups with control words."
-    )

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import WIDEST, interval, one_of, probability
 from bayesbias._support.files import from_json
-from bayesbias._support.phrases import percent, signed
 from bayesbias.checks.summaries import PROB, cluster_interval_of, contrast_partners, contrasted
-from bayesbias.contrast.associations import GIVEN, MEANINGS, POPULATIONS, Rows, rows_of
+from bayesbias.contrast.associations import GIVEN, POPULATIONS, Rows, rows_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import carried_labels
 from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
-from bayesbias.models.families import family_of, functionals_of
+from bayesbias.models.families import family_of, functionals_of, unrelated_notes
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
     DIFFERENCE,
@@ -34,9 +33,6 @@ from bayesbias.models.weights import (
 )
 from bayesbias.numerics.resampling import effect_size
 from bayesbias.words import OTHER, OWN, controls_of
-
-LEAST_RATIO = 0.95
-"""Width of the posterior interval over that of attribute words as clusters, below which the posterior is too narrow."""
 
 
 def contrasts(
@@ -101,14 +97,11 @@ def contrasts(
         (``g - h``, negative: that of g is the smaller one). For the model ``related`` all figures are exact: they do
         not depend on the draws.
 
-        ``attrs``: ``rows`` and ``meaning`` (what rows are), ``population``, ``measured`` (word list, embedding and
-        adjustment), ``left_out`` (words without a row), ``signs`` (the words that are clearly ``closer`` or
-        ``farther``, see below), ``alone`` (number of words whose intervals by their own distances alone exclude 0,
-        where rows are pooled; else None), ``turned`` (those of ``signs`` whose means by these have the other sign),
-        ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's effect size
-        of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list), ``sd_ratio``
-        (posterior sd over its standard error), ``width_ratio`` (width of the interval of the whole list over that of
-        the cluster interval, which is one of Student's t), ``notes``.
+        ``attrs``: ``rows`` (what rows are), ``population``, ``measured`` (word list, embedding and adjustment),
+        ``left_out`` (words without a row), ``signs`` (the words that are clearly ``closer`` or ``farther``, see
+        below), ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's
+        effect size of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list),
+        ``notes``.
 
     Notes
     -----
@@ -164,8 +157,6 @@ def contrasts(
     else:
         drawn = rows_of(result, first, second, population, rows)
         table = pd.concat([each.summary(prob, region) for each in (drawn.whole, drawn.words)], ignore_index=True)
-    cluster = cluster_interval_of(data, first, second, prob)
-    low, high = drawn.whole.summary(prob)[["low", "high"]].iloc[0]
     attrs: dict[Any, Any] = {
         "first": first,
         "second": second,
@@ -174,21 +165,15 @@ def contrasts(
         "population": population,
         "measured": result.measured,
         "rows": drawn.kind,
-        "meaning": MEANINGS[drawn.kind],
-        "related": family_of(result.spec).needs_relatedness,
         "left_out": left_out(data, drawn.words),
-        "cluster": cluster,
-        "sd_ratio": float("nan") if cluster.reason else float(drawn.whole.sd[0]) / cluster.se,
-        "width_ratio": float("nan") if cluster.reason else float(high - low) / (cluster.high - cluster.low),
-        "notes": (*data.limits, *drawn.notes, *filter(None, [family_of(result.spec).caution])),
+        "cluster": cluster_interval_of(data, first, second, prob),
+        "notes": (*data.limits, *drawn.notes, *unrelated_notes(result.spec)),
     }
     if by != "group":
         spread, signs = _control_spread(data), drawn.clear_signs(prob)
         named = drawn.words.index["protected_word"].to_numpy(dtype=str)
         attrs |= {
             "signs": {side: named[signs == sign].tolist() for side, sign in (("closer", -1), ("farther", 1))},
-            "alone": None if drawn.alone is None else int(drawn.alone.excludes(0.0, prob).sum()),
-            "turned": [] if drawn.alone is None else named[signs * drawn.alone.mean < 0].tolist(),
             "standardised": None if spread is None else float(table["mean"].iloc[0]) / spread,
             "weat_d": weat_effect_size(data) if (first, second) == (OWN, OTHER) else None,
         }
@@ -226,21 +211,6 @@ def weat_effect_size(data: Distances) -> float | None:
     return size if np.isfinite(size) else None
 
 
-def cluster_sentence(table: pd.DataFrame) -> str:
-    """Sentence on the cluster interval of a table of contrasts, which takes attribute words for independent."""
-    cluster, ratio = table.attrs["cluster"], table.attrs["width_ratio"]
-    if cluster.reason:
-        return f"There is no interval with attribute words as clusters: {cluster.reason}."
-    sentence = (
-        f"Treating attribute words as independent would give {signed(cluster.estimate)} ({percent(cluster.prob)} "
-        f"interval {signed(cluster.low)} to {signed(cluster.high)}). The interval of the whole list, for "
-        f"{POPULATIONS[table.attrs['population']]}, is {ratio:.2f} times as wide."
-    )
-    if ratio < LEAST_RATIO and not table.attrs["related"]:
-        sentence += " The posterior is narrower than the choice of attribute words alone suggests: trust the wider one."
-    return sentence
-
-
 FEWEST_CONTROLS = 3  # control words below which their spread is not taken for a measure
 
 
@@ -253,21 +223,6 @@ def _control_spread(data: Distances) -> float | None:
     means = sums[counts > 0] / counts[counts > 0]
     spread = float(means.std(ddof=1)) if len(means) >= FEWEST_CONTROLS else 0.0
     return spread if spread > 0 else None
-
-
-def size_sentence(table: pd.DataFrame) -> str:
-    """The whole list of a table of contrasts in standard deviations of control words, and WEAT's d beside it."""
-    size, effect = table.attrs["standardised"], table.attrs["weat_d"]
-    if size is None:
-        sentence = "The contrast cannot be standardised: there are fewer than three control words."
-    else:
-        sentence = f"Size: {signed(size, digits=1)} standard deviations of control words' mean distances."
-    if effect is not None:
-        sentence += (
-            f" WEAT's effect size of the same words, in which positive means closer to their own, is "
-            f"{signed(effect, digits=2)}."
-        )
-    return sentence
 
 
 def beside_associated(result: Fit) -> list[str]:

@@ -19,6 +19,8 @@ from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.related import MIDDLES, root_of, similarity_bins
+from bayesbias.results import Note
+from bayesbias.vectors.lookup import left_out
 from bayesbias.words import STEREOTYPES
 
 if TYPE_CHECKING:
@@ -152,29 +154,17 @@ class Adjustment:
         return expected
 
     @property
-    def sentences(self) -> list[str]:
-        """Sentences on what was subtracted, and on the words that were left out."""
+    def notes(self) -> list[Note]:
+        """Notes on what was subtracted, and on the words that were left out."""
         values, slope = self.attribute, self.slope
-        if slope is None:
-            how = (
-                f"each protected word's expected distance at that {values.name}, a smooth curve over {self.words:,} "
-                "words of the vocabulary, was subtracted"
-            )
-        else:
-            how = (
-                f"a common slope of {slope.value:.4f} per {values.unit} (standard error {slope.se:.4f}), estimated "
-                f"from {slope.words:,} control words, was subtracted"
-            )
-        sentences = [f"Distances are adjusted for {values.name} ({values.source}): {how}."]
-        if self.left_out:
-            sentences.append(
-                f"{len(self.left_out)} attribute words without a known {values.name} were left out: "
-                f"{listed(list(self.left_out))}."
-            )
-        return sentences
-
-    def __repr__(self) -> str:
-        return " ".join(self.sentences)
+        by = "curve" if slope is None else f"slope {slope.value:.4f}, se {slope.se:.4f} per {values.unit}"
+        words = self.words if slope is None else slope.words
+        source, reason = f"{values.source}; {by}, {words:,} words", f"no known {values.name}"
+        total = len(self.left_out) + words
+        return [
+            Note("adjusted", attribute=values.name, source=source),
+            *left_out(len(self.left_out), total, "attribute words", reason, self.left_out),
+        ]
 
 
 def adjust(

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import MOST, several
 from bayesbias._support.files import from_json, read_arrays, to_json
-from bayesbias._support.results import Result
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.related import (
@@ -28,6 +27,7 @@ from bayesbias.numerics.related import (
     positive,
     similarity_bins,
 )
+from bayesbias.results import Note, Result
 from bayesbias.vectors.lookup import FREQUENT
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ class Relatedness(Result):
     """
 
     picture: ClassVar[str] = "plot_relatedness"
-    notes: ClassVar[tuple[str, ...]] = ()
+    notes: ClassVar[tuple[Note, ...]] = ()
+    prob: ClassVar[float] = 0.89
 
     embedding: Mapping[str, Any]
     kind: str
@@ -467,19 +468,19 @@ class Relatedness(Result):
         }
         return f"{self.sampled:,} words sampled from {kinds.get(self.kind, 'all words')}"
 
-    @property
-    def sentence(self) -> str:
-        """A sentence on the sample."""
-        return f"Relatedness of words in {self.embedding.get('name', 'unnamed')}: {self.drawn} (seed {self.seed})."
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return "Effective numbers of words, by the covariance of distances"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        protected, attribute = len(self.protected_words), len(self.attribute_words)
+        named = {"embedding": self.embedding.get("name"), "protected words": protected, "attribute words": attribute}
+        return named | {"estimated from": self.drawn, "seed": self.seed}
 
     def table(self) -> pd.DataFrame:
         """The words of each list, and their effective number."""
         return self.effective_words()
-
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        sizes = f"{len(self.protected_words)} protected, {len(self.attribute_words)} attribute words"
-        return [f"{self.sentence} ({sizes})"]
 
 
 DIMS = {

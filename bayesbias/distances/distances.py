@@ -30,6 +30,7 @@ from bayesbias.distances.list_coverage import Coverage, limits_of
 from bayesbias.errors import InputError, many, shown
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.marginal import CellStatistics, reduce_to_cells
+from bayesbias.results import Note
 from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import CONNECTIONS, STEREOTYPES, VALID, can_be_control, controls_of, in_order
 
@@ -57,7 +58,7 @@ class Distances:
     attribute_words: NDArray[np.str_]
     attribute_class: NDArray[np.str_]  # (rows,); empty where it is not known
     y: FloatArray  # (rows,): distances
-    notes: tuple[str, ...] = ()  # sentences on what was done to the table for the model's sake
+    notes: tuple[Note, ...] = ()  # on what was done to the table for the model's sake
     relatedness: Relatedness | None = None  # how the distances are correlated, where the table knows it
     coverage: Coverage | None = None  # how word lists met the embedding, where the table has a record that is ours
     moved: str = ""  # why the distances are not those of the vectors, such as "simulated"; empty where they are
@@ -127,7 +128,7 @@ class Distances:
         return {} if record is None else {"word_list": record.word_list, "embedding": record.embedding.get("name", "")}
 
     @property
-    def limits(self) -> tuple[str, ...]:
+    def limits(self) -> tuple[Note, ...]:
         """Sentences on the lists of these distances: lost words, and lists that are short or no controls."""
         lists = {*self.attribute_class.tolist(), *self.groups.tolist()}
         return () if self.coverage is None else limits_of([self.coverage], lists)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, TypedDict
@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, TypedDict
 import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from bayesbias.errors import InputError, agreed, listed, many
-from bayesbias.vectors.lookup import HELD, SHOWN, About, composed_sentences, lost_words, twin_sentence
+from bayesbias.errors import InputError
+from bayesbias.results import Note, restored
+from bayesbias.vectors.lookup import HELD, About, left_out, missing_words
 from bayesbias.words import WordLists, in_order
 
 COSINE = "cosine distance"
@@ -35,11 +36,6 @@ class HeldWords(NamedTuple):
     def share(self) -> float:
         """Share of the words of groups and stereotypes that the embedding holds."""
         return self.held / self.asked
-
-    @property
-    def and_controls(self) -> str:
-        """The end of a sentence on words, with the control words; empty where there are none."""
-        return f" and {self.controls_held:,} of {many(self.controls, 'control word')}" if self.controls else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,145 +77,102 @@ class Coverage:
         parts = [[entry for entry in self.lists if (entry["kind"] == "control") is of] for of in (False, True)]
         return HeldWords(*(sum(entry[key] or 0 for entry in part) for part in parts for key in ("found", "asked")))
 
-    @property
-    def of_fewer_words(self) -> list[str]:
-        """Sentences on the control lists some of whose words count in another list only."""
-        if self.kept_duplicates:
-            return []
-        controls = {entry["list"]: entry["found"] for entry in self.lists if entry["kind"] == "control"}
+    def used(self, entry: ListEntry) -> int:
+        """Words of a list that count there: of the found ones, those that no earlier list of the table counts."""
+        same = 0 if self.kept_twins else sum(each["list"] == entry["list"] for each in self.twins)
+        if self.kept_duplicates or entry["kind"] != "control":
+            return entry["found"] - same
+        controls = [each["list"] for each in self.lists if each["kind"] == "control"]
         # stereotypes come before controls
-        first = {
-            word: sorted(in_order(lists), key=controls.__contains__)[0] for word, lists in self.in_several_lists.items()
-        }
-        same = [] if self.kept_twins else [each["list"] for each in self.twins]
-        sentences = []
-        for name, found in controls.items():
-            lost = [word for word, lists in self.in_several_lists.items() if name in lists and first[word] != name]
-            used = found - same.count(name) - sum(len(self.forms.get(word, (word,))) for word in lost)
-            elsewhere = listed([f"{word} ({first[word]})" for word in lost])
-            if lost:
-                sentences.append(
-                    f"The control list {name} was used with {used:,} of its {many(found, 'word')} found, without "
-                    f"those that count in another list: {elsewhere}."
-                )
-        return sentences
+        first = {w: sorted(in_order(of), key=controls.__contains__)[0] for w, of in self.in_several_lists.items()}
+        lost = [w for w, of in self.in_several_lists.items() if entry["list"] in of and first[w] != entry["list"]]
+        return entry["found"] - same - sum(len(self.forms.get(word, (word,))) for word in lost)
 
-    def weak_lists(self, lists: Container[str] | None = None) -> list[str]:
-        """Lines on the short lists among some (None: all), and on control lists that hold many stereotypes."""
+    def weak_lists(self, lists: Container[str] | None = None) -> list[Note]:
+        """Notes on the short lists among some (None: all), and on control lists that hold many stereotypes."""
         used = [each for each in self.lists if lists is None or each["list"] in lists]
         few = [f"{each['list']} {each['found']}" for each in used if 0 < each["found"] <= SHORT]
-        lines = [f"short: lists of {SHORT} words or fewer ({listed(few)}); intervals may be too narrow"] if few else []
+        notes = [Note("short-lists", most=SHORT, words=few)] if few else []
         controls = {each["list"] for each in self.lists if each["kind"] == "control"}
         for name, found in [(each["list"], each["found"]) for each in used if each["list"] in controls]:
             both = [word for word, of in self.in_several_lists.items() if name in of and not controls >= {*of}]
             if len(both) > (1 - HELD) * found:
-                lines.append(
-                    f"controls: {len(both):,} of {found:,} words of {name} are stereotypes ({listed(both, 6)})"
-                )
-        return lines
+                notes.append(Note("stereotype-controls", count=len(both), total=found, list=name, words=both))
+        return notes
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they stand on disk."""
         return asdict(self)
 
     def table(self) -> pd.DataFrame:
-        """One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found``, ``missing``."""
-        rows = pd.DataFrame(self.lists, columns=["list", "kind", "asked", "found", "missing"])
-        return rows.astype({"asked": "Int64"})
+        """One row a list: ``list``, ``kind``, ``asked``, ``found``, ``used`` (numbers of words), ``missing``.
+
+        Kinds are protected, stereotype and control; used are the words that count in this list and in no other one.
+        """
+        rows = [entry | {"used": self.used(entry)} for entry in self.lists]
+        table = pd.DataFrame(rows, columns=["list", "kind", "asked", "found", "used", "missing"])
+        return table.astype({"asked": "Int64"})
 
     def __repr__(self) -> str:
         rows = self.table().drop(columns="missing").to_string(index=False)
         return "\n".join([f"Coverage of {self.word_list}", rows, *self.notes()])
 
-    def notes(self, table: pd.DataFrame | None = None, missing: bool = True) -> list[str]:
-        """One sentence for each thing that was left out, replaced or counted more than once.
+    def notes(self, table: pd.DataFrame | None = None) -> list[Note]:
+        """One note for each thing that was left out, replaced or counted more than once.
 
-        ``table`` is the table as it is now, to say whether it was restricted since it was made; ``missing=False``
-        leaves out missing words, which a table of the lists shows too.
+        ``table`` is the table as it is now, to say whether it was restricted since it was made.
         """
-        notes = self._doubts(table)
-        for entry in self.lists:
-            if missing and entry["missing"]:
-                counts = f"{len(entry['missing']):,} of {many(entry['asked'] or 0, 'word')}"
-                notes.append(f"The {entry['kind']} list {entry['list']} lacks {listed(entry['missing'])} ({counts}).")
-        pairs = ", ".join(f"{asked} as {used}" for asked, used in self.substituted.items())
-        several = [f"{name} ({', '.join(form)})" for name, form in self.forms.items() if len(form) > 1]
-        named = ", ".join(f"{word} ({', '.join(lists)})" for word, lists in self.in_several_lists.items())
-        rule = "count in each" if self.kept_duplicates else "count once for a protected word"
-        unrelated = self.relatedness.removeprefix("none").replace(", because", ":")
-        own, kept = ", ".join(self.own_pairs), "kept" if self.kept_duplicates else "dropped"
-        sentences = (
-            (pairs, f"Some words were read under another spelling: {pairs}."),
-            (self.composed, " ".join(composed_sentences(self.composed))),
-            (several, f"Distances are means over several forms: {listed(several, SHOWN)}."),
-            (self.gender, self.gender),
-            (own, f"These words are both protected and attribute, without the pair with itself: {own}."),
-            (named, f"Words of several attribute lists {rule}: {named}."),
-            (
-                self.repeated_rows,
-                f"{many(self.repeated_rows, 'row')} {agreed(self.repeated_rows, 'repeats', 'repeat')} a pair and "
-                f"{agreed(self.repeated_rows, 'was', 'were')} {kept}.",
-            ),
-            (
-                self.missing_pairs,
-                f"{many(self.missing_pairs, 'pair')} {agreed(self.missing_pairs, 'has', 'have')} no distance.",
-            ),
-            (self.relatedness.startswith("none"), f"The relatedness of words is not known{unrelated}."),
+        rule = "count in each" if self.kept_duplicates else "count once"
+        forms = [f"{name} ({'/'.join(each)})" for name, each in self.forms.items() if len(each) > 1]
+        between = [
+            " = ".join(f"{word} ({'/'.join(lists)})" for word, lists in words.items()) for words in self.one_vector
+        ]
+        same = [f"{each['word']} = {each['first']}" for each in self.twins]
+        several = [f"{word} ({'/'.join(lists)})" for word, lists in self.in_several_lists.items()]
+        kept = "kept" if self.kept_duplicates else "dropped"
+        twins = "all kept" if self.kept_twins else "counted once"
+        every = (
+            (self.substituted, "spelling", {"words": [f"{a} as {b}" for a, b in self.substituted.items()]}),
+            (self.composed, "composed", {"count": len(self.composed), "words": self.composed}),
+            (forms, "forms", {"words": forms}),
+            (self.gender, "gender", {"language": self.language, "forms": self.gender}),
+            (self.own_pairs, "both-sides", {"words": self.own_pairs}),
+            (several, "several-lists", {"rule": rule, "words": several}),
+            (self.repeated_rows, "repeated", {"rows": self.repeated_rows, "total": self.pairs, "rule": kept}),
+            (self.relatedness.startswith("none"), "unrelated", {"reason": self.why_unrelated}),
+            (same, "copies", {"count": len(same), "rule": twins, "words": same}),
+            (between, "copies-between", {"count": sum(map(len, self.one_vector)), "words": between}),
         )
-        notes += [sentence for holds, sentence in sentences if holds]
-        return [*notes, *self.of_fewer_words, *self._twin_notes(), *self.contexts.get("notes", ())]
-
-    def _doubts(self, table: pd.DataFrame | None) -> list[str]:
-        """Notes where words that were asked for are not known, or where a table is not the one that was measured."""
-        notes = []
-        if self.unknown:
-            notes.append(
-                f"The coverage is not known, because {self.unknown}: the lists hold the words of the distances, and "
-                "words that were not found are not known."
-            )
-        if table is None or not self.pairs or len(table) == self.pairs:
-            return notes
-        pairs = self.pairs
-        if self.contexts and "template" not in table:
-            pairs, names = self.contexts.get("means", len(table)), self.contexts.get("templates")
-            where = many(len(names), "template") if names else "sentences of a corpus"
-            means = f"the model takes the mean of each of {many(pairs, 'pair')}"
-            notes.append(f"{many(self.pairs, 'distance')} were measured in {where}; {means}.")
-            if len(table) == pairs:
-                return notes
-        measured = sum(entry["found"] for entry in self.lists if entry["kind"] == "protected")
-        measured -= 0 if self.kept_twins else sum(entry["kind"] == "protected" for entry in self.twins)
-        left = sum(len(self.forms.get(word, (word,))) for word in table["protected_word"].unique())
         return [
-            *notes,
-            f"The table was changed after it was measured: it holds {len(table):,} of "
-            f"{many(pairs, 'distance')} and {left} of {many(measured, 'protected word')}. The lists are those of "
-            "the whole table.",
+            *self._doubts(table),
+            *missing_words(self.lists, lost=False),
+            *left_out(self.missing_pairs, self.pairs + self.missing_pairs, "pairs", "no distance"),
+            *(Note(code, **numbers) for holds, code, numbers in every if holds),
+            *restored(self.contexts.get("notes", ())),
         ]
 
-    def _twin_notes(self) -> list[str]:
-        """Words that have the vector of another: of the same list, and of another one."""
-        by_list: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        for entry in self.twins:
-            by_list.setdefault((entry["kind"], entry["list"]), []).append((entry["word"], entry["first"]))
-        rule = "all are kept" if self.kept_twins else "words of one vector count once"
-        notes = [
-            f"In the {kind} list {name}, {twin_sentence(pairs)}; {rule}." for (kind, name), pairs in by_list.items()
-        ]
-        if self.one_vector:
-            sets = [
-                ", ".join(f"{word} ({' and '.join(lists)})" for word, lists in words.items())
-                for words in self.one_vector
-            ]
-            more = f"; and {len(sets) - SHOWN} more" if len(sets) > SHOWN else ""
-            notes.append(
-                f"Words of different lists have one vector, and all are kept: {'; '.join(sets[:SHOWN])}{more}."
-            )
+    @property
+    def why_unrelated(self) -> str:
+        """Why the covariance of distances is not known; empty where it is."""
+        return (
+            self.relatedness.removeprefix("none").removeprefix(", because ") if self.relatedness[:4] == "none" else ""
+        )
+
+    def _doubts(self, table: pd.DataFrame | None) -> list[Note]:
+        """Notes where words that were asked for are not known, or where a table is not the one that was measured."""
+        notes = [Note("coverage-unknown", reason=self.unknown)] if self.unknown else []
+        if table is None or not self.pairs:
+            return notes
+        means = self.contexts and "template" not in table
+        pairs = self.contexts.get("means", len(table)) if means else self.pairs
+        if len(table) != pairs:
+            words = table["protected_word"].nunique()
+            notes.append(Note("table-changed", rows=len(table), measured=pairs, words=words))
         return notes
 
 
-def limits_of(records: Iterable[Coverage], lists: Container[str] | None = None) -> tuple[str, ...]:
-    """Sentences on words that some embedding lacks, and on weak lists: notes of all results of these records' tables.
+def limits_of(records: Iterable[Coverage], lists: Container[str] | None = None) -> tuple[Note, ...]:
+    """Notes on words that some embedding lacks, and on weak lists: notes of all results of these records' tables.
 
     ``lists`` are those that a result is of; None for all.
     """
@@ -230,19 +183,9 @@ def limits_of(records: Iterable[Coverage], lists: Container[str] | None = None) 
             if lists is None or entry["list"] in lists:
                 earlier = merged.setdefault(key, {**entry, "missing": []})
                 earlier["missing"] = list(dict.fromkeys([*earlier["missing"], *entry["missing"]]))
-    lost = lost_words(merged.values(), " in all embeddings" if len(known) > 1 else "")
-    lines = dict.fromkeys([*lost, *(line for record in known for line in record.weak_lists(lists))])
-    return tuple(f"{line}." for line in lines)
-
-
-def too_short(protected: int, stereotypes: Mapping[str, int]) -> str:
-    """Why lists with so many words have no answer on the whole list; empty where they have one."""
-    if protected < FEWEST_PROTECTED:
-        found = "none was found" if not protected else f"{protected} {agreed(protected, 'was', 'were')} found"
-        return f"An answer on the whole list needs at least {FEWEST_PROTECTED} protected words, and {found}."
-    if few := [f"{name} has {count}" for name, count in stereotypes.items() if count < FEWEST_STEREOTYPE]:
-        return f"An answer needs at least {FEWEST_STEREOTYPE} words in each stereotype list, and {listed(few)}."
-    return ""
+    return tuple(
+        dict.fromkeys([*missing_words(merged.values()), *(note for each in known for note in each.weak_lists(lists))])
+    )
 
 
 def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> ListEntry:
@@ -257,13 +200,6 @@ def entries_of(lists: WordLists, held: Container[str]) -> list[ListEntry]:
         for kind, part in lists.by_kind
         for name, words in part.items()
     ]
-
-
-def lists_named(lists: Sequence[ListEntry], labels: Mapping[str, str]) -> pd.DataFrame:
-    """The table of a coverage as pages write it: lists by their labels, and ``asked`` as a text."""
-    table = pd.DataFrame(lists, columns=["list", "kind", "asked", "found", "missing"])
-    asked = table["asked"].astype("Int64").map("{:,}".format, na_action="ignore").astype("string").fillna("unknown")
-    return table.assign(list=[labels.get(name, name) for name in table["list"]], asked=asked)
 
 
 def known_coverage(stored: object) -> Coverage | None:

@@ -20,6 +20,7 @@ from bayesbias.distances.list_coverage import Coverage, ListEntry, limits_of, li
 from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, few_words, measured_relatedness
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.results import stored
 from bayesbias.vectors import (
     TWINS,
     Case,
@@ -261,7 +262,7 @@ def distances_of(
         doi=lists.doi,
         embedding=cast("About", related.embedding) if isinstance(related, Relatedness) else about_distances(kv),
         pairs=len(table),
-        relatedness=related.sentence if isinstance(related, Relatedness) else related and f"none, because {related}",
+        relatedness=related.drawn if isinstance(related, Relatedness) else related and f"none, because {related}",
         twins=same,
         kept_twins=twins == "keep",
         one_vector=_one_vector(lists, looked),
@@ -283,23 +284,18 @@ def distances_of(
             RelatednessWarning,
         )
     if record.gender:
-        warn(record.gender, GrammarWarning)
+        warn(next(note for note in record.notes() if note.code == "gender"), GrammarWarning)
     return DistanceTable(table, coverage=record, relatedness=related if isinstance(related, Relatedness) else None)
 
 
 def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
-    """A warning where the language of lists has grammatical gender and their forms do not balance it."""
+    """Why forms do not balance the grammatical gender of the language of the lists; empty where they do."""
     if subtag(lists.language) not in GENDERED:
         return ""
     half = [name for name, forms in lists.forms.items() if 0 < len(concepts.get(name, ())) < len(forms)]
     if lists.forms and not half:
         return ""
-    reason = f"not all forms of {listed(half, 5)} are found" if half else "no word has several forms"
-    return (
-        f"Nouns of the language {lists.language!r} have grammatical gender, and {reason}: distances may speak of "
-        "grammar (Zhou et al. 2019, https://doi.org/10.18653/v1/D19-1531); give the forms of each gender as one "
-        "concept, such as ['Lehrer', 'Lehrerin']."
-    )
+    return f"not all forms of {listed(half, 5)}" if half else "one form a word"
 
 
 def _one_vector(lists: WordLists, looked: FoundConcepts) -> list[dict[str, list[str]]]:
@@ -439,7 +435,7 @@ def _with_templates(
         "pairing": "sentences" if vectors.nested else pairing,
         "sentences": len(vectors.texts),
         "means": len(table),
-        "notes": [*vectors.notes, *([f"Distances are between {PAIRINGS[pairing]}."] if not vectors.nested else [])],
+        "notes": stored(vectors.notes),
     }
     # mean cosines live in a space of their own; what is told is the encoder's
     record = carried.coverage or Coverage(lists.name, [])

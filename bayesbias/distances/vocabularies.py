@@ -24,6 +24,7 @@ from bayesbias.distances.list_coverage import entries_of
 from bayesbias.errors import InputError, RelatednessWarning, install, listed, shown, warn, within
 from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.related import PairSample, near_weights, root_of, sample_pairs, variograms
+from bayesbias.results import Note
 from bayesbias.vectors import Case, Embedding, find_concepts, find_keys, opened, opened_by_name, rows_of
 from bayesbias.vectors.lookup import SAMPLE as SAMPLE
 from bayesbias.vectors.lookup import (
@@ -35,7 +36,7 @@ from bayesbias.vectors.lookup import (
     directed,
     drawn_rows,
     local_sample,
-    lost_words,
+    missing_words,
     nearness_of,
     sample_of,
     subwords_of,
@@ -138,7 +139,7 @@ def relatedness(
     if measured.sampled < ENOUGH:
         warn(few_words(measured), RelatednessWarning)
     held = {*measured.protected_words, *measured.attribute_words}
-    warn_lost(lost_words(entries_of(lists, held)), "bb.checks.check_words(words, kv)")
+    warn_lost(missing_words(entries_of(lists, held)), "bb.checks.check_words(words, kv)")
     return measured
 
 
@@ -725,20 +726,9 @@ def _is_debiased(one: Relatedness, related: Sequence[Relatedness]) -> bool:
     return bool(one.embedding.get("debiasing")) and any(name.startswith(f"{given} (") for given in names)
 
 
-TOGETHER = (
-    "The covariance of the estimates follows from the vectors of the embeddings together, so that their intervals can "
-    "be wider or narrower than those of single fits."
-)
-"""Sentence on :func:`joint_relatedness`."""
-
-
-def few_shared(joint: Relatedness) -> tuple[str, ...]:
+def few_shared(joint: Relatedness) -> tuple[Note, ...]:
     """A note where the embeddings' samples share few words."""
-    note = (
-        f"The samples of the vocabularies share {joint.sampled} words, fewer than {ENOUGH}, so that errors are made "
-        "larger: distance_tables measures embeddings at the same words."
-    )
-    return (note,) if joint.sampled < ENOUGH else ()
+    return (Note("shared-words", words=joint.sampled, enough=ENOUGH),) if joint.sampled < ENOUGH else ()
 
 
 def _pairs(units: Sequence[NDArray[np.float32]], seed: int) -> PairSample:

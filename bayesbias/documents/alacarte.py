@@ -16,10 +16,11 @@ from bayesbias._support.arguments import printable, whole_number
 from bayesbias._support.progress import progress
 from bayesbias._support.threads import one_thread
 from bayesbias.documents.corpora import Documents, documents_of, lower_case
-from bayesbias.documents.samples import TargetVectors, VectorSample, cluster_of, left_out, names_given, speakers_noted
+from bayesbias.documents.samples import TargetVectors, VectorSample, cluster_of, names_given, speakers_noted
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.vectors import Embedding, about, opened
+from bayesbias.vectors.lookup import left_out
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
@@ -98,7 +99,11 @@ def instances(
     >>> speeches = [{"text": f"the {tax} tax is {tax}", "party": party} for party, tax in (("L", "low"), ("R", "high"))]
     >>> import numpy as np
     >>> bb.instances(speeches * 10, "tax", "glove-50d-slice", transform=np.eye(50))
-    VectorSample(tax: 20 vectors in 20 clusters by document)
+    vectors of words by document
+    vectors à la carte; embedding glove-50d-slice; documents 20; words 100; window 6;
+    min count 5; transform given
+         vectors  units  clusters
+    tax       20     20        20
     """
     window, least = whole_number(window, "window"), whole_number(min_count, "min_count")
     printable(text, "text")
@@ -110,21 +115,17 @@ def instances(
     phrases = _phrases(targets)
     embedding = opened(kv)
     documents = documents_of(corpus, text, columns, clusters, tokens)
-    notes: list[str] = []
     if clusters is not None:
         documents = documents.once(clusters)
     counts, number = _counted(documents)
-    if again := len(documents.repeated):
-        notes.append(
-            f"{again:,} of {again + number:,} documents have a text that their speaker gave before: not counted."
-        )
+    again = len(documents.repeated)
+    notes = left_out(again, again + number, "documents", "repeated by the speaker")
     known = _Known.of(embedding, {word for word, count in counts.items() if count >= least})
     with one_thread():
         if transform is None:
-            matrix, note = _estimated(documents, number, known, counts, window)
-            notes.append(note)
+            matrix, made = _estimated(documents, number, known, counts, window)
         else:
-            matrix = _checked(transform, embedding.vector_size)
+            matrix, made = _checked(transform, embedding.vector_size), {"transform": "given"}
         sums, units, skipped, seen = _summed(documents, number, known, matrix, phrases, window, clusters)
     absent = [word for word in phrases if word not in sums]
     if isinstance(targets, WordLists) and sums:
@@ -134,10 +135,12 @@ def instances(
             f"{listed(absent)}: no instance in {many(number, 'document')}"
             + (f" with a known word around, {seen[absent[0]]} without" if seen[absent[0]] else "; look at the spelling")
         )
-    if skipped:
-        notes.append(left_out(skipped, "instance", "no known word is around"))
-    nested = [(short, long) for short in phrases for long in phrases if short != long and _within(short, long)]
-    notes += [f"Instances of {long!r} do not count for {short!r}." for short, long in nested]
+    used = {word: sum(own.n) for word, own in sums.items()}
+    notes += left_out(skipped, skipped + sum(used.values()), "instances", "no known word around", seen)
+    for short in phrases:
+        inside = [long for long in phrases if short != long and _within(short, long)]
+        longer = sum(used[long] for long in inside)
+        notes += left_out(longer, longer + used[short], f"instances of {short}", "inside a longer target", inside)
     notes += speakers_noted(units, clusters)
     return VectorSample(
         tuple(phrases),
@@ -154,7 +157,7 @@ def instances(
             "words": counts.total(),
             "window": window,
             "min_count": least,
-            "transform": "estimated" if transform is None else "given",
+            **made,
         },
         tuple(notes),
         transform=matrix,
@@ -218,8 +221,8 @@ def _checked(transform: Any, dimensions: int) -> FloatArray:
 
 def _estimated(
     documents: Documents, number: int, known: _Known, counts: Counter[str], window: int
-) -> tuple[FloatArray, str]:
-    """The transform by weighted least squares, and what it rests on."""
+) -> tuple[FloatArray, dict[str, object]]:
+    """The transform by weighted least squares, and facts on it."""
     size, d = known.vectors.shape
     sums, met = np.zeros((size, d)), np.zeros(size)
     with progress("estimating the transform", number) as done:
@@ -246,7 +249,7 @@ def _estimated(
     left = ((y - x @ matrix.T) ** 2).sum(axis=1)
     centred = ((y - np.average(y, axis=0, weights=weights)) ** 2).sum(axis=1)
     share = 1 - (weights @ left) / (weights @ centred)
-    return matrix, f"The transform is estimated on {len(used):,} words of the corpus (R² {share:.2f})."
+    return matrix, {"transform": "estimated", "transform words": len(used), "transform R2": float(share)}
 
 
 def _contexts(known: _Known, codes: IntArray, window: int) -> tuple[FloatArray, FloatArray]:

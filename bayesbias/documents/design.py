@@ -6,7 +6,7 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from operator import itemgetter
@@ -19,17 +19,18 @@ from scipy.linalg import helmert
 
 from bayesbias.axes.poles import FoundPoles, sample_beside
 from bayesbias.distances.vocabularies import sampled_rows
-from bayesbias.documents.samples import LEAST, TargetVectors, VectorSample, left_out, units_of
-from bayesbias.errors import InputError, listed, many, near
+from bayesbias.documents.samples import LEAST, TargetVectors, VectorSample, units_of
+from bayesbias.errors import InputError, agreed, listed, many, near
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import Field, field_of, mean_offset
 from bayesbias.numerics.related import PairSample, list_correlations, pair_shares, principal_components, sample_pairs
-from bayesbias.vectors.lookup import in_order
+from bayesbias.results import Note
+from bayesbias.vectors.lookup import in_order, left_out
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-FEW = 3  # clusters of a value up to which a note says so, and no direction is named
+FEW = 3  # clusters of a value up to which a note says so
 GRID = 48  # combinations of values of which each has a row, at most
 NEARLY_ONE = 0.9  # squared multiple correlation of a term with the others from which a note says so
 ROUNDING = 1e-9  # weights of a difference that are rounding, as a share of the largest term
@@ -43,34 +44,11 @@ class Compared(NamedTuple):
     first: Any
     other: Any
 
-    def named(self, value: Any) -> str:
-        """The covariate with a value."""
-        return f"{self.name} {_written(value)}"
-
     @property
     def less(self) -> str:
         """The name of the difference."""
         first = _written(self.first)
         return f"{self.name}: {_written(self.other)} - {f'({first})' if first.startswith('-') else first}"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Two values of a covariate, as sentences name them, or the change of their difference along another covariate."""
-
-    covariate: str
-    first: str
-    other: str  # less the first
-    between: tuple[str, str] | None  # values of the other covariate
-    at: str  # numbers on which the difference depends, at their means; empty if there is none
-    clusters: int  # of the side that has fewest
-    side: str  # what these clusters have
-
-    @property
-    def less(self) -> str:
-        """The comparison after a figure."""
-        change = f", from {self.between[0]} to {self.between[1]}" if self.between else ""
-        return f"for {self.other} less {self.first}{change}{self.at}"
 
 
 @dataclass(frozen=True)
@@ -84,10 +62,9 @@ class Design:
     cluster: IntArray  # (R,), from 0
     numbers: tuple[str, ...]  # covariates that are numbers
     levels: Mapping[str, list[Any]]  # the others, with their values
-    dropped: int  # vectors left out, whose covariates are missing
-    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the words by group; one where a word is alone
-    left_out: tuple[str, ...] = ()  # notes on words and units without which groups are joined
-    noun: str = "cluster"  # what a cluster is called
+    groups: Mapping[str, Sequence[str]]  # the words by group; one where a word is alone
+    notes: tuple[Note, ...]  # limits of every answer of these rows
+    noun: str  # what a cluster is called
 
     @property
     def names(self) -> list[str]:
@@ -159,10 +136,15 @@ class Design:
         return self._terms_at(rows).reshape(len(points), len(self._grid), -1).mean(axis=1)
 
     @cached_property
-    def questions(self) -> tuple[pd.DataFrame, FloatArray, dict[str, Difference]]:
-        """Labels of coefficients, values and differences, the weights (m, p) of the terms, and differences in words."""
+    def questions(self) -> tuple[pd.DataFrame, FloatArray, pd.DataFrame]:
+        """Labels of coefficients, values and differences, the weights (m, p) of the terms, and what they rest on.
+
+        That is, of values and differences, ``clusters``, of the side that has fewest, and ``rarest``, what these have;
+        ``at``, numbers on which a difference depends, which are at their means; and ``overlap`` of coefficients, the
+        squared multiple correlation of the term with the others.
+        """
         labels: list[dict[str, Any]] = [{"quantity": "coefficient", "name": term} for term in self.terms]
-        weights, differences = list(np.eye(len(self.terms))), dict[str, Difference]()
+        weights, rests = list(np.eye(len(self.terms))), [{"overlap": overlap} for overlap in self.overlaps]
         names, rows = list(self.levels), self._grid
         grid: list[tuple[Any, ...]] = list(rows[names].itertuples(index=False, name=None)) if names else [()]
         values = self._terms_at(rows) if len(rows.columns) else np.ones((1, 1))
@@ -172,15 +154,16 @@ class Design:
                 | dict(zip(names, map(str, each), strict=True))
             )
             weights.append(own)
+            rests.append(self._rests([dict(zip(names, each, strict=True))]))
         for compared in self._compared():
             weighed = self._weighed(compared)
             if weighed is None:
                 continue
             labels.append({"quantity": "difference", "name": ", ".join(each.less for each in compared)})
-            differences[labels[-1]["name"]] = self._difference(compared, weighed[1])
+            rests.append(self._rests(*self._sides(compared, weighed[1])) | {"at": self._at(compared)})
             weights.append(weighed[0])
-        index = pd.DataFrame(labels).astype("string")
-        return index, np.array(weights), differences
+        columns = ["clusters", "rarest", "at", "overlap"]
+        return pd.DataFrame(labels).astype("string"), np.array(weights), pd.DataFrame(rests).reindex(columns=columns)
 
     @cached_property
     def _pairs(self) -> list[Compared]:
@@ -228,8 +211,8 @@ class Design:
         # differences that do not change leave rounding errors
         return None if np.abs(weights).max() < ROUNDING * np.abs(self.x).max() else (weights, corners)
 
-    def _difference(self, compared: Sequence[Compared], corners: Sequence[pd.DataFrame]) -> Difference:
-        """A difference in words."""
+    def _at(self, compared: Sequence[Compared]) -> str:
+        """Numbers on which a difference depends, which are at their means."""
         own, *change = compared
         depends = [
             each.name
@@ -237,33 +220,31 @@ class Design:
             if self._products and not change and each.name in self.numbers and each.name != own.name
             if self._weighed((own, each)) is not None
         ]
-        means = [f"{name} {self.frame[name].mean():.4g}, the mean" for name in depends]
-        return Difference(
-            own.name,
-            own.named(own.first),
-            own.named(own.other),
-            (change[0].named(change[0].first), change[0].named(change[0].other)) if change else None,
-            f" (at {' and '.join(means)})" if means else "",
-            *self._fewest(compared, corners),
-        )
+        return ", ".join(f"{name} {self.frame[name].mean():.4g}" for name in depends)
 
     def _clusters_of(self, values: Mapping[Any, Any]) -> int:
         """Number of clusters with values of covariates."""
         rows = np.logical_and.reduce([(self.frame[name] == value).to_numpy() for name, value in values.items()])
         return len(np.unique(self.cluster[rows]))
 
-    def _fewest(self, compared: Sequence[Compared], corners: Sequence[pd.DataFrame]) -> tuple[int, str]:
-        """Clusters of the value that has fewest; where terms are products, of the combination of values that has."""
+    def _sides(
+        self, compared: Sequence[Compared], corners: Sequence[pd.DataFrame]
+    ) -> tuple[list[dict[Any, Any]], list[str]]:
+        """Values that a difference is of, and numbers; where terms are products, combinations of values too."""
         sides: list[dict[Any, Any]] = [
             {each.name: value} for each in compared if each.name in self.levels for value in each[1:]
         ]
         if self._products and self.levels:
             sides += pd.concat(corners)[list(self.levels)].drop_duplicates().to_dict("records")
+        return sides, [each.name for each in compared if each.name in self.numbers]
+
+    def _rests(self, sides: Sequence[Mapping[Any, Any]], numbers: Sequence[str] = ()) -> dict[str, Any]:
+        """Clusters of the side that has fewest, and what these have."""
         counted = [
             (self._clusters_of(side), " and ".join(f"{name} {value}" for name, value in side.items())) for side in sides
         ]
-        counted += [self._with_other_numbers(each.name) for each in compared if each.name in self.numbers]
-        return min(counted, key=itemgetter(0))
+        clusters, rarest = min([*counted, *map(self._with_other_numbers, numbers)], key=itemgetter(0))
+        return {"clusters": clusters, "rarest": rarest}
 
     def _with_other_numbers(self, name: str) -> tuple[int, str]:
         """Clusters that have another number than the commonest one: a number may stand for two groups."""
@@ -271,49 +252,30 @@ class Design:
         others = np.unique(self.cluster[(self.frame[name] != common).to_numpy()])
         return len(others), f"another {name} than {common:g}"
 
-    @cached_property
-    def places(self) -> tuple[list[str], FloatArray]:
-        """Values that more than a few clusters have, combined, and both ends of each number: names, and weights (m, p).
-
-        Where terms are products, a combination of values has clusters of its own.
-        """
-        names, weights = list[str](), list[FloatArray]()
-        grid = self._grid[list(self.levels)].to_dict("records") if self.levels else []
-        for values, own in zip(grid, self._terms_at(self._grid) if grid else [], strict=True):
-            sides = [values] if self._products else [{name: value} for name, value in values.items()]
-            if min(map(self._clusters_of, sides)) > FEW:
-                names.append(", ".join(map(str, values.values())))
-                weights.append(own)
-        for name, *ends in (each for each in self._pairs if each.name in self.numbers):
-            if self._with_other_numbers(name)[0] > FEW:
-                names += [f"{name} {end:g}" for end in ends]
-                weights += list(self.along(name, np.array(ends)))
-        return names, np.array(weights).reshape(len(names), len(self.terms))
-
     def products(self, attributes: AttributeWords) -> FloatArray:
         """Products (R,) of the rows' means with the direction of a contrast."""
         value: FloatArray = self.vectors.mean @ attributes.direction
         return value
 
-    @property
-    def notes(self) -> list[str]:
-        """Limits of every answer of these rows."""
-        notes = list(self.left_out)
-        if self.dropped:
-            notes.append(left_out(self.dropped, "vector", "a covariate is missing"))
-        for name, levels in self.levels.items():
-            for level in levels:
-                number = self._clusters_of({name: level})
-                if number <= FEW:
-                    known = "rests on how much the others differ" if number == 1 else "is known only roughly"
-                    notes.append(f"{name} {level} has {many(number, self.noun)}: its error {known}.")
-        for place in np.flatnonzero(np.ptp(self.x, axis=0) > 0):
-            others = np.delete(self.centred, place, axis=1)
-            if explained(self.centred[:, place], others) > NEARLY_ONE:
-                notes.append(
-                    f"{self.terms[place]} goes closely with the other terms: their effects are hard to separate."
-                )
-        return notes
+    @cached_property
+    def overlaps(self) -> list[float]:
+        """Squared multiple correlation of each term with the others; NaN of the intercept."""
+        return [
+            explained(self.centred[:, place], np.delete(self.centred, place, axis=1)) if spread > 0 else float("nan")
+            for place, spread in enumerate(np.ptp(self.x, axis=0))
+        ]
+
+    def limits(self) -> list[Note]:
+        """Notes on values that few clusters have, and on terms that go closely with others."""
+        notes = []
+        for name, level in ((name, level) for name, levels in self.levels.items() for level in levels):
+            number = self._clusters_of({name: level})
+            if number <= FEW:
+                noun = agreed(number, self.noun, f"{self.noun}s")
+                notes.append(Note("few-levels", count=number, factor=f"{noun} with {name} {level}"))
+        close = [term for term, overlap in zip(self.terms, self.overlaps, strict=True) if overlap > NEARLY_ONE]
+        reason = f"R2 > {NEARLY_ONE:g} with others"
+        return notes + [Note("no-value", what=f"separate effect of {', '.join(close)}", reason=reason)] * bool(close)
 
 
 def _written(value: Any) -> str:
@@ -358,7 +320,9 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
     asked = listed(list(map(repr, words)))
     if not len(rows):
         raise InputError(f"no vector of {asked} has all of {listed(names)}")
-    dropped = sum(int(each.n.sum() - each.n[rows].sum()) for each in sums)
+    total = sum(int(each.n.sum()) for each in sums)
+    dropped = total - sum(int(each.n[rows].sum()) for each in sums)
+    notes = left_out(dropped, total, "vectors", "a covariate is missing", words)
     frame = sample.units.loc[rows, names].assign(**{"": sample.cluster[rows]})
     exact = sums[0].errors is not None
     frame, group = (frame.reset_index(drop=True), np.arange(len(rows))) if exact else units_of(frame)
@@ -366,10 +330,11 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
     # of texts with a missing value of their own formulaic makes no terms
     frame = frame.astype({name: "str" for name in names if isinstance(frame[name].dtype, pd.StringDtype)})
     sums = [each.at(rows) if exact else each.at(rows).grouped(group, len(frame)) for each in sums]
-    vectors, notes = sums[0], list[str]()
+    vectors = sums[0]
     if len(groups) > 1:
-        vectors, kept, notes = joined(groups, sums, cluster, sample.noun)
+        vectors, kept, lost = joined(groups, sums, cluster, sample.noun)
         frame, cluster = frame.iloc[kept].reset_index(drop=True), pd.factorize(cluster[kept])[0]
+        notes = [*lost, *notes]
     number = int(cluster.max()) + 1
     if number < LEAST and not exact:
         raise InputError(
@@ -382,7 +347,7 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
     matrix = _matrix(terms, formula, frame, np.inf if exact else number, sample.noun)
     x = matrix.to_numpy(dtype=float)
     numeric = tuple(name for name in names if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].dtype != bool)
-    return Design(
+    design = Design(
         frame=frame,
         matrix=pd.DataFrame(x, columns=list(map(str, matrix.columns))),
         spec=matrix.model_spec,
@@ -390,11 +355,11 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
         cluster=cluster,
         numbers=numeric,
         levels={name: sorted(frame[name].unique().tolist(), key=str) for name in names if name not in numeric},
-        dropped=dropped,
         groups=groups,
-        left_out=tuple(notes),
+        notes=tuple(notes),
         noun=sample.noun,
     )
+    return replace(design, notes=(*notes, *design.limits()))
 
 
 def _matrix(terms: Any, formula: str, frame: pd.DataFrame, clusters: float, noun: str) -> Any:
@@ -462,7 +427,7 @@ class GroupVectors(TargetVectors):
 
 def joined(
     groups: Mapping[str, Sequence[str]], sums: Sequence[TargetVectors], cluster: IntArray, unit: str
-) -> tuple[GroupVectors, IntArray, list[str]]:
+) -> tuple[GroupVectors, IntArray, list[Note]]:
     """Words of groups as one vector of each unit, the units that say a word of each group, and notes.
 
     With ``t[h]``, the mean over the words of a group, and ``u[l]``, that over a list, the association is
@@ -474,7 +439,7 @@ def joined(
     said = np.array([each.n > 0 for each in sums]) & np.isfinite(lengths)[:, None]
     spoken = np.array([said[group == place].any(axis=0) for place in range(len(groups))])
     if lacking := [name for name, own in zip(groups, spoken, strict=True) if not own.any()]:
-        raise InputError(" ".join([f"no word of {listed(lacking)} is left, and an association needs each.", *notes]))
+        raise InputError("; ".join([f"no word of {listed(lacking)} is left, and an association needs each", *notes]))
     whole = spoken.all(axis=0)
     if not whole.any():
         raise InputError(
@@ -483,11 +448,12 @@ def joined(
         )
     if not whole.all():
         vectors = sum(int(each.n[own & ~whole].sum()) for each, own in zip(sums, said, strict=True))
-        notes.append(left_out(vectors, "vector", f"their {unit} does not say words of each group"))
+        total = sum(int(each.n[own].sum()) for each, own in zip(sums, said, strict=True))
+        notes += left_out(vectors, total, "vectors", f"{unit} without every group", list(groups))
     kept = np.flatnonzero(whole)
     said = said[:, kept]
     if not said[np.isfinite(lengths)].all():
-        notes.append(f"Where a {unit} lacks a word, its value is that of an additive model of words and {unit}s.")
+        notes.append(Note("model", model=f"additive: words, {unit}s", reason="some lack a word"))
     words = [replace(each, n=np.maximum(each.n, 1)) for each in (own.at(kept) for own in sums)]  # the mean of none is 0
     lengths = np.where(np.isfinite(lengths), lengths, 1.0)
     vectors_of = [word.mean / length for word, length in zip(words, lengths, strict=True)]
@@ -504,7 +470,7 @@ def joined(
 
 def _lengths(
     groups: Mapping[str, Sequence[str]], sums: Sequence[TargetVectors], cluster: IntArray, unit: str
-) -> tuple[FloatArray, list[str]]:
+) -> tuple[FloatArray, list[Note]]:
     """Length (J,) of the mean vector of each word, NaN for words that are left out, and notes on these."""
     lengths, rare, noise = np.full(len(sums), np.nan), [], []
     for place, (word, each) in enumerate(zip((word for own in groups.values() for word in own), sums, strict=True)):
@@ -516,11 +482,8 @@ def _lengths(
         lengths[place] = each.at(rows).length(numbers)
         if not np.isfinite(lengths[place]):
             noise.append(word)
-    reasons = (
-        (rare, f"with vectors of fewer than {many(LEAST, unit)}"),
-        (noise, "whose vectors have no common direction"),
-    )
-    return lengths, [f"Words {why} are left out: {listed(words)}." for words, why in reasons if words]
+    few = left_out(len(rare), len(sums), "words", f"fewer than {LEAST} {unit}s", rare)
+    return lengths, few + left_out(len(noise), len(sums), "words", "no common direction", noise)
 
 
 def _additive(vectors: Sequence[FloatArray], said: NDArray[np.bool_], unit: str, name: str) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,26 +11,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.linalg import helmert
+from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of, printable, whole_number
-from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import percent
-from bayesbias._support.results import (
-    Cited,
-    Items,
-    Page,
-    Picture,
-    Result,
-    Section,
-    front_page,
-    table_of,
-)
 from bayesbias._support.threads import one_thread
 from bayesbias.axes.poles import find_poles, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
 from bayesbias.documents.design import AttributeWords, AxisWords, Design, ListWords, designed, explained
-from bayesbias.documents.findings import SPEAKERS, asked_of, cut, findings_of, parts_of, subject_of
 from bayesbias.documents.samples import VectorSample, names_given
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.estimates import PROB, Estimates
@@ -45,12 +34,15 @@ from bayesbias.numerics.clusters import (
 )
 from bayesbias.numerics.mixtures import NormalNodes
 from bayesbias.numerics.related import root_of
+from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import about, find_keys, find_words
-from bayesbias.vectors.lookup import first_keys, lost_of, warn_lost
+from bayesbias.vectors.lookup import first_keys, left_out, missing_words, warn_lost
 from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, load_words, words_given
 
 WORDS = ("similar", "given")
+SPEAKERS = ("weighted", "equal")  # weights of speakers, the estimate's own first
+SEE = "the notes of the result"
 DISCOUNT = 1.5  # what is taken off the words' part of an error, in its expectation where vectors do not differ
 PERMUTATIONS = 499
 POINTS = 61  # of a line along a number
@@ -85,8 +77,8 @@ def covariates(sample: VectorSample, formula: str) -> Covariates:
     >>> rng = np.random.default_rng(0)
     >>> rows = [{"word": "tax", "party": party, "vector": 1 + rng.normal(size=50)} for party in "LR" * 20]
     >>> by = bb.covariates(bb.vector_sample(pd.DataFrame(rows), "glove-50d-slice"), "party")
-    >>> by.contrast(["poor", "cheap"], ["rich", "luxury"]).brief()["name"].tolist()
-    ['L', 'R', 'party: R - L']
+    >>> by.contrast(["poor", "cheap"], ["rich", "luxury"]).summary()["name"].tolist()
+    ['party: R - L', 'L', 'R']
     """
     if not isinstance(sample, VectorSample):
         raise InputError("sample is no VectorSample: make one with instances or vector_sample")
@@ -103,7 +95,7 @@ def covariates(sample: VectorSample, formula: str) -> Covariates:
 
 
 @dataclass(frozen=True, repr=False)
-class Covariates:
+class Covariates(Result):
     """Words in documents, by covariates.
 
     Attributes
@@ -114,14 +106,39 @@ class Covariates:
         Target to the rows of its regression, or to the reason why it has none, such as too few clusters.
     """
 
+    prob: ClassVar[float] = PROB
+
     sample: VectorSample
     formula: str
     designs: Mapping[str, Design | InputError]
 
-    def __repr__(self) -> str:
-        sample, documents = self.sample, self.sample.about.get("documents")
-        of = f" in {many(documents, 'document')}" if documents else ""
-        return f"Covariates({self.formula}: {listed(list(sample.targets))}{of} of {many(sample.number, sample.noun)})"
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Limits of the vectors."""
+        return self.sample.notes
+
+    def caption(self) -> str:
+        """The terms, and who is sampled."""
+        return f"vectors of words by {self.formula}, {many(self.sample.number, self.sample.noun)}"
+
+    def header(self) -> dict[str, object]:
+        """Facts of how the vectors were made."""
+        return self.sample.header()
+
+    def table(self) -> pd.DataFrame:
+        """That of the sample, and the ``reason`` why a target has no regression; empty where it has one."""
+        reasons = [str(each) if isinstance(each, InputError) else "" for each in self.designs.values()]
+        return self.sample.table().assign(reason=pd.array(reasons, dtype="string"))
+
+    def sources(self) -> tuple[Any, ...]:
+        """The methods, the embedding, and documents that are known by name."""
+        made, name = self.sample.about, about(self.sample.kv)["name"]
+        works = [Cited("regression of embeddings on covariates", "", REGRESSION), Cited(f"embedding {name}")]
+        if made["vectors"] == "à la carte":
+            works.insert(0, Cited("embeddings à la carte", "", METHOD))
+        if corpus := made.get("corpus"):
+            works.append(Cited(f"documents {corpus['name']}", corpus["source"]))
+        return tuple(works)
 
     @cached_property
     def _attributes(self) -> dict[object, AttributeWords]:
@@ -159,9 +176,9 @@ class Covariates:
         names
             What the two lists are called.
         """
-        lists, notes = list[list[str]](), list[str]()
+        lists, entries = list[list[str]](), list[dict[str, Any]]()
         for words, name in ((a, "a"), (b, "b")):
-            own = self._keys(words_given(words, name), name, notes)
+            own = self._keys(words_given(words, name), name, entries)
             if both := [key for each in lists for key in each if key in own]:
                 raise InputError(f"{listed(both)} is in both lists: give each word to one")
             lists.append(own)
@@ -169,6 +186,8 @@ class Covariates:
         first, second = map(str, names or given)
         word, attributes = self.sample.target(target), self._of_lists(lists, np.array([[-1.0, 1.0]]))
         named = dict(zip((first, second), lists, strict=True))
+        warn_lost(missing_words(entries), SEE)
+        notes = missing_words(entries, lost=False)
         return self.answered(attributes, word, self.design(word), (first, second), notes, lists=named)
 
     def association(self, lists: WordLists | str | Path) -> CovariateContrast:
@@ -189,7 +208,8 @@ class Covariates:
             raise InputError(
                 f"{words.name!r} has stereotypes of {many(len(words.stereotypes), 'group')}: an association needs two"
             )
-        groups, keys, notes = dict[str, tuple[str, ...]](), list[list[str]](), list[str]()
+        groups, keys, notes = dict[str, tuple[str, ...]](), list[list[str]](), list[Note]()
+        entries = list[dict[str, Any]]()
         for name, stereotypes in words.stereotypes.items():
             targets = find_keys(words.protected[name], self.sample.targets)
             groups[name] = tuple(dict.fromkeys(targets.values()))
@@ -198,28 +218,29 @@ class Covariates:
                     f"no protected word of {name} is a target of the sample, which holds "
                     f"{listed(list(self.sample.targets))}: give some of {listed(list(words.protected[name]))}"
                 )
-            if lost := [word for word in words.protected[name] if word not in targets]:
-                notes.append(f"Words of {name} that the sample lacks: {listed(lost)}.")
-            stereotyped = self._keys(list(stereotypes), name, notes)
+            lost = [word for word in words.protected[name] if word not in targets]
+            notes += left_out(len(lost), len(words.protected[name]), f"words of {name}", "not in the sample", lost)
+            stereotyped = self._keys(list(stereotypes), name, entries)
             if any(set(stereotyped) == set(each) for each in keys):
                 raise InputError(f"the stereotypes of {name} are those of another group: an association needs others")
             keys.append(stereotyped)
         design = designed(self.sample, groups, self.formula)
         attributes = self._of_lists(keys, -helmert(len(groups)))
-        ends = "their own stereotypes", "other stereotypes"
+        ends = "own stereotypes", "other stereotypes"
+        warn_lost(missing_words(entries), SEE)
+        notes += missing_words(entries, lost=False)
         own = dict(zip(groups, keys, strict=True))
         return self.answered(attributes, words.name, design, ends, notes, lists=own)
 
-    def _keys(self, words: list[str], name: str, notes: list[str]) -> list[str]:
-        """Keys of attribute words in the embedding; words that it lacks go to the notes."""
+    def _keys(self, words: list[str], name: str, entries: list[dict[str, Any]]) -> list[str]:
+        """Keys of attribute words in the embedding; the words that it lacks go to the entries."""
         looked = find_words(self.sample.kv, words).keys
         if not looked:
             raise InputError(
                 f"{name}: none of the words is in the embedding: {listed(words)}; {first_keys(self.sample.kv, words)}"
             )
-        if lost := [word for word in words if word not in looked]:
-            notes += lost_of("attribute", {name: words}, looked)
-            notes.append(f"Words that are missing: {listed(lost)}.")
+        lost = [word for word in words if word not in looked]
+        entries.append({"list": name, "kind": "attribute", "asked": len(words), "missing": lost})
         return list(dict.fromkeys(looked.values()))
 
     def _of_lists(self, lists: list[list[str]], signs: FloatArray) -> AttributeWords:
@@ -247,6 +268,7 @@ class Covariates:
         attributes, word = self._attributes[poles.poles], self.sample.target(target)
         ends, of = poles.ends, zip(*poles.pairs, strict=True) if poles.pairs else dict(poles.lists).values()
         own = dict(zip(ends, (list(dict.fromkeys(each)) for each in of), strict=True))
+        warn_lost(poles.notes, SEE)
         return self.answered(attributes, word, self.design(word), ends, poles.notes, self._centre, own)
 
     def answered(
@@ -255,12 +277,11 @@ class Covariates:
         target: str,
         design: Design,
         ends: tuple[str, str],
-        notes: Sequence[str],
+        notes: Sequence[Note],
         centre: FloatArray | None = None,
         lists: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> CovariateContrast:
         """A contrast of a target with words that were looked up; places are 0 at ``centre`` where it is given."""
-        warn_lost(notes, "the notes of the result")
         length = design.vectors.length(design.cluster)
         if not np.isfinite(length):
             raise InputError(
@@ -271,7 +292,7 @@ class Covariates:
             if centre is not None:
                 design = replace(design, vectors=design.vectors.less(length * centre))
             fitted, beside = _fitted(design, attributes, length)
-        index, weights, _ = design.questions
+        index, weights, rests = design.questions
         return CovariateContrast(
             target=target,
             by=self,
@@ -279,6 +300,7 @@ class Covariates:
             design=design,
             index=index,
             weights=weights,
+            rests=rests,
             fitted=fitted,
             of_words=beside,
             attributes=attributes,
@@ -370,20 +392,19 @@ class CovariateContrast(Result):
     ----------
     target, by, ends
         The word, or the name of word lists, the regression, and the names of the two lists.
-    design, index, weights
-        Its rows; what is asked, and the weights of the terms in it.
+    design, index, weights, rests
+        Its rows; what is asked, the weights of the terms in it, and what it rests on.
     fitted, of_words
         The posterior of the terms for these words, and the covariance that other words add.
     attributes, length, centre
         The attribute words, the length of the mean vector, by which products are divided, and the mean unit vector of
         the vocabulary where places are taken from there.
-    notes
-        What limits it, a sentence each.
     lists
         Names of the lists, or of the groups of an association, to their words.
     """
 
     picture: ClassVar[str] = "plot_covariates"
+    prob: ClassVar[float] = PROB
 
     target: str
     by: Covariates
@@ -391,13 +412,32 @@ class CovariateContrast(Result):
     design: Design
     index: pd.DataFrame
     weights: FloatArray
+    rests: pd.DataFrame
     fitted: Regression
     of_words: FloatArray
     attributes: AttributeWords
     length: float
     centre: FloatArray | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     lists: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+    def caption(self) -> str:
+        """The contrast, its unit, and its negative side."""
+        by = f" by {', '.join(self.design.names)}" if self.design.names else ""
+        return f"{self.target}: {' - '.join(self.ends)}{by}, cosine distance (< 0: nearer to {self.ends[0]})"
+
+    def header(self) -> dict[str, object]:
+        """Facts of the vectors, and the words of the lists."""
+        lists = {f"{name} =": list(words) for name, words in self.lists.items() if name != cut(words)}
+        design = self.design
+        return {
+            "embedding": about(self.by.sample.kv)["name"],
+            "vectors": int(design.vectors.n.sum()),
+            f"{design.noun}s": design.clusters,
+            "0 is": "mean of the vocabulary" if self.centre is not None else None,
+            "intervals": f"{self.prob:.0%}, attribute words like these",
+            **lists,
+        }
 
     def estimates(self, words: str = "similar", speakers: str = "weighted") -> Estimates:
         """Coefficients, values and differences with their joint posterior, in cosine distance.
@@ -457,97 +497,63 @@ class CovariateContrast(Result):
         -------
         DataFrame
             ``quantity``, ``name``, the covariates of values, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``;
-            ``equal``, the mean where every speaker counts equally; and the shares of the error variance that
-            instances, speakers and attribute words have.
+            ``equal``, the mean where every speaker counts equally; the shares of the error variance that instances,
+            speakers and attribute words have (``share_instances``, ``share_speakers``, ``share_words``); ``these_low``
+            and ``these_high``, the interval for the attribute words as they are, and ``equal_low``, ``equal_high``;
+            ``equal_apart``, whether equal weights move the mean by more than chance, as where who talks more talks in
+            another way; ``clusters``, of the value that fewest have (``rarest``); ``at``, numbers at their means, on
+            which a difference depends; and ``overlap``, the squared multiple correlation of a coefficient's term with
+            the others.
+
+        References
+        ----------
+        Hausman, J. A. (1978). Specification tests in econometrics. Econometrica 46(6). https://doi.org/10.2307/1913827
         """
         summary = self.estimates(words).summary(prob)
-        given = self.estimates("given")
+        given, even = self.estimates("given"), self.estimates("given", "equal")
         rows = self.weights @ self.fitted.weighting.coefficients(self.design.x)[0]
         instances = self.fitted.weighting.share_of_instances(rows)
         of_words = np.einsum("mp,pq,mq->m", self.weights, self.of_words, self.weights) if words == "similar" else 0.0
         whole = given.sd**2 + of_words
-        summary["equal"] = self.estimates("given", "equal").mean
+        summary["equal"] = even.mean
         summary["share_instances"] = instances * given.sd**2 / whole
         summary["share_speakers"] = (1 - instances) * given.sd**2 / whole
         summary["share_words"] = of_words / whole
-        return summary
+        for name, one in (("these", given), ("equal", self.estimates(words, "equal"))):
+            summary[[f"{name}_low", f"{name}_high"]] = one.summary(prob)[["low", "high"]]
+        # weights are those of least variance, so that the variance of the move is the difference of both
+        chance = ndtri((1 + prob) / 2) * np.sqrt(np.maximum(even.sd**2 - given.sd**2, 0.0))
+        summary["equal_apart"] = np.abs(even.mean - summary["mean"]) > np.maximum(chance, given.sd)
+        return summary.join(self.rests)
 
-    def text(self, prob: float = PROB, words: str = "similar") -> str:
-        """The result in sentences, notes last; ``words`` as in :meth:`estimates`."""
-        return " ".join([*self.findings(prob, words), *self.notes])
+    def summary(self) -> pd.DataFrame:
+        """Differences, and the values that are compared."""
+        table = self.table(self.prob)
+        rows = [table[table["quantity"] == quantity] for quantity in ("difference", "value")]
+        columns = ["name", "mean", "sd", "low", "high", "p_closer", "equal", "clusters"]
+        return pd.concat(rows, ignore_index=True)[columns].astype({"clusters": int})
 
-    def findings(self, prob: float = PROB, words: str = "similar") -> list[str]:
-        """Sentences on values and differences that are known, on those that are not, and on what all this rests on."""
-        return findings_of(self, prob, words)
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All numbers, lines along numbers, and how the vectors were made."""
+        lines = {f"Along {name}": self.along(name, self.prob) for name in self.design.numbers}
+        made = pd.DataFrame(self.by.header().items(), columns=["fact", "value"])
+        return {"All numbers": self.table(self.prob), **lines, "Vectors": made}
 
-    def brief(self) -> pd.DataFrame:
-        """Values and differences for words like these."""
-        table = self.table()
-        columns = ["quantity", "name", "mean", "low", "high", "p_closer"]
-        return table.loc[table["quantity"] != "coefficient", columns]
-
-    def front(self, prob: float = PROB) -> Page:
-        """The first screen of a report."""
-        covariates = " and ".join(self.design.names)
-        by = f", by {covariates}" if covariates else ""
-        (subject, verb), (a, b) = subject_of(self), self.ends
-        zero = "" if self.centre is None else "; 0 is the mean of the vocabulary"
-        return front_page(
-            f"{verb.capitalize()} {subject} nearer to {a} or to {b}{by}?",
-            f"Distances of {subject} to {a} less those to {b}{by}. A figure below 0 is nearer to {a}{zero}.",
-            self.findings(prob),
-            self.notes,
-            Picture(
-                "covariates",
-                f"{self.target}{by}, with {percent(prob)} intervals",
-                partial(drawing, "plot_covariates", self, prob=prob),
-            ),
-            "Groups that speak of other things use a word in other contexts: a difference does not say why.",
-        )
-
-    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
-        """The parts of a report: figures, shares of errors, and how vectors were made."""
-        given = self.table(prob, "given")
-        table = self.table(prob).assign(these_low=given["low"], these_high=given["high"])
-        shown = {
-            "quantity": ("", "text"),
-            "name": ("of", "text"),
-            "mean": ("mean", "number"),
-            "these_low": ("low, these words", "number"),
-            "these_high": ("high, these words", "number"),
-            "low": ("low, words like these", "number"),
-            "high": ("high, words like these", "number"),
-            "equal": ("equal weights", "number"),
-        }
-        shares = {"name": ("of", "text")} | {column: (of, "percent") for column, (of, _) in parts_of(self).items()}
-        made = self.by.sample.about
-        lines = [
-            Picture(
-                f"along-{number}",
-                f"{self.target} along {name}, with {percent(prob)} intervals",
-                partial(drawing, "plot_covariates", self, prob=prob, along=name),
-            )
-            for number, name in enumerate(self.design.numbers, 1)
-        ]
-        return (
-            Section("Values and differences", [table_of(f"{percent(prob)} intervals", table, shown), *lines]),
-            Section("Where the error comes from", [table_of("Shares of the error variance", table, shares)]),
-            Section(
-                "How it was made",
-                [Items([f"{name}: {value}" for name, value in made.items() if name != "corpus"])],
-                True,
-            ),
-        )
+    def pictures(self) -> dict[str, Callable[[], Any]]:
+        """Values and differences, and lines along numbers."""
+        lines = {f"Along {name}": partial(self.figure, along=name) for name in self.design.numbers}
+        return super().pictures() | lines
 
     def sources(self) -> tuple[Any, ...]:
-        """The methods, the embedding, and documents that are known by name."""
-        made, name = self.by.sample.about, about(self.by.sample.kv)["name"]
-        works = [Cited("regression of embeddings on covariates", "", REGRESSION), Cited(f"embedding {name}")]
-        if made["vectors"] == "à la carte":
-            works.insert(0, Cited("embeddings à la carte", "", METHOD))
-        if corpus := made.get("corpus"):
-            works.append(Cited(f"documents {corpus['name']}", corpus["source"]))
-        return tuple(works)
+        """Those of the regression."""
+        return self.by.sources()
+
+    @property
+    def _asked(self) -> NDArray[np.bool_]:
+        """Differences among what is asked, or the values where there are none, (m,)."""
+        kinds = self.index["quantity"]
+        asked: NDArray[np.bool_] = kinds.eq("difference" if kinds.eq("difference").any() else "value").to_numpy(bool)
+        return asked
 
     def controls(self, names: Iterable[str] | None = None, prob: float = PROB) -> pd.DataFrame:
         """Movement of the differences under each control.
@@ -592,7 +598,7 @@ class CovariateContrast(Result):
 
     def _rows(self, control: str, prob: float) -> pd.DataFrame:
         """The differences, with the name of a control."""
-        return self.table(prob).loc[asked_of(self), ["name", "mean", "low", "high"]].assign(control=control)
+        return self.table(prob).loc[self._asked, ["name", "mean", "low", "high"]].assign(control=control)
 
     def checks(self, permutations: int = PERMUTATIONS, seed: int = 0) -> pd.DataFrame:
         """The differences, for these words, by methods that assume less.
@@ -617,10 +623,10 @@ class CovariateContrast(Result):
         """
         permutations, seed = _shuffles(permutations, seed)
         rng = np.random.default_rng(seed)
-        asked, x = self.weights[asked_of(self)], self.design.x
-        given = self.estimates("given")[asked_of(self)]
+        asked, x = self.weights[self._asked], self.design.x
+        given = self.estimates("given")[self._asked]
         below = given.below(0.0)
-        table = self.index.loc[asked_of(self), ["name"]].reset_index(drop=True)
+        table = self.index.loc[self._asked, ["name"]].reset_index(drop=True)
         table["mean"], table["p"] = given.mean, 2 * np.minimum(below, 1 - below)
         table[["mean_cr2", "p_cr2", "p_permutation"]] = np.nan
         table["reason"] = pd.array([self._unchecked] * len(table), dtype="string")
@@ -649,6 +655,11 @@ class CovariateContrast(Result):
         varying = [name for name in design.names if design.frame[name].groupby(design.cluster).nunique().max() > 1]
         have = f"{many(len(several), design.noun)} {agreed(len(several), 'has', 'have')}"
         return f"{have} several values of {listed(varying)}, and these methods need one each"
+
+
+def cut(words: Sequence[str]) -> str:
+    """The first two words as the name of a list."""
+    return ", ".join([*words[:2], *(["…"] if len(words) > 2 else [])])
 
 
 def _overlap(design: Design, before: Design) -> float:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from bayesbias._support.arguments import is_printable, mapping, printable, several
-from bayesbias.errors import InputError, agreed, listed, many, near, shown
+from bayesbias.errors import InputError, listed, near, shown
+from bayesbias.estimates import PROB
 from bayesbias.numerics.arrays import FloatArray, IntArray, sums_by
+from bayesbias.results import Note, Result
 from bayesbias.vectors import Embedding, opened
 from bayesbias.vectors.formats import keyed_vectors
 from bayesbias.vectors.tables import VECTORS, arrow_of, rows_of
@@ -92,7 +94,7 @@ class TargetVectors:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VectorSample:
+class VectorSample(Result):
     """Vectors of words in many documents or contexts, of which the mean has an error.
 
     Attributes
@@ -111,13 +113,13 @@ class VectorSample:
     kv
         The embedding that holds the vectors of attribute words in the same space.
     about
-        How the vectors were made, for notes and reports.
-    notes
-        What limits them, a sentence each.
+        How the vectors were made: facts by name.
     transform
         Of :func:`instances`, the matrix (d, d) that was given or estimated. Given to another corpus, it makes vectors
         in the same space.
     """
+
+    prob: ClassVar[float] = PROB
 
     targets: tuple[str, ...]
     units: pd.DataFrame
@@ -126,7 +128,7 @@ class VectorSample:
     vectors: Mapping[str, TargetVectors]
     kv: KeyedVectors
     about: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     transform: FloatArray | None = None
 
     @classmethod
@@ -149,7 +151,10 @@ class VectorSample:
         --------
         >>> import numpy as np
         >>> bb.VectorSample.from_covariances("glove-50d-slice", {"nurse": np.full(50, 0.01)})
-        VectorSample(nurse: 1 vector in 1 cluster by embedding)
+        vectors of words by embedding
+        vectors errors known from elsewhere
+               vectors  units  clusters
+        nurse        1      1         1
         """
         embedding = opened(kv)
         d, sums = embedding.vector_size, {}
@@ -184,9 +189,14 @@ class VectorSample:
             matrix[place[word]] = sums.total.sum(axis=0) / sums.n.sum()
         return keyed_vectors(words, matrix)
 
-    def __repr__(self) -> str:
-        each = ", ".join(f"{word}: {many(int(self.vectors[word].n.sum()), 'vector')}" for word in self.targets)
-        return f"VectorSample({each} in {many(self.number, 'cluster')} by {self.unit})"
+    def caption(self) -> str:
+        """The unit of which vectors are means."""
+        return f"vectors of words by {self.unit}"
+
+    def header(self) -> dict[str, object]:
+        """Facts of how the vectors were made."""
+        made = {name.replace("_", " "): fact for name, fact in self.about.items()}
+        return made | {"corpus": self.about.get("corpus", {}).get("name")}
 
     @property
     def number(self) -> int:
@@ -200,7 +210,7 @@ class VectorSample:
 
     @property
     def noun(self) -> str:
-        """Name of a cluster in sentences: the name of its column where that is a word whose plural has an s."""
+        """Name of a cluster: that of its column where this is a word whose plural has an s."""
         plain = self.unit.isalpha() and len(self.unit) > 2 and self.unit[-1] not in "hsxyz"
         return self.unit if plain else "cluster"
 
@@ -269,7 +279,10 @@ def vector_sample(
     >>> rng = np.random.default_rng(0)
     >>> rows = [{"word": "tax", "party": party, "vector": rng.normal(size=50)} for party in "LR" * 20]
     >>> bb.vector_sample(pd.DataFrame(rows), "glove-50d-slice")
-    VectorSample(tax: 40 vectors in 40 clusters by document)
+    vectors of words by document
+    vectors of a table
+         vectors  units  clusters
+    tax       40     40        40
     """
     where = "the table"
     printable(word, "word")
@@ -307,7 +320,9 @@ def vector_sample(
         if (own := np.flatnonzero(frame[word] == each)).size
     }
     notes = tuple(speakers_noted(units, clusters))
-    return VectorSample(words, units, cluster_of(units, clusters), clusters, sums, embedding, {"vectors": where}, notes)
+    return VectorSample(
+        words, units, cluster_of(units, clusters), clusters, sums, embedding, {"vectors": "of a table"}, notes
+    )
 
 
 def names_given(value: object, name: str) -> list[str]:
@@ -346,20 +361,13 @@ def cluster_of(units: pd.DataFrame, clusters: str | None) -> IntArray:
     return pd.factorize(units[clusters])[0]
 
 
-def left_out(number: int, noun: str, reason: str) -> str:
-    """A note on what is left out."""
-    return f"{many(number, noun)} {agreed(number, 'is', 'are')} left out: {reason}."
-
-
-def speakers_noted(units: pd.DataFrame, clusters: str | None) -> list[str]:
+def speakers_noted(units: pd.DataFrame, clusters: str | None) -> list[Note]:
     """A note where no clusters are given and a column of texts has values that several documents share."""
     if clusters is not None:
         return []
     for name, column in units.items():
         distinct = column.nunique()
         if column.dtype.kind in "OUT" and LEAST <= distinct < 0.8 * len(column):
-            return [
-                f"The column {name!r} has {distinct} values in {len(column):,} documents. If it says who speaks, give "
-                f"clusters={name!r}: documents of one speaker are not independent."
-            ]
+            reason = f"{name} has {distinct} values: see clusters={name!r}"
+            return [Note("independent", what=f"{len(column):,} documents", reason=reason)]
     return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from bayesbias._support.arguments import mapping, several
-from bayesbias._support.phrases import p_value
 from bayesbias._support.progress import progress
-from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.errors import InputError, SetSizeWarning, warn
+from bayesbias.estimates import PROB
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.definition import (
     NO_BIAS,
@@ -29,19 +28,22 @@ from bayesbias.metrics.definition import (
     MetricFaultError,
     Space,
     no_value,
-    of_optimum,
 )
 from bayesbias.metrics.queries import Query, every_word, load_query
 from bayesbias.metrics.query_words import FoundSets, Lookup, OnMissing, Sets, look_up
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.resampling import permutation_test
+from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Case, Embedding, Twins, about, opened, opened_by_name
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import lost_lines, warn_lost
+from bayesbias.vectors.lookup import left_out, lost_lines, warn_lost
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
+
+NUMBERS = ("value", "p_value", "optimum", "partitions", "exact", "null_mean", "null_sd", "null_words")
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,14 +72,17 @@ class MetricResult(Result):
     reason
         Why there is no value.
     notes
-        Sentences on words that repeat, stand in several sets or were left out, and on small sets.
+        On words that repeat, stand in several sets or were left out, on small sets, and why there is no value.
     source, doi
         Where the metric is defined.
-    null_mean, null_sd
-        Mean and sd of the metric over random attribute lists, as similar as these, for ``p_value="related"``.
+    null_mean, null_sd, null_words
+        Mean and sd of the metric over random attribute lists, as similar as these, for ``p_value="related"``, and the
+        number of words of the vocabulary that these are described by.
     unbiased
-        What sentences call the optimum.
+        What the optimum is called.
     """
+
+    prob: ClassVar[float] = PROB
 
     metric: str
     title: str
@@ -94,11 +99,12 @@ class MetricResult(Result):
     by_word: FloatArray
     options: Mapping[str, Any]
     reason: str | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     source: str
     doi: str | None
     null_mean: float | None = None
     null_sd: float | None = None
+    null_words: int | None = None
     unbiased: str = NO_BIAS
 
     def __float__(self) -> float:
@@ -112,6 +118,25 @@ class MetricResult(Result):
         rows = [(word, name) for name, words in self.words.items() for word in words]
         return pd.DataFrame(rows, columns=["word", "set"]).assign(value=self.by_word)
 
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return f"{self.title} ({self.optimum:g}: {self.unbiased})"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        return {
+            "query": self.query.name,
+            "embedding": self.embedding,
+            "found": [f"{entry['set']} {entry['found']}/{entry['asked']}" for entry in self.entries],
+            "test": self._test,
+        }
+
+    @property
+    def _test(self) -> list[str]:
+        """The test behind the p-value, and its side."""
+        kind = "random lists" if self.null_mean is not None else "permutations" if self.partitions else "normal"
+        return [] if self.p_value is None else [kind, self.options.get("alternative", "two-sided")]
+
     @property
     def coverage(self) -> pd.DataFrame:
         """One row a set: ``set``, ``kind``, ``asked``, ``found`` (numbers of words), ``missing`` (the words)."""
@@ -119,49 +144,32 @@ class MetricResult(Result):
 
         return pd.DataFrame(self.entries, columns=["set", "kind", "asked", "found", "missing"])
 
-    @property
-    def sentence(self) -> str:
-        """The result in words."""
-        where = f"{self.query.name} in {self.embedding}"
-        if self.reason is not None:
-            return f"{self.title} of {where}: no value, because {self.reason}."
-        partitions = f"{'all' if self.exact else 'random'} {self.partitions or 0:,} partitions"
-        test = f"{partitions} of these target words, attribute words as given"
-        if self.null_mean is not None and self.null_sd is not None:
-            moments = f"mean {self.null_mean:.4g}, sd {self.null_sd:.3g}"
-            test = f"random lists as similar as these, covariance from the vectors: {moments}"
-        elif self.partitions is None:
-            test = "normal test of the combined effect"
-        tested = "" if self.p_value is None else f", p = {p_value(self.p_value)} ({test})".replace("= <", "<")
-        optimum = of_optimum(self.optimum, self.unbiased, self.null_mean)
-        return f"{self.title} of {where}: {self.value:.4g}{tested}; {optimum}."
-
-    def findings(self) -> list[str]:
-        """The result in a sentence, without its notes."""
-        return [self.sentence]
-
-    def text(self) -> str:
-        """The result in sentences."""
-        return " ".join([self.sentence, *(f"{note}." for note in self.notes)])
-
-    def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: the value, and the words found and missing."""
-        return (
-            Section("Value", [whole_table(self.title, self.table())]),
-            Section("Words", [whole_table("Words of each set, found and missing", self.coverage)]),
-        )
-
     def sources(self) -> tuple[Any, ...]:
         """The metric, the query and the embedding."""
         metric = Cited(f"metric {self.metric}", self.source, self.doi or "")
         return (metric, self.query, Cited(f"embedding {self.embedding}"))
 
     def table(self) -> pd.DataFrame:
-        """One row: ``metric``, ``query``, ``embedding``, ``value``, ``p_value``, ``optimum``."""
+        """One row: ``metric``, ``query``, ``embedding``, and what stands in the attributes.
+
+        ``value``, ``p_value``, ``optimum``, ``partitions``, ``exact``, ``null_mean``, ``null_sd``, ``null_words``
+        (missing where there is no such test), ``least`` and ``most`` (the range).
+        """
         import pandas as pd
 
-        row = (self.metric, self.query.name, self.embedding, self.value, self.p_value, self.optimum)
-        return pd.DataFrame([row], columns=["metric", "query", "embedding", "value", "p_value", "optimum"])
+        named = {"metric": self.metric, "query": self.query.name, "embedding": self.embedding}
+        ends = dict(zip(("least", "most"), self.range, strict=True))
+        return pd.DataFrame([{**named, **{name: getattr(self, name) for name in NUMBERS}, **ends}])
+
+    def summary(self) -> pd.DataFrame:
+        """The value and its test."""
+        table = self.table().drop(columns=["metric", "query", "embedding", "optimum"])
+        return table.drop(columns=[name for name in table.columns[1:] if table[name].isna().all()])
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The value, the words found and missing, and what each word adds."""
+        words = {"Words of each set": self.coverage, "What each word adds": self.per_word}
+        return {"Value": self.table()} | {name: table for name, table in words.items() if len(table)}
 
 
 type AnyQuery = Query | WordLists | str | Path
@@ -211,12 +219,11 @@ class Prepared:
         sd = float(np.sqrt(related.covariance(weights)))
         z = (measured.value - mean) / sd if sd > NOTHING else 0.0  # without spread no list gives another value
         tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}
-        note = f"the random lists are described by {related.drawn}"
-        if related.sampled < ENOUGH:
-            times = f"{np.sqrt(related.inflation):.2f} times as large"
-            note = f"{note}, fewer than {ENOUGH}, so that their sd is made {times}"
+        few = (Note("few-candidates", words=related.sampled, rule=f"sd times {np.sqrt(related.inflation):.2f}"),)
+        notes = (*measured.notes, *(few if related.sampled < ENOUGH else ()))
         p_value = float(tails[self.options["alternative"]])
-        return replace(measured, p_value=p_value, null_mean=mean, null_sd=sd, notes=(*measured.notes, note))
+        null: Any = {"null_mean": mean, "null_sd": sd, "null_words": related.sampled}
+        return replace(measured, p_value=p_value, notes=notes, **null)
 
     def _weighted_cosines(self, linear: Linear) -> tuple[Relatedness, FloatArray]:
         """The relatedness of the words of the sets, and the weights (J, W) of their cosines in the metric.
@@ -512,9 +519,11 @@ def metric(
     how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
     ready = prepared(name, kv, query, options, how)
     measured = ready.measure()
-    if measured.warning:
-        warn(f"{ready.metric.title} of {ready.query.name}: {measured.warning}", SetSizeWarning)
+    for note in measured.notes:
+        if note.code == "set-size":
+            warn(f"{ready.metric.title} of {ready.query.name}: {note}", SetSizeWarning)
     chosen, found = ready.metric, ready.found
+    none = () if measured.reason is None else (Note("no-value", what="value", reason=measured.reason),)
     warn_lost(found.notes, "the coverage of the result")
     sets = ready.query.targets if chosen.words == "targets" else ready.query.attributes
     return MetricResult(
@@ -533,11 +542,12 @@ def metric(
         by_word=measured.by_word,
         options={**ready.options, **how.options},
         reason=measured.reason,
-        notes=(*ready.query.notes, *found.notes, *measured.every_note),
+        notes=(*none, *ready.query.notes, *found.notes, *measured.notes),
         source=chosen.source,
         doi=chosen.doi,
         null_mean=measured.null_mean,
         null_sd=measured.null_sd,
+        null_words=measured.null_words,
         unbiased=chosen.unbiased,
     )
 
@@ -572,8 +582,8 @@ def run_metrics(
     DataFrame
         Columns ``embedding``, ``query``, ``subquery``, ``metric``, ``value``, ``p_value``, ``optimum``, ``found`` and
         ``missing`` (words) and ``reason`` (of a NaN). A query with more sets than a metric takes appears as its
-        sub-queries, named in ``subquery``; the fault of a metric that fails is its reason. ``attrs["notes"]`` says
-        which words are missing, stand in several sets or repeat.
+        sub-queries, named in ``subquery``; the fault of a metric that fails is its reason. ``attrs["notes"]`` are notes
+        on words that are missing, stand in several sets or repeat.
 
     Examples
     --------
@@ -598,8 +608,9 @@ def run_metrics(
         for label, chosen_metric, _ in chosen
     }
     rows: list[tuple[object, ...]] = []
-    lost: dict[str, None] = {}
-    notes = {f"left out, since a query has too few sets: {', '.join(too_few)}.": None} if too_few else {}
+    lost: dict[Note, None] = {}
+    of_sets = left_out(len(too_few), len(usual) + len(too_few), "metrics", "too few sets", too_few)
+    notes: dict[Note, None] = dict.fromkeys(of_sets)
     with progress("measuring", len(embeddings) * len(named)) as done:
         for i, (embedding, kv) in enumerate(embeddings.items()):
             space = unit_single(kv.vectors) if any(m.space for _, m, _ in chosen) else None
@@ -614,12 +625,10 @@ def run_metrics(
                             got = ready.measure()
                         except MetricFaultError as error:  # the others work
                             got = no_value(str(error))
-                        # sentences on the query alone do not name the embedding
-                        notes |= dict.fromkeys(f"{name}: {note}." for note in part.notes)
                         lines = lost_lines(sets.notes)
-                        lost |= dict.fromkeys(f"{line}: {name} in {embedding}" for line in lines)
-                        remarks = (*sets.notes[len(lines) :], *got.every_note)
-                        notes |= dict.fromkeys(f"{name} in {embedding}: {note}." for note in remarks)
+                        where = f"{name} in {embedding}" if len(embeddings) > 1 else name
+                        lost |= {_lost_in(where, line): None for line in lines}
+                        notes |= dict.fromkeys((*part.notes, *sets.notes[len(lines) :], *got.notes))
                         sub = part.name if len(parts[number, label]) > 1 else None
                         counts = [sum(entry["found"] for entry in sets.entries)]
                         counts.append(sum(len(entry["missing"]) for entry in sets.entries))
@@ -631,6 +640,11 @@ def run_metrics(
     table.attrs["notes"] = (*lost, *notes)
     warn_lost(lost, "attrs['notes']")
     return table
+
+
+def _lost_in(where: str, line: Note) -> Note:
+    """A note on missing words, with the query and the embedding."""
+    return Note(line.code, **{**line.numbers, "kind": f"{where}: {line.numbers['kind']}"})
 
 
 def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:

@@ -39,6 +39,7 @@ from bayesbias.numerics.arrays import (
     unit_rows,
 )
 from bayesbias.numerics.resampling import effect_size, sum_statistic
+from bayesbias.results import Note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,15 +65,12 @@ def weat(targets: Sets, attributes: Sets) -> Measured:
     of one size is the same.
     """
     first, second = associations(targets, attributes)
-    note = (
-        f"the target sets have {len(first)} and {len(second)} words: 0 is no bias for sets of equal size "
-        "only, read the effect size"
-    )
-    notes = () if len(first) == len(second) else (note,)
+    sizes = f"unequal target sets ({len(first)}, {len(second)})"
+    notes = () if len(first) == len(second) else (Note("metric", metric="weat", limit=sizes),)
     return Measured(float(sum_statistic(first, second)), np.concatenate([first, second]), notes=notes)
 
 
-NO_SPREAD = "s is the same for all target words, so it has no spread to divide by"
+NO_SPREAD = "s is the same for all target words and has no spread"
 
 
 def weat_effect_size(targets: Sets, attributes: Sets) -> Measured:
@@ -82,8 +80,8 @@ def weat_effect_size(targets: Sets, attributes: Sets) -> Measured:
     if not np.isfinite(value):
         return no_value(NO_SPREAD, len(first) + len(second))
     single = len(first) == len(second) == 1
-    warning = "with one word in each target set the effect size is 2 or -2 whatever the words" if single else None
-    return Measured(value, np.concatenate([first, second]), warning=warning)
+    notes = (Note("set-size", words=1, kind="target", values="2 or -2"),) if single else ()
+    return Measured(value, np.concatenate([first, second]), notes=notes)
 
 
 def _shares(sets: Sets, signs: Sequence[float]) -> FloatArray:
@@ -102,6 +100,14 @@ def _effect_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float,
 
 
 NO_DIRECTION = "the mean vector of a target set is 0 and has no direction"
+ONE_VECTOR = "the words of a pair have one vector"
+ONE_DIRECTION = "the words of a pair have one direction"
+NO_AXIS = "both attribute sets have one mean, so there is no axis"
+ALL_AS_NEAR = "a target word is as near to all attribute words: no spread"
+NO_ORDER = "one attribute word has no order"
+ONE_MEAN = "the groups have one mean, so nothing separates them"
+AS_WORDS = "sentences of one word taken for different words"
+EQUALLY_NEAR = "all attribute words are as near to a group as each other"
 
 
 def _directed(sets: Sets) -> FloatArray:
@@ -242,11 +248,11 @@ def ect(targets: Sets, attributes: Sets) -> Measured:
     ranks: FloatArray = rankdata(cosines, axis=1)
     by_word = ranks[0] - ranks[1]
     if len(by_word) < 2:
-        return no_value("one attribute word has no order", len(by_word))
+        return no_value(NO_ORDER, len(by_word))
     if np.ptp(cosines, axis=1).min() <= NOTHING:
-        return no_value("all attribute words are as near to a group as each other", len(by_word))
-    few = "with two attribute words it is 1 or -1" if len(by_word) == 2 else None
-    return Measured(float(np.corrcoef(*ranks)[0, 1]), by_word, warning=few)
+        return no_value(EQUALLY_NEAR, len(by_word))
+    few = (Note("set-size", words=2, kind="attribute", values="1 or -1"),) if len(by_word) == 2 else ()
+    return Measured(float(np.corrcoef(*ranks)[0, 1]), by_word, notes=few)
 
 
 def ripa(targets: Sets, attributes: Sets) -> Measured:
@@ -256,7 +262,7 @@ def ripa(targets: Sets, attributes: Sets) -> Measured:
     """
     apart = row_differences(*targets)
     if not apart.any(axis=1).all():
-        return no_value("the words of a pair have one vector, so that nothing relates them", len(attributes[0]))
+        return no_value(ONE_VECTOR, len(attributes[0]))
     relations = unit_rows(apart)
     by_word = attributes[0] @ relations.mean(axis=0)
     return Measured(float(by_word.mean()), by_word)
@@ -272,8 +278,7 @@ def direct_bias(targets: Sets, attributes: Sets, exponent: float = 1.0) -> Measu
     """Mean over attribute words w of |cos(w, g)|^c, with g the principal direction of the pairs and c the exponent."""
     apart = row_differences(unit_rows(targets[0]), unit_rows(targets[1]))
     if not apart.any():
-        reason = "the words of each pair have one direction, so that nothing sets them apart"
-        return no_value(reason, len(attributes[0]))
+        return no_value(ONE_DIRECTION, len(attributes[0]))
     direction: FloatArray = np.linalg.svd(apart, full_matrices=False)[2][0]
     by_word: FloatArray = np.abs(unit_products(attributes[0], direction)) ** exponent
     return Measured(float(by_word.mean()), by_word)
@@ -308,8 +313,7 @@ def nbm(targets: Sets, attributes: Sets, space: Space, neighbours: int = 100) ->
     check_neighbours(neighbours, len(space.unit))
     apart = row_differences(unit_rows(targets[0]), unit_rows(targets[1]))
     if not apart.any(axis=1).all():
-        reason = "the words of a pair have one direction, so that all neighbours are as near to both"
-        return no_value(reason, len(space.rows))
+        return no_value(ONE_DIRECTION, len(space.rows))
     nearest = nearest_rows(space.unit, space.rows, neighbours) if space.nearest is None else space.nearest
     near, place = np.unique(nearest, return_inverse=True)
     side = np.where(space.unit[near] @ apart.T >= 0, 1.0, -1.0).mean(axis=1)
@@ -328,7 +332,7 @@ def same(targets: Sets, attributes: Sets) -> Measured:
     basis, _ = spanned(means[1:] - means[0])
     by_word: FloatArray = np.linalg.norm(unit_products(attributes[0], basis), axis=0)
     if not len(basis):
-        return no_value("the groups have one mean, so nothing separates them", len(by_word))
+        return no_value(ONE_MEAN, len(by_word))
     return Measured(float(by_word.mean()), by_word)
 
 
@@ -340,7 +344,7 @@ def semaxis(targets: Sets, attributes: Sets) -> Measured:
     ends = np.stack([vectors.mean(axis=0) for vectors in attributes])
     axis = beyond_rounding(ends[0] - ends[1], np.linalg.norm(np.vstack(attributes), axis=1).max())
     if not axis.any():
-        return no_value("both attribute sets have one mean, so there is no axis", sum(map(len, targets)))
+        return no_value(NO_AXIS, sum(map(len, targets)))
     sides = [unit_products(vectors, unit_rows(axis[None])[0]) for vectors in targets]
     means = [float(side.mean()) for side in sides]
     return Measured(means[0] - (means[1] if len(means) > 1 else 0.0), np.concatenate(sides))
@@ -356,7 +360,7 @@ def wefat(targets: Sets, attributes: Sets) -> Measured:
     first, second = (words @ unit_rows(vectors).T for vectors in attributes)
     spread = np.concatenate([first, second], axis=1).std(axis=1)
     if spread.min() <= NOTHING:
-        return no_value("a target word is as near to all attribute words, so its cosines have no spread", len(words))
+        return no_value(ALL_AS_NEAR, len(words))
     by_word: FloatArray = (first.mean(axis=1) - second.mean(axis=1)) / spread
     return Measured(float(by_word.mean()), by_word)
 
@@ -365,7 +369,7 @@ def seat(targets: Sets, attributes: Sets, owners: Mapping[str, tuple[IntArray, .
     """The WEAT effect size with every sentence as a word of its own."""
     measured = weat_effect_size(targets, attributes)
     many = sum(len(owner) for owner in owners["targets"]) > sum(len(np.unique(owner)) for owner in owners["targets"])
-    note = "sentences of one word are taken for different words, so that a test of them finds bias too often"
+    note = Note("metric", metric="seat", limit=AS_WORDS)
     return replace(measured, notes=(*measured.notes, note)) if many else measured
 
 
@@ -403,10 +407,7 @@ def ceat(
     value, error = float(weights @ sizes / weights.sum()), float(1 / np.sqrt(weights.sum()))
     apart_sets = unit_rows(attributes[0]).mean(axis=0) - unit_rows(attributes[1]).mean(axis=0)
     by_word = np.concatenate([first, second]) @ apart_sets
-    note = (
-        "the effect sizes that are combined share all their words, so that the p-value is near 0 whatever the words: "
-        "the standard error shrinks with the number of samples"
-    )
+    note = Note("metric", metric="ceat", limit=f"p of {samples:,} dependent samples")
     return Measured(value, by_word, p_value=float(2 * ndtr(-abs(value) / error)), notes=(note,))
 
 

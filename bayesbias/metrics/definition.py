@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from inspect import Parameter
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,7 @@ from bayesbias.errors import InputError, shown
 from bayesbias.metrics.query_words import Lookup, Sets
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.resampling import ALTERNATIVES
-
-if TYPE_CHECKING:
-    pass
+from bayesbias.results import Note
 
 Bounds = Callable[[list[int], Mapping[str, Any]], tuple[float, float]]
 """From the numbers of words of the target sets and the options to the smallest and the largest value."""
@@ -85,10 +83,11 @@ class Measured:
     p_value, partitions, exact
         Of a test that the metric itself makes; for a permutation test the partitions that it looked at, and whether
         these are all.
-    notes, warning
-        Sentences on the value, without the full stop, and one on why it tells nothing.
-    null_mean, null_sd
-        Of the metric over random attribute lists, where its p-value comes from them.
+    notes
+        On the value, each a :class:`bayesbias.Note`; ``metric`` warns of it too where its code is ``set-size``.
+    null_mean, null_sd, null_words
+        Of the metric over random attribute lists, where its p-value comes from them, and the number of words of the
+        vocabulary that these are described by.
     """
 
     value: float
@@ -97,15 +96,10 @@ class Measured:
     p_value: float | None = None
     partitions: int | None = None
     exact: bool | None = None
-    notes: tuple[str, ...] = ()
-    warning: str | None = None
+    notes: tuple[Note, ...] = ()
     null_mean: float | None = None
     null_sd: float | None = None
-
-    @property
-    def every_note(self) -> tuple[str, ...]:
-        """Notes and warning."""
-        return (*self.notes, self.warning) if self.warning else self.notes
+    null_words: int | None = None
 
 
 NO_BIAS = "no bias"
@@ -136,7 +130,7 @@ class Metric:
     optimum
         The value of no bias.
     unbiased
-        What sentences call the optimum.
+        What the optimum is called.
     options
         Name of an option to its default and check. Other parameters of ``measure`` are options that are not checked.
     linear
@@ -202,7 +196,7 @@ class Metric:
 
     @property
     def description(self) -> str:
-        """A sentence on the value: the first paragraph of the measure's docstring."""
+        """The value in words: the first paragraph of the measure's docstring."""
         return description_of(self.measure)
 
     def range(self, sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
@@ -240,6 +234,8 @@ class Metric:
             fault = f"returned {shown(value)}: a number, or a Measured of one, is needed"
         elif not np.isfinite(float(value)) and measured.reason is None:
             fault = f"returned {value} without a reason: Measured(nan, reason='...') says why there is no value"
+        elif texts := [note for note in measured.notes if not isinstance(note, Note)]:
+            fault = f"has the note {shown(texts[0])}: a Note of a code is needed, such as Note('metric', ...)"
         elif by_word.dtype.kind not in "biuf" or (by_word.size and by_word.shape != (words,)):
             fault = f"returned by_word of shape {by_word.shape}: a number for each of {words} words, or none, is needed"
         else:
@@ -276,14 +272,6 @@ def options_of_test(permutation: bool = False, related: bool = False) -> dict[st
     alternative = Option("two-sided", lambda value, name: one_of(value, ALTERNATIVES, name))
     permutations = {"permutations": Option(10_000, whole_number)} if permutation else {}
     return {"p_value": Option(False, checked), "alternative": alternative, **permutations, "seed": SEED}
-
-
-def of_optimum(optimum: float, unbiased: str, null_mean: float | None = None) -> str:
-    """The meaning of the optimum of a metric, and the mean of random lists where that may be another value."""
-    if unbiased == NO_BIAS:
-        return f"{optimum:g} is {NO_BIAS}"
-    lists = "may lie elsewhere: p_value='related'" if null_mean is None else f"have the mean {null_mean:.3f}"
-    return f"{optimum:g} is {unbiased}; random lists of the embedding {lists}"
 
 
 def count_of(sets: tuple[int, int | None]) -> str:

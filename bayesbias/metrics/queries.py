@@ -17,6 +17,7 @@ from bayesbias._support.arguments import flag, printable, whole_number
 from bayesbias._support.files import check, frozen, home_folder
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, near, shown
+from bayesbias.results import Note
 from bayesbias.words import (
     CONTROLS,
     QUERY,
@@ -159,14 +160,14 @@ class Query:
         return {name: again for name, words in self.sets.items() if (again := _repeated(words))}
 
     @cached_property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences on words that stand more than once in a set, or in several sets."""
-        notes = [f"{name} lists {', '.join(again)} more than once" for name, again in self.repeats.items()]
-        shared: dict[tuple[str, ...], list[str]] = {}
-        for word in _repeated([word for words in self.distinct.values() for word in words]):
-            shared.setdefault(tuple(name for name, words in self.sets.items() if word in words), []).append(word)
-        notes += [f"{' and '.join(names)} share {', '.join(words)}" for names, words in shared.items()]
-        return tuple(notes)
+    def notes(self) -> tuple[Note, ...]:
+        """Notes on words that stand more than once in a set, or in several sets."""
+        places: dict[str, list[str]] = {}
+        for name, words in self.sets.items():
+            for word in words:
+                places.setdefault(word, []).append(name)
+        named = [f"{word} ({'/'.join(names)})" for word, names in places.items() if len(names) > 1]
+        return (Note("several-lists", rule="once in each", words=named),) if named else ()
 
     def subqueries(self, targets: int, attributes: int) -> tuple[Query, ...]:
         """All queries of so many of the target sets and so many of the attribute sets, in their order."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
@@ -14,26 +13,16 @@ from bayesbias._support.arguments import flag, one_of, share
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics.queries import Query
 from bayesbias.numerics.arrays import FloatArray, unit_rows
-from bayesbias.vectors import (
-    TWINS,
-    Case,
-    FoundWords,
-    Twins,
-    composed_of,
-    composed_sentences,
-    find_words,
-    twin_sentence,
-    twins_of,
-    twins_within,
-)
-from bayesbias.vectors.lookup import first_keys, lost_words, other_capitals, pairs_once
+from bayesbias.results import Note
+from bayesbias.vectors import TWINS, Case, FoundWords, Twins, composed_notes, composed_of, find_words, twins_of
+from bayesbias.vectors.lookup import first_keys, left_out, missing_words, other_capitals, pairs_once, words_once
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 Sets = tuple[FloatArray, ...]  # vectors of some sets, each (words, dimensions)
 OnMissing = Literal["drop", "error"]
-REMEDY = re.compile(r"; (its first keys|case=).*")  # the end of a reason
+ONE_VECTOR = "the words of every pair have one vector, so that nothing relates them"
 
 
 @dataclass(frozen=True)
@@ -78,8 +67,8 @@ class FoundSets:
     keys: Mapping[str, str]  # word to the key under which the embedding holds it
     entries: tuple[Mapping[str, Any], ...]  # one a set: set, kind, asked, found, missing (words)
     reason: str | None  # why there can be no value
-    notes: tuple[str, ...]  # on what was left out
-    twin_notes: tuple[str, ...] = ()  # those of them on words that have one vector
+    notes: tuple[Note, ...]  # on what was left out
+    twin_notes: tuple[Note, ...] = ()  # those of them on words that have one vector
 
 
 def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundSets:
@@ -93,12 +82,14 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
     if how.on_missing == "error":
         _refuse_missing(entries, query)
     counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
-    lines = lost_words({**entry, "list": entry["set"]} for entry in entries)
-    notes, alike = [*lines, *_lost(entries, sets, counted)], _alike(sets, how)
-    counted, twin_notes = _once_by_vector(counted, query.attributes if paired else query.sets, alike)
+    lines = missing_words({**entry, "list": entry["set"]} for entry in entries)
+    notes, alike, twin_notes = [*lines, *_lost(lines, entries, sets, counted)], _alike(sets, how), list[Note]()
+    for name in query.attributes if paired else query.sets:
+        distinct, again = words_once(counted[name], alike, name)
+        counted[name], twin_notes = tuple(distinct), [*twin_notes, *again]
     if paired and how.compat != "wefe":
-        targets, reasons, lost, again = _pairs(query, sets, how, alike)
-        counted, notes, twin_notes = counted | targets, [*notes, *lost], [*twin_notes, *again]
+        targets, reasons, incomplete, again = _pairs(query, sets, how, alike)
+        counted, notes, twin_notes = counted | targets, [*notes, *incomplete], [*twin_notes, *again]
     else:
         reasons = _too_few(query, query.sets, sets, how)
         if paired:
@@ -112,7 +103,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         keys=keys,
         entries=entries,
         reason="; ".join(reasons) + _remedy(kv, query, entries, how) if reasons else None,
-        notes=(*notes, *composed_sentences(composed_of(kv, keys)), *twin_notes),
+        notes=(*notes, *composed_notes(composed_of(kv, keys)), *twin_notes),
         twin_notes=tuple(twin_notes),
     )
 
@@ -140,25 +131,13 @@ def _refuse_missing(entries: Iterable[Mapping[str, Any]], query: Query) -> None:
         )
 
 
-def _once_by_vector(
-    counted: Mapping[str, tuple[str, ...]], names: Iterable[str], alike: Mapping[str, str]
-) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Words by set, those of some sets once for each vector, and a sentence on each set that has fewer for it."""
-    once, notes = dict(counted), []
-    for name in names:
-        again = twins_within(counted[name], alike)
-        once[name] = tuple(word for word in counted[name] if word not in again)
-        notes += [f"{name}: {twin_sentence(again.items())}: counted once"] if again else []
-    return once, notes
-
-
 class Pairs(NamedTuple):
     """Words of the two targets whose partners were found too, in order."""
 
     targets: dict[str, tuple[str, ...]]
     reasons: list[str]  # why there can be no value of pairs
-    lost: list[str]  # sentence on pairs that lack a word
-    again: list[str]  # sentences on pairs of one vector, or of those of an earlier pair
+    incomplete: list[Note]  # on pairs that lack a word
+    again: list[Note]  # on pairs of one vector, or of those of an earlier pair
 
 
 def _pairs(query: Query, sets: Mapping[str, FoundWords], how: Lookup, alike: Mapping[str, str]) -> Pairs:
@@ -173,16 +152,17 @@ def _pairs(query: Query, sets: Mapping[str, FoundWords], how: Lookup, alike: Map
     pairs = list(zip(left, right, strict=True))
     first, second = (sets[name].keys for name in query.targets)
     whole = [pair for pair in pairs if pair[0] in first and pair[1] in second]
-    reasons, lost, lacking = _too_few(query, query.attributes, sets, how), [], len(pairs) - len(whole)
+    reasons, notes, lacking = _too_few(query, query.attributes, sets, how), list[Note](), len(pairs) - len(whole)
     if lacking > how.max_missing * len(pairs) or not whole:
         reasons.insert(0, f"{lacking} of {len(pairs)} pairs lack a word{_limit(how)}")
-    elif lacking:
-        lost.append(f"{lacking} of {len(pairs)} pairs lack a word and were left out")
+    else:
+        gone = ["/".join(pair) for pair in pairs if pair not in whole]
+        notes = left_out(lacking, len(pairs), "pairs", "a word is missing", gone)
     apart, again = pairs_once(whole, alike)
     if whole and not apart:
-        reasons.append("the words of every pair have one vector, so that nothing relates them")
+        reasons.append(ONE_VECTOR)
     words = zip(*apart, strict=True) if apart else ((), ())
-    return Pairs(dict(zip(query.targets, words, strict=True)), reasons, lost, again)
+    return Pairs(dict(zip(query.targets, words, strict=True)), reasons, notes, again)
 
 
 def _vectors(
@@ -210,30 +190,33 @@ def _alike(sets: Mapping[str, FoundWords], how: Lookup) -> Mapping[str, str]:
 
 def _across(
     counted: Mapping[str, Sequence[str]], sets: Mapping[str, FoundWords], alike: Mapping[str, str]
-) -> list[str]:
-    """A sentence on words of different sets that have one vector, although the embedding tells them apart by name."""
+) -> list[Note]:
+    """A note on words of different sets that have one vector, although the embedding tells them apart by name."""
     places: dict[str, dict[str, str]] = {}
     for name, words in counted.items() if alike else ():
         for word in words:
             places.setdefault(alike.get(word, word), {}).setdefault(sets[name].keys[word], f"{word} ({name})")
-    shared = [", ".join(words.values()) for words in places.values() if len(words) > 1]
-    return [f"one vector in different sets, where all stay: {'; '.join(shared)}"] if shared else []
+    shared = [words for words in places.values() if len(words) > 1]
+    named = [" = ".join(words.values()) for words in shared]
+    return [Note("copies-between", count=sum(map(len, shared)), words=named)] if shared else []
 
 
 def _lost(
-    entries: Iterable[Mapping[str, Any]], sets: Mapping[str, FoundWords], counted: Mapping[str, Sequence[str]]
-) -> list[str]:
-    """Sentences on missing words, and on those that are one under several spellings."""
-    notes = [
-        f"{entry['set']} lacks {', '.join(entry['missing'])} ({len(entry['missing'])} of {entry['asked']} words)"
-        for entry in entries
-        if entry["missing"]
-    ]
+    lines: Iterable[Note],
+    entries: Iterable[Mapping[str, Any]],
+    sets: Mapping[str, FoundWords],
+    counted: Mapping[str, Sequence[str]],
+) -> list[Note]:
+    """Notes on missing words of sets of which no line has said so, and on words under several spellings."""
+    said, notes = {line.numbers["kind"] for line in lines}, list[Note]()
+    for entry in entries:
+        if entry["kind"] not in said:
+            name, missing = f"words of {entry['set']}", entry["missing"]
+            notes += left_out(len(missing), entry["asked"], name, "missing", missing)
     for name, words in sets.items():
-        if len(counted[name]) < len(words.keys):
-            keys = list(words.keys.values())
-            again = dict.fromkeys(key for key in keys if keys.count(key) > 1)
-            notes.append(f"{name} holds {', '.join(again)} in several spellings, which count once")
+        keys = list(words.keys.values())
+        again = dict.fromkeys(key for key in keys if keys.count(key) > 1)
+        notes += left_out(len(keys) - len(counted[name]), len(keys), f"words of {name}", "other spellings", again)
     return notes
 
 
@@ -246,7 +229,7 @@ def _once(keys: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords], how: Lookup) -> list[str]:
-    """A sentence for each of some sets that lost too many words."""
+    """Why there is no value: the sets that lost too many words."""
     reasons = []
     for name in names:
         count = len(query.sets[name] if how.compat == "wefe" else query.distinct[name])

@@ -1,4 +1,4 @@
-"""The families of models: what each analysis asks of a model, and what reports say of it, by one object for each.
+"""The families of models: what each analysis asks of a model, by one object for each.
 
 Distances are independent given the means of cells, or attribute words have effects of their own, or the covariance of
 all distances is estimated from the vectors. Analyses ask :func:`family_of` and need not know which it is.
@@ -14,7 +14,7 @@ import xarray as xr
 from scipy import sparse
 
 from bayesbias.distances.distances import Distances, refuse_repeats
-from bayesbias.errors import InputError, agreed
+from bayesbias.errors import InputError
 from bayesbias.estimates import Estimates
 from bayesbias.models import exact, marginal
 from bayesbias.models.functionals import (
@@ -47,17 +47,13 @@ from bayesbias.models.tree import MEANS, Fit, at_rows, row_means
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import LOG_2PI, Scales
+from bayesbias.results import Note
 
 PairDensity = Callable[[slice], FloatArray]
 Truth = dict[str, FloatArray]
 PAIRS_AT_ONCE = 1024  # pairs whose draws are looked at together
 MOST_NUMBERS = 2**26
 """Draws times parameters of single words, or draws times pairs, that are held at most: half a gigabyte."""
-UNRELATED_CHANGES = (
-    "Different words are treated as unrelated: for lists of one topic the 89% intervals of changes hold 52 to 97%, "
-    "those of single words 44 to 70%. Tables with relatedness (distance_table, distance_tables) give intervals that "
-    "hold."
-)
 
 
 class Independent:
@@ -69,29 +65,10 @@ class Independent:
     """True where the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
     about_given_words: ClassVar[bool] = False
     """True where means of connections speak about the given protected words, not about similar ones."""
-    caution: ClassVar[str] = "Distances that share a word are treated as independent, so that intervals are too narrow."
-    """A note on every answer of these models; empty where there is nothing to say."""
-    reservation: ClassVar[str] = (
-        "This model treats distances that share an attribute word as independent. They are not, so its intervals "
-        "are narrower than they should be; take an interval that only just excludes 0 as inconclusive."
-    )
-    """The same with figures or advice, for the end of a report."""
-    caution_of_changes: ClassVar[str] = UNRELATED_CHANGES
-    """A note on every comparison of embeddings by these models; empty where there is nothing to say."""
-    method: ClassVar[str] = (
-        "Distances were treated as independent given the mean of their protected word and connection, as in the "
-        "published model"
-    )
-    """The model in the methods section of a paper, without the full stop."""
-    counterparts: ClassVar[tuple[str, ...]] = ("published",)
-    """Names of models that reports set beside one of these."""
-    beside_counterparts: ClassVar[str] = (
-        "This fit takes distances that share an attribute word for independent. They are correlated, as the default "
-        "model, set beside it here, allows for."
-    )
-    """Difference of these models from those beside them."""
-    without_prior: ClassVar[str] = ""
-    """Reason why there are no draws of a prior, a sentence; empty where there are."""
+    unrelated: ClassVar[bool] = True
+    """True where different words are taken for unrelated, so that intervals are too narrow."""
+    has_prior: ClassVar[bool] = True
+    """True where parameters and distances can be drawn from the prior."""
     most_numbers: ClassVar[int] = MOST_NUMBERS
     """Draws times parameters of single words that a fit holds at most."""
 
@@ -108,10 +85,6 @@ class Independent:
         """The model and the distances as the model takes them: every row counts."""
         refuse_repeats(data, spec.name)
         return spec, data
-
-    def method_text(self, spec: ModelSpec, embeddings: int = 1) -> str:
-        """The model in the methods section of a paper: what its file says, or else its family."""
-        return spec.method or self.method.format(embeddings=agreed(embeddings, "embedding", "embeddings"))
 
     def numbers_of_words(self, spec: ModelSpec, data: Distances) -> int:
         """Number of parameters of single words."""
@@ -260,20 +233,6 @@ class Crossed(Independent):
     """Attribute words have effects of their own, crossed with those of protected words."""
 
     attribute_words = "modelled"
-    caution = "Different words are treated as unrelated, so that intervals may be too narrow by a factor of 2 and more."
-    reservation = (
-        "The model 'crossed' takes different words for unrelated: for lists of one topic without bias its 89% "
-        "intervals exclude 0 in about a quarter (protected words like these) to half (these protected words) of "
-        "trials, not in 11%."
-    )
-    method = (
-        "Attribute words had effects of their own, crossed with those of protected words, since distances that share a "
-        "word are correlated"
-    )
-    beside_counterparts = (
-        "This fit gives every attribute word an effect of its own, since distances that share a word are correlated. "
-        "It takes different words for unrelated. The published model takes all distances for independent."
-    )
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
@@ -301,20 +260,7 @@ class Related(Independent):
     attribute_words = "related"
     needs_relatedness = True
     about_given_words = True
-    caution = reservation = caution_of_changes = ""
-    method = (
-        "The covariance of the distances was estimated from the vectors of the {embeddings}: attribute words that are "
-        "similar have correlated distances. A factor for each kind of list follows from the scatter within lists"
-    )
-    counterparts = ("published", "crossed")
-    beside_counterparts = (
-        "This fit estimates from the vectors how the distances of similar words are correlated. The published model "
-        "takes all distances for independent, the crossed one those of different words."
-    )
-    without_prior = (
-        "The means of words have a flat prior, and the covariance of the distances comes from the vectors: there is no "
-        "prior predictive distribution."
-    )
+    unrelated = has_prior = False
     most_numbers = 2**24  # several arrays of this size are held at once
 
     @staticmethod
@@ -440,11 +386,8 @@ class Related(Independent):
 
 
 FAMILIES: list[Independent] = [Related(), Crossed(), Independent()]  # every family of models
-OWN = (
-    *("holds", "attribute_words", "caution", "reservation", "caution_of_changes"),
-    *("method", "counterparts", "beside_counterparts"),
-)
-"""Members that no family takes over from those of the package: which models are of it, and its texts."""
+OWN = ("holds", "attribute_words", "unrelated")
+"""Members that no family takes over from those of the package: which models are of it, and what it assumes."""
 
 
 def register(family: Independent) -> None:
@@ -472,6 +415,11 @@ def register(family: Independent) -> None:
 def family_of(spec: ModelSpec) -> Independent:
     """The family of a model."""
     return next(family for family in FAMILIES if family.holds(spec))
+
+
+def unrelated_notes(spec: ModelSpec) -> tuple[Note, ...]:
+    """A note where a model takes different words for unrelated."""
+    return (Note("unrelated", reason=f"model {spec.name}"),) if family_of(spec).unrelated else ()
 
 
 def functionals_of(result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:

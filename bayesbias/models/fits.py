@@ -27,13 +27,11 @@ from bayesbias.models.own import sampled as sampled_own
 from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
 from bayesbias.models.template_variation import template_data, with_template_effects
 from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances, with_slope_moved
+from bayesbias.results import Note, restored, stored
 
 if TYPE_CHECKING:
     import pymc
     from gensim.models import KeyedVectors
-
-
-MORE_DRAWS = "more draws may help"
 
 
 @dataclass(frozen=True)
@@ -43,22 +41,13 @@ class Engine:
     name: str  # what fit(engine=...) takes
     obstacle: Callable[[ModelSpec], str | None]  # why it cannot fit a model, or None
     sample: Callable[..., Draws]  # from specification, data, chains, draws in each chain and a generator
-    method: str  # how it computes a posterior, as a paper says it
-    remedy: str = MORE_DRAWS  # where its effective sample size is too small
     independent: bool = False  # draws are, but where the sampler tells of divergent transitions: NUTS took over
 
 
 ENGINES = (
-    Engine(EXACT, exact.obstacle, exact.sample, "by quadrature", independent=True),
-    Engine(
-        "marginal",
-        marginal.obstacle,
-        marginal.sample,
-        "by importance sampling of the scales and exact conditional distributions",
-        "more draws, or engine='nuts', may help",
-        independent=True,
-    ),
-    Engine("nuts", nuts.obstacle, nuts.sample, "by the No-U-Turn sampler"),
+    Engine(EXACT, exact.obstacle, exact.sample, independent=True),
+    Engine("marginal", marginal.obstacle, marginal.sample, independent=True),
+    Engine("nuts", nuts.obstacle, nuts.sample),
 )
 """The fastest first: ``auto`` takes the first that can fit the model."""
 
@@ -101,14 +90,6 @@ def made_independently(result: Fit) -> bool:
     """True where the engine of a fit makes independent draws."""
     engine = engine_of(result)
     return engine is not None and engine.independent
-
-
-def sampling_text(result: Fit) -> str:
-    """The method and number of the draws of a fit, as a paper states them."""
-    engine, sizes = engine_of(result), result.posterior.sizes
-    kind = "independent draws" if made_independently(result) else "draws"
-    method = "" if engine is None else f"{engine.method}, "
-    return f"{method}with {sizes['chain'] * sizes['draw']:,} {kind}"
 
 
 FEWEST_DRAWS = 500  # draws that a fit of a large table has at least
@@ -287,7 +268,7 @@ def _posterior(table: pd.DataFrame, options: _FitOptions) -> xr.DataTree:
 
 def _chosen_model(
     model: str | Path | ModelSpec, data: Distances, priors: Mapping[str, Mapping[str, Any]] | None = None
-) -> tuple[ModelSpec, tuple[str, ...]]:
+) -> tuple[ModelSpec, tuple[Note, ...]]:
     """The model that was asked for, with its priors, and notes on how it came about.
 
     For ``"auto"`` it is the first whose family can take the distances.
@@ -295,11 +276,11 @@ def _chosen_model(
     spec, notes = _first_able(data) if is_auto(model) else (load_model(model), [])
     if priors is not None:
         spec = with_priors(spec, priors)
-        notes.append(f"Priors other than those of the model {spec.name!r}: {', '.join(map(repr, priors))}.")
+        notes.append(Note("priors", model=spec.name, names=list(priors)))
     return spec, tuple(notes)
 
 
-def _first_able(data: Distances) -> tuple[ModelSpec, list[str]]:
+def _first_able(data: Distances) -> tuple[ModelSpec, list[Note]]:
     """The first of the models whose family can take the distances, or the last, and why it is none before."""
     reasons: list[str] = []
     *others, spec = map(load_model, CHOICES)
@@ -308,7 +289,7 @@ def _first_able(data: Distances) -> tuple[ModelSpec, list[str]]:
             spec = other
             break
         reasons.append(reason)
-    return spec, [f"{each[0].upper()}{each[1:]}, so that the model {spec.name!r} was fitted." for each in reasons]
+    return spec, [Note("model", model=spec.name, reason=each) for each in reasons]
 
 
 class Run(NamedTuple):
@@ -340,7 +321,7 @@ def run(
     return Run(spec, replace(data, notes=(*data.notes, *why)), drawn, chosen.name)
 
 
-def fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[str, ...]]:
+def fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[Note, ...]]:
     """Draws of a fit, with a note where they are fewer than was asked for because the table has many words."""
     family = family_of(spec)
     size, numbers = family.numbers_of_words(spec, data), family.most_numbers
@@ -348,10 +329,7 @@ def fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tu
     most = max(numbers // size // chains * chains, least)
     if draws <= most:
         return draws, ()
-    note = (
-        f"{most:,} draws are made, not {draws:,}: the model has {size:,} parameters of single words (protected words "
-        f"x connections, attribute words), and draws times these may be {numbers:,} numbers."
-    )
+    note = Note("sampled", rule="fewer draws for many words", used=most, total=draws)
     return most, (note,)
 
 
@@ -412,6 +390,6 @@ def _recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr
     )
     tree = post.copy()
     tree[ADJUSTMENT], tree[UNADJUSTED] = xr.DataTree(group), raw
-    notes = [*result.fact("notes"), *adjustment.sentences]
-    tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": to_json(notes)}
+    notes = [*restored(result.fact("notes")), *adjustment.notes]
+    tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": to_json(stored(notes))}
     return tree

@@ -43,7 +43,7 @@ def add_prior(
     DataTree
         A new tree; ``post`` is untouched. ``log_prior`` has the parameters that depend on no other, and pooled scales
         by the density of their logarithm. The model ``related`` has ``log_prior`` alone: its means of words have a flat
-        prior, and the covariance of the distances comes from the vectors; ``attrs["notes"]`` of the group says so.
+        prior, and the covariance of the distances comes from the vectors.
 
     Examples
     --------
@@ -57,9 +57,7 @@ def add_prior(
     rng = np.random.default_rng([result.seed, 4] if seed is None else whole_number(seed, "seed", least=0, most=None))
     family, tree = family_of(result.spec), result.tree.copy()
     tree["log_prior"] = xr.DataTree(log_prior_of(result))
-    if family.without_prior:
-        tree["log_prior"].attrs["notes"] = family.without_prior
-    else:
+    if family.has_prior:
         tree.update({name: xr.DataTree(group) for name, group in _drawn_prior(result, draws, rng).items()})
     if with_likelihood:
         single = add_log_likelihood(post)["log_likelihood"]

@@ -28,6 +28,7 @@ from bayesbias.numerics.marginal import (
     incomplete_sums,
     pattern_log_likelihood,
 )
+from bayesbias.results import Note
 
 Density = Callable[[FloatArray], FloatArray]
 STAGES = (512, 1024, 2048)  # points of the stages that fit the proposal, before the one that counts
@@ -287,14 +288,12 @@ def fit_for_crossed(spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distan
     rows_of_pair = np.bincount(data.word * len(data.attribute_words) + data.attribute)
     if rows_of_pair.max() > 1:
         pairs = np.count_nonzero(rows_of_pair)
-        notes.append(f"{len(data.y) - pairs:,} of {len(data.y):,} rows repeat a pair and were dropped.")
+        notes.append(Note("repeated", rows=len(data.y) - pairs, total=len(data.y), rule="dropped"))
         table = once(data.table, "the table", f"the model {spec.name!r} takes each pair once")
         kept = ("relatedness", "coverage", "moved", "adjustment")
         data = replace(Distances.of_rows(table), **{name: getattr(data, name) for name in kept})
     if spec.terms.word_x_group and (len(data.group_names) < 2 or "" in data.group_names):
-        reason = "there is one group only" if len(data.group_names) < 2 else "the groups of some words are not known"
-        reason = "the groups of protected words are not known" if data.group_names == [""] else reason
-        notes.append(f"Word x group was left out, since {reason}.")
+        notes.append(Note("model", model=spec.name, reason="without word x group: groups unknown or one only"))
         spec = replace(spec, terms=spec.terms.model_copy(update={"word_x_group": False}))
     return spec, replace(data, notes=tuple(notes))
 
@@ -413,13 +412,13 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     points = points_for(size) // (2 if isinstance(target.sums, IncompleteSums) else 1)
     with progress(f"fitting {spec.name}", sum(STAGES) + points) as done:
         sampled = explored(_counted(target.log_density, done), target.start, points, chains, draws, rng)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     weighted = sampled.points
     attrs: dict[str, float] = {"importance_points": len(weighted.points), "importance_stages": weighted.stages}
     if sampled.fault is None:
         attrs["log_evidence"] = weighted.log_integral
     else:
-        notes = (f"{sampled.fault}: the scales were drawn by NUTS on the same marginal posterior.",)
+        notes = (Note("model", model=spec.name, reason=f"scales by NUTS ({sampled.fault})"),)
         warn(notes[0], DrawsWarning)
     theta = sampled.drawn(size, rng)
     # given the scales all else is normal

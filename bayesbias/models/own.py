@@ -28,6 +28,7 @@ from bayesbias.models.template_variation import template_data
 from bayesbias.models.tree import FURTHER, Draws, Fit, assemble, made_by, read_distances
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
+from bayesbias.results import Note
 
 if TYPE_CHECKING:
     import pymc
@@ -38,9 +39,8 @@ WORD_MEAN, OBSERVED = "word_mean", "distance"
 ELSEWHERE = "elsewhere"  # the engine of draws that the package did not make
 RESERVED = ("slope", "sd_factor")
 """Names of variables by which analyses know fits of the package's own models."""
-UNOBSERVED = (
-    "The model has no one observed variable that holds the distances of the table, row by row, so that the fit has no "
-    "predictions and no log likelihood."
+UNOBSERVED = Note(
+    "no-value", what="predictions and log likelihood", reason="no observed variable has a row of the table each"
 )
 OPTIONAL = ("posterior_predictive", "log_likelihood", "log_prior", "prior", "prior_predictive")
 
@@ -49,18 +49,7 @@ class Own(Independent):
     """A model of one's own is known by its draws."""
 
     attribute_words = OWN
-    caution = "The model is one's own: its assumptions on words are not checked here."
-    reservation = (
-        "The model of this fit is the user's own. How often its intervals hold is not known: simulate from it, or set "
-        "the default model beside it."
-    )
-    caution_of_changes = ""
-    method = "Distances were modelled by a model of the authors' own"
-    without_prior = (
-        "The model is one's own: draws of its prior are made by pm.sample_prior_predictive of the PyMC model."
-    )
-    counterparts = ("related", "published")
-    beside_counterparts = "The model of this fit is the user's own; models of the package are shown for comparison."
+    unrelated = has_prior = False
 
     @staticmethod
     def holds(spec: ModelSpec) -> bool:
@@ -407,7 +396,7 @@ def _fit_of(
     word_mean: str,
     source: str,
     engine: str,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Note, ...] = (),
 ) -> xr.DataTree:
     """The fit of draws, checked: labels of the table, finite numbers."""
     posterior = tree["posterior"].to_dataset().rename({word_mean: WORD_MEAN})

@@ -39,6 +39,7 @@ from bayesbias.numerics.related import (
     similarity_bins,
     weighted_roots,
 )
+from bayesbias.results import Note
 from bayesbias.words import OTHER, OWN, STEREOTYPES
 
 MOST_CELLS = 5000  # cells beyond which their covariance matrix is not made; a fit needs none
@@ -108,10 +109,7 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     cells = scatter_cells(draw_cells(fitted.sums, factors, rng), data.filled)
     posterior = completed(cells, factors, fitted.sums, data, fitted.priors, rng)
     used, every = len(fitted.sums.sampled), len(data.protected_words)
-    note = (
-        f"How bias varies between words is estimated from {used:,} of the {every:,} protected words, drawn at random. "
-        "It matters for statements about further words like these only."
-    )
+    note = Note("sampled", rule="variation between words from some of the protected words", used=used, total=every)
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
         attrs={"grid_mass_outside": float(fitted.grid.mass[:, [0, -1]].sum(axis=1).max())}

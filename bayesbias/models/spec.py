@@ -267,7 +267,6 @@ class _Head(Document):
     description: str = ""
     source: str = ""
     doi: str | None = None
-    method: str = ""
     likelihood: Likelihood
     terms: Terms = Terms()
     priors: dict[str, Any]
@@ -300,8 +299,6 @@ class ModelSpec:
     ----------
     name, description, source, doi
         What it is and where it comes from.
-    method
-        What the methods section of a paper says of it, without the full stop; where empty, what it says of its family.
     likelihood, terms
         The parts of the model.
     priors
@@ -316,7 +313,6 @@ class ModelSpec:
     description: str
     source: str
     doi: str | None
-    method: str
     likelihood: Likelihood
     terms: Terms
     priors: Mapping[str, Prior]
@@ -375,7 +371,7 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
 def own_model(name: str, source: str) -> ModelSpec:
     """A model of one's own, whose likelihood and priors are not known here, with the source that its fit carries."""
     known_parts = Likelihood(family="normal", sigma="connection")
-    return ModelSpec(name, "a model of one's own", "", None, "", known_parts, Terms(), {}, source, own=True)
+    return ModelSpec(name, "a model of one's own", "", None, known_parts, Terms(), {}, source, own=True)
 
 
 def model_of_text(text: str, where: str) -> ModelSpec:
@@ -446,7 +442,6 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
         description=head.description,
         source=head.source,
         doi=head.doi,
-        method=head.method,
         likelihood=head.likelihood,
         terms=head.terms,
         priors={name: getattr(priors, name) for name in fields},

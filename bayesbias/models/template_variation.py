@@ -15,6 +15,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
+from bayesbias.results import Note
 from bayesbias.words import STEREOTYPES
 
 UNIT = ["protected_word", "attribute_word", "connection"]
@@ -293,41 +294,28 @@ def _sentence_errors(templates: _TemplateData, size: int, rng: np.random.Generat
     return errors
 
 
-def template_notes(result: Fit) -> list[str]:
+def template_notes(result: Fit) -> list[Note]:
     """Notes on a fit's templates."""
     if TEMPLATES not in result.tree.children:
         return []
     facts = result.tree[TEMPLATES].attrs
-    count = int(facts["templates"])
-    if facts["nested"]:
-        return ["Intervals hold the choice of each protected word's sentences."]
-    notes = _degenerate(result)
-    if count < FEW:
-        return [
-            *notes,
-            f"With {count} template{'s' if count > 1 else ''} the size of their effect rests on its prior: take "
-            f"{FEW} or more.",
-        ]
-    return [*notes, f"Intervals are for templates like these {count}."]
+    count, own = int(facts["templates"]), not facts["nested"]
+    few = [Note("few-levels", count=count, factor="templates")] if own and count < FEW else []
+    return [*_degenerate(result), *few]
 
 
-def _degenerate(result: Fit) -> list[str]:
+def _degenerate(result: Fit) -> list[Note]:
     """Notes on templates in which no contrast is other than 0, and on those with the contrasts of another."""
     group = result.tree[TEMPLATES].to_dataset()
-    notes: list[str] = []
+    notes: list[Note] = []
     for label in (name for name in (TEMPLATE, ATTRIBUTE_TEMPLATE) if f"contrast_{name}" in group):
-        values, names = group[f"contrast_{label}"].to_numpy(), [repr(str(name)) for name in group[label].to_numpy()]
+        values, names = group[f"contrast_{label}"].to_numpy(), group[label].to_numpy().astype(str)
         empty = (np.abs(values) <= NOTHING).all(axis=1)
-        notes += [
-            f"In {names[i]} all words have one vector: the encoder does not see the word there. Leave it out."
-            for i in np.flatnonzero(empty)
-        ]
         first = (np.abs(values[:, None] - values) <= NOTHING).all(axis=2).argmax(axis=1)
-        same = [np.flatnonzero((first == i) & ~empty) for i in np.unique(first)]
+        same = ~empty & (np.bincount(first, minlength=len(names))[first] > 1)
         notes += [
-            f"Contrasts are equal in {' and '.join(names[i] for i in places)}, whose vectors are then the same: they "
-            "count as independent templates, so keep one of them."
-            for places in same
-            if len(places) > 1
+            Note("templates", count=int(each.sum()), total=len(names), fault=fault, words=names[each].tolist())
+            for each, fault in ((empty, "show no word"), (same, "have equal contrasts"))
+            if each.any()
         ]
     return notes

@@ -36,6 +36,7 @@ from bayesbias.models.layout import (
 )
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text, own_model
 from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.results import Note, restored, stored
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Draws:
     posterior: Mapping[str, FloatArray]
     sample_stats: Mapping[str, FloatArray | float] = field(default_factory=dict)  # (chain, draw), or single numbers
     attrs: Mapping[str, Any] = field(default_factory=dict)  # facts about the fit as a whole
-    notes: tuple[str, ...] = ()  # on how the draws were made, where it was not the usual way
+    notes: tuple[Note, ...] = ()  # on how the draws were made, where it was not the usual way
 
 
 EFFECTS = ("attribute_effect", "interaction_effect")
@@ -166,7 +167,7 @@ def assemble(spec: ModelSpec, data: Distances, drawn: Draws, made: Mapping[str, 
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = {
         **made,
-        "notes": to_json([*data.notes, *drawn.notes]),
+        "notes": to_json(stored([*data.notes, *drawn.notes])),
         "versions": to_json(versions_of(made["engine"])),
         "coverage": to_json(None if data.coverage is None else data.coverage.as_dict()),
         **({"moved": data.moved} if data.moved else {}),
@@ -275,9 +276,9 @@ class Fit:
         return int(self.tree.attrs["seed"])
 
     @property
-    def notes(self) -> list[str]:
-        """Sentences on the lists, and on what was done for the model's sake."""
-        return [*self.data.limits, *self.fact("notes")]
+    def notes(self) -> list[Note]:
+        """Notes on the lists, and on what was done for the model's sake."""
+        return [*self.data.limits, *restored(self.fact("notes"))]
 
     @property
     def versions(self) -> dict[str, str]:

@@ -40,18 +40,6 @@ def sorted_interval(ordered: FloatArray, prob: float) -> tuple[FloatArray, Float
     return low, high
 
 
-def shortest_interval(ordered: FloatArray, prob: float) -> tuple[FloatArray, FloatArray]:
-    """Ends (...) of the shortest interval with a share of draws (..., D) in ascending order, as ArviZ's ``hdi``.
-
-    NaN, which sorts last, stays NaN.
-    """
-    size = ordered.shape[-1]
-    inside = min(int(prob * size), size - 1)
-    begin = (ordered[..., inside:] - ordered[..., : size - inside]).argmin(axis=-1)[..., None]
-    low, high = (np.take_along_axis(ordered, end, -1)[..., 0] for end in (begin, begin + inside))
-    return low, high
-
-
 def t_ends(estimate: float, se: float, df: float, prob: float) -> tuple[float, float]:
     """Ends of the equal-tailed interval of Student's t."""
     half = se * float(stdtrit(df, 0.5 + prob / 2))

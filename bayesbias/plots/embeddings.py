@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayesbias._support.arguments import flag, one_of, probability, whole_number
-from bayesbias._support.phrases import IN_SDS, MINUS, difference, percent, signed
+from bayesbias._support.numbers import MINUS, difference, percent, signed
 from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.comparison import Comparison, SideEffects
-from bayesbias.comparison.change_report import route
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.sides import BeforeAfter
 from bayesbias.distances.distances import Distances
@@ -55,7 +54,6 @@ from bayesbias.words import OWN, WHOLE, labelled
 
 LONGEST = 22
 UPRIGHT = 48  # letters of a line along the height of a figure
-SHORT = {IN_SDS: "sds of distances"}
 NEARNESS = "mean cosine distance (smaller is closer)"
 
 
@@ -105,7 +103,7 @@ def plot_change(
     looks = connection_looks(names, result.labels)
     by_word = _by_word(result, number, flag(words, "words"), looks)
     one, other = (f"{name[: LONGEST - 1]}…" if len(name) > LONGEST else name for name in result.pair(number))
-    between = route(one, other)
+    between = f"{one} \N{RIGHTWARDS ARROW} {other}"
     heights = [0.24 * len(names) + 0.55, 0.22 * max(len(by_word.labels), 2) * (1 + 0.5 * len(by_word.sides)) + 0.55]
     figure = new_figure(9.6, sum(heights) + 0.7)
     grid = figure.add_gridspec(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
@@ -309,7 +307,7 @@ def plot_pool(pool: Pool, prob: float = PROB, title: str | None = None, ax: Axes
     >>> tables = {"1990": bb.distance_table(kv, "weat7"), "2000": bb.distance_table(debiased, "weat7")}
     >>> bb.plots.plot_pool(bb.pool(tables)).savefig("pool.png")
     """
-    table = pool.table(prob).reset_index(drop=True).sort_values("mean", kind="stable")
+    table = pool.table(prob).query("quantity == 'embedding'").sort_values("mean", kind="stable")
     draws = pool.draws("theta")[:, table.index.to_numpy()]
     low, high = interval_ends(pool.draws("mean")[:, None], prob)
     single = table.assign(mean=table["estimate"], low=table["estimate_low"], high=table["estimate_high"], look="single")
@@ -328,12 +326,12 @@ def plot_pool(pool: Pool, prob: float = PROB, title: str | None = None, ax: Axes
 
 def _named(result: Pool | Criterion) -> str:
     """The contrast of a second stage."""
-    return MINUS.join(result.ends if isinstance(result, Criterion) else result.contrast)
+    return MINUS.join(result.contrast)
 
 
 def _unit(result: Pool | Criterion) -> str:
     """The unit of its contrasts."""
-    return SHORT.get(result.unit, result.unit) if isinstance(result, Pool) else COSINE
+    return result.unit if isinstance(result, Pool) else COSINE
 
 
 @picture((Pool, Criterion), "pool or criterion")
@@ -384,7 +382,7 @@ def plot_relation(
         if not valid:
             raise InputError("this pool has no outside variable: give pool(..., on=DataFrame)")
         variable = one_of(valid[0] if variable is None and len(valid) == 1 else str(variable), valid, "variable")
-        table = result.table(prob)
+        table = result.table(prob).query("quantity == 'embedding'")
         x, x_se = result.outside[variable].to_numpy(), result.outside[f"{variable}_se"].to_numpy()
         known = np.isfinite(x)
         names, y, y_se = (table[name].to_numpy()[known] for name in ("name", "estimate", "se"))
@@ -405,10 +403,7 @@ def plot_relation(
     axes.scatter(x, y, s=18, color=INK, zorder=3)
     mean, least, most = (signed(value, digits=2) for value in correlation)
     style_axes(axes, str(what), f"Correlation {mean} ({percent(prob)} interval {least} to {most})")
-    ends = result.ends if isinstance(result, Criterion) else result.contrast
-    show_sign(axes, fill(f"{_named(result)} ({_unit(result)})", UPRIGHT), f"{ends[0]} closer", vertical=True)
-    similar = isinstance(result, Criterion) and result.by_vectors
-    allowed = "errors and what similar words share allowed for" if similar else "errors taken out"
-    note_below(figure, f"The correlation is that of what lies behind both, {allowed}.", ax=ax)
+    what = fill(f"{_named(result)} ({_unit(result)})", UPRIGHT)
+    show_sign(axes, what, f"{result.contrast[0]} closer", vertical=True)
     name_points(axes, names.tolist(), x, y, np.argsort(-residual, kind="stable")[:label], label, (), beside=True)
     return figure

@@ -13,9 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bayesbias._support.arguments import WIDEST, flag, interval, one_of, probability
-from bayesbias._support.phrases import MINUS, difference, percent, share
+from bayesbias._support.numbers import MINUS, difference, percent, share
 from bayesbias.checks.calibration.topics import TopicNull, refuse_other
-from bayesbias.checks.convergence import check_predictions, predictive_cells
+from bayesbias.checks.convergence import predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
 from bayesbias.contrast import GIVEN, POPULATIONS, beside_associated, connections_of
 from bayesbias.contrast.associations import decomposition_parts, rows_of
@@ -369,13 +369,7 @@ def plot_overview(
     same = f"the difference before adjustment for {by}" if by else "the same difference"
     grey = ""
     if topics is not None:
-        every = {topics.called(statistic) for statistic in topics.observed}
-        called = (
-            every.pop()
-            if len(every) == 1
-            else "sets of random lists, in some rows more or less similar to each other than these"
-        )
-        grey = f" Grey: {same} over {topics.replicates:,} {called}."
+        grey = f" Grey: {same} over {topics.replicates:,} sets of random lists."
     note_below(figure, f"Thick bars: 50% intervals; thin: {percent(prob)}.{grey}", ax=ax)
     return figure
 
@@ -481,17 +475,11 @@ def plot_predictions(
     labels = result.labels
     looks = connection_looks(names, labels)
     draws = predictive_cells(result, seed)
-    shares = check_predictions(post, (INNER_PROB, prob), seed).iloc[0]
     figure = new_figure(8.0, 7.2)
     grid = figure.add_gridspec(2, len(names), height_ratios=(2.6, 1))
     top = figure.add_subplot(grid[0, :])
     _cells(top, result, draws, looks.values(), prob)
-    inner, outer = (f"{100 * shares[f'inside_{100 * mass:g}']:.0f}%" for mass in (INNER_PROB, prob))
-    heading = (
-        f"Observed and predicted: {inner} of {shares['n']:,} distances lie in their 50% interval, {outer} in their "
-        f"{percent(prob)} interval"
-    )
-    top.set_title(heading, loc="left", fontsize=9.5)
+    top.set_title("Observed and predicted", loc="left", fontsize=9.5)
     first: Axes | None = None
     for k, (name, look) in enumerate(looks.items()):
         axes = figure.add_subplot(grid[1, k], sharex=first)

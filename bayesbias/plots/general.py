@@ -15,7 +15,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import finite_number, flag, one_of, probability, several, text
-from bayesbias._support.phrases import is_share_of_draws, percent, share, signed
+from bayesbias._support.numbers import percent, share, signed
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, shown
 from bayesbias.estimates import Estimates
@@ -255,7 +255,13 @@ def _written(name: str, column: pd.Series[Any]) -> list[str]:
     """Values as a figure writes them."""
     if not pd.api.types.is_numeric_dtype(column):
         return column.astype(str).tolist()
-    write = share if is_share_of_draws(name) else "{:,}".format if pd.api.types.is_integer_dtype(column) else signed
+    write = (
+        share
+        if name.startswith("p_") and name != "p_value"
+        else "{:,}".format
+        if pd.api.types.is_integer_dtype(column)
+        else signed
+    )
     return ["" if pd.isna(value) else write(value) for value in column]
 
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from bayesbias._support.arguments import flag
-from bayesbias._support.phrases import difference, signed
+from bayesbias._support.numbers import difference, signed
 from bayesbias.baselines.ranking import Ranking
 from bayesbias.baselines.silhouettes import Silhouette, silhouette_accuracy
 from bayesbias.checks.calibration.null_models import as_far
@@ -280,13 +280,12 @@ def plot_topic_null(
     axes.hist([values[~far], values[far]], edges, stacked=True, color=[BARS, "#E69F00"], zorder=2)
     axes.axvline(centre, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
     _observed(axes, observed, f"observed {signed(observed)}", bool(observed <= np.median(values)))
-    share = f"{far.sum():,} of {len(values):,} ({far.mean():.1%}) are at least as far from {centre:g}"
+    share = f"{far.sum():,} of {len(values):,} as far"
     style_axes(axes, f"{name} of {null.words}", f"{null.words}, {difference(name)}: {share}")
     if " - " in name:
         nearer = f"{name.split(' - ')[0]} closer"
         show_sign(axes, "difference of mean cosine distances", nearer)
     axes.set_yticks([])
     axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # the label of the observed value has room
-    lists = f"{len(values):,} {null.called(name)}, in place of those of {null.words}; {null.embedding}."
-    note_below(figure, lists, f"Orange: at least as far from {centre:g} as observed.", ax=ax)
+    note_below(figure, f"{len(values):,} sets of random lists; {null.embedding}; orange: as far from {centre:g}", ax=ax)
     return figure

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bayesbias._support.arguments import flag, probability
-from bayesbias._support.phrases import percent, signed
+from bayesbias._support.numbers import percent, signed
 from bayesbias.baselines.reliability import VarianceComponents
 from bayesbias.baselines.stability import SettingComponents
 from bayesbias.checks.summaries import PROB

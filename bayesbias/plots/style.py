@@ -35,6 +35,7 @@ from bayesbias.estimates import Estimates
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.mixtures import Empirical
+from bayesbias.results import Note
 from bayesbias.vectors.lookup import lost_lines
 from bayesbias.words import controls_of
 
@@ -117,18 +118,6 @@ def write_png(figure: Figure, target: Any, dpi: float) -> None:
     figure.dpi = before
 
 
-def write_svg(figure: Figure, target: Any) -> None:
-    """The same as SVG, without data on who made it and when."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    before = figure.dpi
-    FigureCanvasSVG(figure).print_svg(  # type: ignore[no-untyped-call]
-        target, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    )
-    figure.dpi = before
-    FigureCanvasAgg(figure)
-
-
 MARKERS = "osD^vP*X"
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D", "#000000")
 """Of series that are told apart."""
@@ -184,8 +173,8 @@ def picture[**P](
     return styled
 
 
-def _lost_by(drawn: object) -> list[str]:
-    """Lines on lost words that the notes of what is drawn have: a fit, a table, a result, or several of these."""
+def _lost_by(drawn: object) -> list[Note]:
+    """Notes on lost words that the notes of what is drawn have: a fit, a table, a result, or several of these."""
     if isinstance(drawn, Mapping | list | tuple) and not isinstance(drawn, xr.DataTree):
         parts = drawn.values() if isinstance(drawn, Mapping) else drawn
         return list(dict.fromkeys(line for part in parts for line in _lost_by(part)))
@@ -194,7 +183,7 @@ def _lost_by(drawn: object) -> list[str]:
     if isinstance(drawn, xr.DataTree):
         drawn = Fit(drawn)
     notes = drawn.attrs.get("notes", ()) if isinstance(drawn, pd.DataFrame) else getattr(drawn, "notes", ())
-    return lost_lines(note for note in notes if isinstance(note, str))
+    return lost_lines(note for note in notes if isinstance(note, Note))
 
 
 ABOVE = "above "  # name of a legend between a panel and its title, before its number of rows
@@ -409,7 +398,7 @@ def looks_of(names: Iterable[str]) -> dict[str, Look]:
 
 def note_below(figure: Figure, *sentences: str, ax: Axes | None = None) -> None:
     """Sentences in small letters below the panels of a new figure, as wide as it is."""
-    text = " ".join(sentence for sentence in sentences if sentence)
+    text = "; ".join(sentence.removesuffix(".") for sentence in sentences if sentence)
     if text and ax is None:
         text = fill(text, int(LETTERS * figure.get_figwidth()))
         figure.supxlabel(text, x=0.02, ha="left", fontsize=7.5, color=FAINT)

@@ -17,7 +17,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from bayesbias._support.arguments import probability, text, whole_number
-from bayesbias._support.phrases import negatives, percent
+from bayesbias._support.numbers import difference, percent
 from bayesbias.axes import Audit, Axis
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Relatedness, relatedness
@@ -102,7 +102,7 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree, title: st
     """
     relatedness = _held_relatedness(holder)
     panels = [_panel(relatedness, protected) for protected in (False, True)]
-    return _drawn(panels, f"{relatedness.sentence} Similarity 0 is that of two random words.", 1.2 * HEAD * bool(title))
+    return _drawn(panels, f"{relatedness.drawn}; similarity 0: two random words", 1.2 * HEAD * bool(title))
 
 
 def _panel(relatedness: Relatedness, protected: bool) -> _Panel:
@@ -322,10 +322,10 @@ def plot_axis(
     note_below(
         figure,
         f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}.",
-        axis.doubt or ("Blue: 0 is outside." if away.any() else "No interval excludes 0."),
+        "Blue: 0 is outside." if away.any() else "",
         f"0 is {whole.centred_on}." if whole.centred_on else "At 0 a word is equally far from both poles.",
         f"Words of the poles lie near these by construction: {listed(own)}." if own else "",
-        f"Grey band: one standard deviation of places over {whole.sampled}." if band else "",
+        "Grey band: one standard deviation of places." if band else "",
         _left_out(len(table), len(rows), len(chosen)),
         ax=ax,
     )
@@ -406,14 +406,7 @@ def plot_audit(
         axes.text(0.01, y, f"{arrow} {name}", transform=axes.transAxes, va=side, fontweight="bold", color=INK, zorder=4)
         for y, side, arrow, name in ((0.01, "bottom", "↓", ends[0]), (0.99, "top", "↑", ends[1]))
     ]
-    errors = f", of which at most {percent(found.level)} are expected to be errors" if found.pairs else ""
-    note_below(
-        figure,
-        "Shrunken places. "
-        + (f"Blue: words called{errors}. " if called.any() else "No word is known to lean. ")
-        + "Grey band: the region of no interest.",
-        ax=ax,
-    )
+    note_below(figure, "Blue: words called. Grey band: the region of no interest.", ax=ax)
     order = np.flatnonzero(called)
     order = order[np.argsort(-np.abs(mean[order]), kind="stable")]
     name_points(axes, table["word"].tolist(), across, mean, order, most, poles, beside=False)
@@ -470,7 +463,7 @@ def plot_covariates(
     figure, axes = one_panel(ax, 6.6, 0.26 * len(rows) + 1.8)
     draw_forest(axes, rows.assign(row=rows.index, look=rows["quantity"]), range(len(rows)), LOOKS, size=26)
     axes.scatter(rows["equal"], -rows.index, s=52, facecolor="none", edgecolor=INK, lw=0.8, zorder=4)
-    label_rows(axes, word_labels(map(negatives, rows["name"])).tolist(), "contrast (cosine distance)", "", 0.0)
+    label_rows(axes, word_labels(map(difference, rows["name"])).tolist(), "contrast (cosine distance)", "", 0.0)
     values = int((rows["quantity"] == "value").sum())
     if values < len(rows):
         axes.axhline(0.5 - values, color="#BBBBBB", linewidth=0.7)

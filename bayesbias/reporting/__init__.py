@@ -1,1 +1,1 @@
-"""Reports: one self-contained HTML file. (Nothing is imported here, so that sentences load without figures.)"""
+"""The answer of a fit, methods paragraphs, and material for papers. (Nothing is imported here.)"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +13,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import probability
-from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import MINUS, QUANTITIES, excludes_zero, percent, share, signed
-from bayesbias._support.results import Cited, Page, Picture, Section, table_of, unsaid, whole_table
 from bayesbias._support.threads import one_thread
 from bayesbias.axes import Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates
@@ -23,7 +20,7 @@ from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, PROTECTED, WordValues, check_used, numbers_by_word, word_values
-from bayesbias.errors import InputError, agreed, listed, many, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.related import components_for
@@ -33,6 +30,7 @@ from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Gaussian
 from bayesbias.numerics.offsets import Field, Signal, Strata, mean_offset, outside_relation, signal
 from bayesbias.numerics.second_stage import latent_relation
+from bayesbias.results import Cited, Note
 from bayesbias.second_stage.estimates import (
     CHAINS,
     Adjust,
@@ -44,6 +42,7 @@ from bayesbias.second_stage.estimates import (
     word_rows,
 )
 from bayesbias.vectors import find_keys
+from bayesbias.vectors.lookup import left_out
 from bayesbias.words import OWN, STEREOTYPES
 
 UNNAMED = "outside values"
@@ -56,15 +55,13 @@ ADJUSTED_SHARE = 1e-2
 """Directions with less than this share of the largest variance are left as they are where distances are adjusted."""
 LARGEST = 1_000_000
 """Times the range of the values that a standard error is at most."""
-ADJUSTED = "Places and values are adjusted for"
-"""Beginning of the note on an attribute."""
 FURTHER_PAIRS, FURTHER_WORDS = "further pairs", "further words of the two lists"
 """What the errors of places are over."""
 LESS = {
     None: "",
-    "vocabulary": ", less the mean of this over the vocabulary",
-    "words": ", less the mean of this over the words of the axis",
-    FREQUENCY: ", less what frequency predicts of this over the vocabulary",
+    "vocabulary": "their mean over the vocabulary",
+    "words": "their mean over the axis",
+    FREQUENCY: "what frequency predicts",
 }
 """What the places of an axis are taken less, by their centre or what they are adjusted for."""
 SMOOTH, CLOSE = 0.9, 0.75
@@ -97,15 +94,15 @@ class Criterion(Staged):
     missing
         Words of the fit without a value, and words with a value that the fit does not hold.
     errors
-        Whether the values have standard errors.
+        Name of the standard errors of the values, ``"given"`` if they have none; empty where values are exact.
     unadjusted
         The relation before adjustment for an attribute of the words, where it was asked for; else None.
     further
         What the errors of places are over, such as ``"further pairs"``; empty where words are unrelated.
     less
         What places are taken less, beside the distance to the second pole; empty where that is nothing.
-    doubt
-        The sentence that the pairs of the axis show no credible common direction; empty where they do.
+    poles
+        Pole of an axis of several pairs to its words.
     """
 
     picture: ClassVar[str] = "plot_relation"
@@ -117,13 +114,31 @@ class Criterion(Staged):
     tree: xr.DataTree
     plain: float
     missing: Mapping[str, tuple[str, ...]]
-    errors: bool
+    errors: str
     unadjusted: Criterion | None
     cited: tuple[Any, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     further: str
     less: str
-    doubt: str
+    poles: Mapping[str, Sequence[str]]
+
+    def caption(self) -> str:
+        """The two sides of the relation, and its positive direction."""
+        first, second = self.contrast
+        return f"{self.variable} and place, {first} - {second} (> 0: larger near {second})"
+
+    def header(self) -> dict[str, object]:
+        """Facts of the words and of both sides."""
+        adjusted = self.words.attrs.get("attribute")
+        return {
+            "words": len(self.words),
+            "groups": [group for group in dict.fromkeys(self.words["group"]) if group],
+            "places less": self.less,
+            "errors of places over": self.further,
+            "errors of values": self.errors or "none",
+            "adjusted for": adjusted and f"{adjusted} ({self.words.attrs['source']})",
+            "intervals": f"{self.prob:.0%}",
+        }
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """The relation in numbers.
@@ -132,8 +147,9 @@ class Criterion(Staged):
         -------
         DataFrame
             Rows ``correlation``, ``slope`` (cosine distance per unit of the value), ``intercept``, ``residual_sd``,
-            ``r2``; columns ``quantity``, ``mean``, ``sd``, ``low``, ``high`` (with the mass ``prob``), ``p_positive``
-            (missing for the last two, which are above 0). The line is that of places on values.
+            ``r2``, ``plain correlation`` (of the estimates) and, where it is adjusted, ``unadjusted correlation``;
+            columns ``quantity``, ``mean``, ``sd``, ``low``, ``high`` (with the mass ``prob``), ``p_positive`` (missing
+            for what is above 0 by definition). The line is that of places on values.
         """
         names = ["correlation", "slope", "intercept", "residual_sd", "r2"]
         draws = np.column_stack([self.draws(name) for name in names])
@@ -142,124 +158,21 @@ class Criterion(Staged):
         )
         # what is above 0 by definition has no sign to ask for
         table["p_positive"] = np.append((draws[:, :3] > 0).mean(axis=0), [np.nan, np.nan])
-        table.attrs = {"subject": self._subject, "prob": prob, "rows": QUANTITIES}
-        return table
-
-    def findings(self, prob: float = PROB) -> list[str]:
-        """The result in sentences, without its notes."""
-        rows = self.table(prob).set_index("quantity").to_dict("index")
-        rho, r2 = rows["correlation"], rows["r2"]
-        first, second = self.ends
-        settled = excludes_zero(rho)
-        inside = f"{percent(prob)} interval {_ends_of(rho)}"
-        positive, positive_mass = rho["p_positive"] >= 0.5, rho["p_positive"]
-        way, sign = ("larger", "positive") if positive else ("smaller", "negative")
-        chance = f"probability that it is {sign} {share(positive_mass if positive else 1 - positive_mass)}"
-        words = many(len(self.words), "word")
-        similar = "what similar words share" if self.by_vectors else ""
-        places = f"places over {self.further}" if self.further else "places"
-        doubt = f"{self.doubt} " if self.doubt else ""
-        sentences = [
-            f"{doubt}Words nearer to {second} than to {first} have {way} {self.kind} ({words}): correlation "
-            f"{_two(rho['mean'])} ({inside}; {chance})."
-            if settled
-            else f"{doubt}Whether words nearer to {second} than to {first} have larger {self.kind} is not known "
-            f"({words}): the correlation is {_two(rho['mean'])} ({inside}, which includes 0; {chance}).",
-            f"This is a posterior mean and allows for the errors of the {places}"
-            f"{' and of the values' if self.errors else ''}{f' and for {similar}' if similar else ''}; the plain "
-            f"correlation of the estimates with the values is {_two(self.plain)}.",
-        ]
-        if abs(rho["mean"]) < abs(self.plain):
-            causes = f"{similar} and the uniform prior make" if similar else "the uniform prior makes"
-            sentences.append(f"Errors alone would make it stronger than the plain one; {causes} it weaker.")
-        if settled:
-            sentences.append(
-                f"The share of the variance that goes along with the places (R2) is {_two(r2['mean'])} "
-                f"({_ends_of(r2)})."
-            )
-        off = self.words.reindex(self.words["residual"].abs().sort_values(ascending=False).index).head(3)
-        sentences.append(
-            f"Places furthest from the line, which is that of places on {self._values}, are those of "
-            f"{listed([f'{word} ({signed(left)})' for word, left in zip(off['word'], off['residual'], strict=True)])}, "
-            "in cosine distance."
-        )
+        rows = [table, pd.DataFrame({"quantity": ["plain correlation"], "mean": [self.plain]})]
         if self.unadjusted is not None:
-            raw = self.unadjusted.table(prob).iloc[0]
-            sentences.append(f"Without adjustment the correlation is {_two(raw['mean'])} ({_ends_of(raw)}).")
-            if excludes_zero(raw) and not settled:
-                sentences.append("The adjustment explains the relation that is found without it.")
-        return sentences
+            rows.append(self.unadjusted.table(prob).head(1).assign(quantity="unadjusted correlation"))
+        return pd.concat(rows, ignore_index=True).astype({"quantity": "string"})
 
-    @property
-    def by_vectors(self) -> bool:
-        """True if the vectors tell which words are similar, so that what is left of their values may be shared."""
-        return bool(self.further)
+    def summary(self) -> pd.DataFrame:
+        """The correlations, and the share of the variance."""
+        table = self.table(self.prob)
+        return table[table["quantity"].str.contains("correlation|r2")]
 
-    @property
-    def ends(self) -> tuple[str, str]:
-        """Names of the two poles in sentences: a list of stereotypes by the group that it is associated with."""
-        groups = ", ".join(filter(None, dict.fromkeys(self.words["group"])))
-        own = f"the words associated with {groups}" if groups else "the associated words"
-        first, second = (own if end == OWN else end for end in self.contrast)
-        return first, second
-
-    @property
-    def _values(self) -> str:
-        """The outside values within a sentence."""
-        return f"the {UNNAMED}" if self.variable == UNNAMED else f"“{self.variable}”"
-
-    @property
-    def kind(self) -> str:
-        """A name of the outside values that stands after an adjective or a verb."""
-        return UNNAMED if self.variable == UNNAMED else f"values of {self._values}"
-
-    @property
-    def _subject(self) -> str:
-        """The subject of the table of the relation: its line is that of places, in cosine distance."""
-        return (
-            f"Relation of {self._values} to the places of {many(len(self.words), 'word')} between "
-            f"{' and '.join(self.ends)}; slope, intercept and residual standard deviation: the line of places (cosine "
-            f"distance) on {self._values}"
-        )
-
-    def front(self, prob: float = PROB) -> Page:
-        """The first screen of a report."""
-        first, second = self.ends
-        answer, *rest = self.findings(prob)
-        lines = {
-            "What is correlated?": f"The place of a word, its mean distance to {first} less that to "
-            f"{second}{self.less}, with {self._values}. Above 0: words nearer to {second} have larger values.",
-            "In detail": " ".join(rest),
-            "What limits it?": " ".join(self.notes),
-            **unsaid("A correlation over words does not say which side is the cause."),
-        }
-        return Page(
-            title=f"Do words nearer to {second} than to {first} have larger {self.kind}?",
-            lead=f"{many(len(self.words), 'word')} with a place and an outside value ({self.variable}).",
-            answer=answer,
-            lines=lines,
-            picture=Picture(
-                "relation",
-                f"Places of words against {self._values}",
-                partial(drawing, "plot_relation", self, prob=prob),
-            ),
-        )
-
-    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
-        """The parts of a report: the relation in numbers, and the words."""
-        columns = {
-            "word": ("word", "text"),
-            "value": ("value", "figure"),
-            "estimate": ("place", "number"),
-            "se": ("se", "number"),
-            "fitted": ("on the line", "number"),
-            "residual": ("off the line", "number"),
-        }
-        mass = percent(probability(prob, "prob"))
-        return (
-            Section("Relation", [whole_table(f"{self._subject}; {mass} intervals", self.table(prob))]),
-            Section("Words", [table_of(f"Places, {self.variable}, and the line of places", self.words, columns)]),
-        )
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The relation, and the words, those furthest from the line first."""
+        off = self.words["residual"].abs().sort_values(ascending=False, kind="stable").index
+        poles = {"Poles": pd.DataFrame(self.poles.items(), columns=["pole", "words"])} if self.poles else {}
+        return {"Relation": self.table(self.prob), "Words": self.words.loc[off], **poles}
 
     def sources(self) -> tuple[Any, ...]:
         """The second stage, and what the axis or the fit rests on."""
@@ -308,7 +221,7 @@ def criterion(
     Returns
     -------
     Criterion
-        ``table()``, ``text()``, ``words`` and ``tree``.
+        ``table()``, ``words`` and ``tree``.
 
     References
     ----------
@@ -377,29 +290,14 @@ def criterion(
         tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, seed_used),
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
-        errors=bool(x_se.any()),
+        errors=_named(values, se) if x_se.any() else "",
         unadjusted=None if attribute is None else criterion(post, values, se, pair, draws=draws, seed=seed_used),
         cited=post.sources() if isinstance(post, Axis) else _sources_of_fit(Fit.read(post)),
-        notes=(
-            *([] if attribute is None else [f"{ADJUSTED} {attribute.name} (source: {attribute.source})."]),
-            *_named_errors(values, se),
-            *smooth,
-            *_notes(missing, bool(side.further), bool(x_se.any()), side.notes),
-        ),
+        notes=(*smooth, *_missing_notes(missing, side.words, outside), *side.notes),
         further=side.further,
         less=side.less,
-        doubt=side.doubt,
+        poles=side.poles,
     )
-
-
-def _two(value: float) -> str:
-    """A correlation, or a share."""
-    return signed(value, digits=2)
-
-
-def _ends_of(row: Any) -> str:
-    """The interval of a correlation, or of a share."""
-    return f"{_two(row['low'])} to {_two(row['high'])}"
 
 
 def _shared_words(
@@ -435,8 +333,8 @@ class _Side:
     language: str | None = None
     further: str = ""  # what the errors are over
     less: str = ""  # what places are taken less
-    doubt: str = ""  # that the pairs of an axis show no common direction
-    notes: tuple[str, ...]
+    poles: Mapping[str, Sequence[str]] = MappingProxyType({})  # to their words
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -506,7 +404,7 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
     refuse_templates(given.templates, "a criterion")
     refuse_one_pair(given.offset, "a criterion", given.poles)
     placed = given.with_words(outside.index.tolist())
-    further = FURTHER_PAIRS if placed.paired else FURTHER_WORDS
+    pairs, absent = placed.poles.pairs, set(outside.index) - set(placed.words)
     return _AxisSide(
         contrast=placed.ends,
         words=placed.words,
@@ -515,15 +413,13 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
         behind=signal(placed.offset),
         dimensions=len(placed.field.centre),
         y=placed.places,
-        further=further,
+        further=FURTHER_PAIRS if placed.paired else FURTHER_WORDS,
         less=LESS[placed.adjusted or placed.centre],
-        doubt=placed.doubt,
-        notes=(
-            f"The standard errors of places are those over {further} (pairs_sd in the table of the axis), not those "
-            "behind the intervals of the axis, which are over axes without a meaning.",
-            *_pole_notes(placed),
-            *(note for note in placed.notes if "are missing" not in note),
-        ),
+        poles=dict(zip(placed.ends, (list(dict.fromkeys(words)) for words in zip(*pairs, strict=True)), strict=True))
+        if len(pairs) > 1
+        else {},
+        # of words without a place there is a note that counts those with a value
+        notes=tuple(note for note in placed.notes if set(note.numbers.get("words", ())) != absent),
     )
 
 
@@ -531,15 +427,6 @@ def _sources_of_fit(fit: Fit) -> tuple[Any, ...]:
     """The model, and the record of the word lists and the embedding."""
     record = fit.data.coverage
     return (Cited(f"model {fit.spec.name}", fit.spec.source, fit.spec.doi or ""), *([] if record is None else [record]))
-
-
-def _pole_notes(on: Axis) -> tuple[str, ...]:
-    """The words at the ends of an axis of several pairs, each end named by its first word."""
-    pairs = on.poles.pairs
-    if len(pairs) < 2:
-        return ()
-    below, above = (listed(list(dict.fromkeys(words)), 4) for words in zip(*pairs, strict=True))
-    return (f"The words at {on.ends[0]} are {below}; those at {on.ends[1]} are {above}.",)
 
 
 def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unrelated:
@@ -561,7 +448,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
             y=contrasts.mean,
             errors=contrasts.covariance.to_numpy(),
             language=data.language,
-            notes=(*data.limits, *stage.notes),
+            notes=(Note("independent", what="words", reason="relatedness not recorded"), *data.limits, *stage.notes),
         )
     lists = {name: words for name, kind, words in related.lists if kind != PROTECTED}
     stereotypes = [name for name, kind, _ in related.lists if kind == "stereotype"]
@@ -586,7 +473,6 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
     offset = mean_offset(field, _strata(related, [lists[name] for name in pair]))
     refuse_one_pair(offset, "a criterion")
     lost = [word for word in every if word not in set(labels)]
-    notes = [f"Without a distance to either list, and left out: {listed(lost)}."] if lost else []
     if data.adjusted:
         # adjusted distances are not those of the vectors: the offset takes up what differs, in strong components
         moved = np.linalg.lstsq(coordinates, y[full] - coordinates @ offset.mean, rcond=ADJUSTED_SHARE)[0]
@@ -602,7 +488,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
         relatedness=related,
         language=data.language,
         further=FURTHER_WORDS,
-        notes=(*data.limits, *notes),
+        notes=(*data.limits, *left_out(len(lost), len(every), "words", "without distances to both", lost)),
     )
 
 
@@ -610,7 +496,7 @@ def _refuse_two_poles(pair: tuple[str, str], groups: tuple[str, ...]) -> None:
     """Own less other stereotypes turns the sign with the group."""
     if len(set(groups)) > 1 and any(name in STEREOTYPES for name in pair):
         raise InputError(
-            f"{pair[0]}{MINUS}{pair[1]} of words of {len(set(groups))} groups has another pole for each group, and its "
+            f"{pair[0]} - {pair[1]} of words of {len(set(groups))} groups has another pole for each group, and its "
             "sign turns with it: name two lists of the fit as contrast, such as contrast=('math', 'arts'), or give an "
             "axis: bb.criterion(bb.axis(kv, pairs), values)"
         )
@@ -700,35 +586,23 @@ def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
     return outside, errors
 
 
-def _smooth_note(shares: FloatArray, words: int, dimensions: int) -> list[str]:
+def _smooth_note(shares: FloatArray, words: int, dimensions: int) -> list[Note]:
     """A note on values that may be nearly all smooth over meanings, by draws of the share that similar words have."""
     low, high = np.quantile(shares, [(1 - PROB) / 2, (1 + PROB) / 2])
-    if words < CLOSE * dimensions or high < SMOOTH:
-        return []
-    return [
-        f"Similar words may share nearly all that is left of the values ({percent(PROB)} interval of the share "
-        f"{_two(low)} to {_two(high)}), with {words} words in {dimensions} dimensions: in simulations like this, "
-        "relations that are not there were called in 15%, not in 11%."
-    ]
+    close = words >= CLOSE * dimensions and high >= SMOOTH
+    return [Note("smooth", low=low, high=high, words=words, dimensions=dimensions)] if close else []
 
 
-def _named_errors(values: Any, se: Any) -> list[str]:
-    """A note on standard errors whose name does not say that they are such."""
+def _named(values: Any, se: Any) -> str:
+    """Name of the standard errors of values, where it does not say that they are such."""
     name = getattr(se, "name", None)
-    usual = (None, "se", f"{getattr(values, 'name', '')}_se")
-    return [] if name in usual else [f"The standard errors of the values are those named “{name}”."]
+    return "given" if name in (None, "se", f"{getattr(values, 'name', '')}_se") else str(name)
 
 
-def _notes(
-    missing: Mapping[str, tuple[str, ...]], related: bool, errors: bool, others: tuple[str, ...]
-) -> tuple[str, ...]:
-    notes = [
-        f"{many(len(words), 'word')} {agreed(len(words), 'is', 'are')} {what}: {listed(list(words))}."
-        for what, words in missing.items()
-        if words
-    ]
-    if not related:
-        notes.append("The table does not record how words are related: errors of similar words count as independent.")
-    if not errors:
-        notes.append("The values are taken as exact.")
-    return (*notes, *others)
+def _missing_notes(missing: Mapping[str, tuple[str, ...]], words: Sequence[str], outside: pd.Series) -> list[Note]:
+    """Notes on words that lack something: of those with a place, or of those with a value."""
+    notes = []
+    for reason, lost in missing.items():
+        total = words if set(lost) <= set(words) else outside
+        notes += left_out(len(lost), len(total), "words", reason, lost)
+    return notes

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._support.arguments import flag, mapping, one_of
-from bayesbias._support.phrases import MINUS
 from bayesbias._support.progress import progress
-from bayesbias._support.results import Result
 from bayesbias._support.threads import one_thread
 from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
@@ -26,8 +24,8 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import coverage_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed
 from bayesbias.distances.list_coverage import ListEntry, limits_of
-from bayesbias.distances.vocabularies import TOGETHER, check_used, few_shared, joint_relatedness
-from bayesbias.errors import InputError, agreed, listed, many, shown
+from bayesbias.distances.vocabularies import check_used, few_shared, joint_relatedness
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates, identity
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
@@ -39,18 +37,12 @@ from bayesbias.models.tree import EXACT, Fit, read_distances
 from bayesbias.models.weights import DIFFERENCE, RAW, Sums, row_sums, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals
-from bayesbias.vectors.lookup import distance_sd
+from bayesbias.results import Note, Result
+from bayesbias.vectors.lookup import distance_sd, left_out
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
-STACKED, SHARED, APART, PAIRS = "related", "shared words", "independent", "pairs"
-JOINT = {
-    STACKED: TOGETHER,
-    SHARED: "Errors of embeddings with the same attribute words are correlated; how much was estimated from the words.",
-    APART: "The embeddings share no attribute words, and their errors are independent.",
-    PAIRS: "Errors are those of further pairs of this opposition; how they are correlated between embeddings was read "
-    "off the pairs that all have.",
-}
-"""Sentences on the joint covariance of embeddings."""
+STACKED, SHARED, APART, PAIRS = "vectors", "shared words", "independent", "pairs"
+"""What the covariance of embeddings follows from."""
 DRAWS = 400
 """Draws of a fit, of which only the scales are used."""
 FEWEST = 4
@@ -61,8 +53,6 @@ NEARLY = 0.99
 """Correlation of the errors of two embeddings from which on they are nearly one."""
 GIVEN_UNITS = "the given units"
 """Name of the unit of contrasts where the caller gives the unit of each embedding."""
-FEWER = 0.1
-"""Share of the list words that an embedding holds less than another before it is said to hold clearly fewer."""
 CHAINS = 4
 """Chains into which draws are divided for ArviZ; all draws are independent."""
 STEPS = ("chain", "draw")
@@ -71,15 +61,9 @@ STEPS = ("chain", "draw")
 class Staged(Result):
     """A result whose draws are in a DataTree that ArviZ reads, ``tree``."""
 
+    prob: ClassVar[float] = PROB
+
     tree: xr.DataTree
-
-    def findings(self, prob: float = PROB) -> list[str]:
-        """The result in sentences, without its notes."""
-        raise NotImplementedError
-
-    def text(self, prob: float = PROB) -> str:
-        """The result in sentences, notes last."""
-        return " ".join([*self.findings(prob), *self.notes])
 
     @cached_property
     def population(self) -> Estimates:
@@ -122,11 +106,12 @@ class Stage(NamedTuple):
     embeddings: tuple[str, ...]
     contrast: tuple[str, str]
     means: Estimates  # by ``embedding`` (its number), for attribute lists like these
-    joint: str  # how the covariance between embeddings was found, a key of JOINT
-    notes: tuple[str, ...]  # on the covariance
+    joint: str  # what the covariance between embeddings follows from
+    notes: tuple[Note, ...]  # on the covariance
     sums: StageSums
     part: Callable[[Iterable[str]], Stage]  # the same of some of the embeddings
-    asked: tuple[str, ...] = ()  # on the contrast that was taken
+    asked: tuple[Note, ...] = ()  # on the contrast that was taken
+    adjusted: str = ""  # attribute of words that distances are adjusted for
     copies: Mapping[str, str] = {}  # name of each embedding that came before under another name, to that; has no means
 
 
@@ -200,8 +185,8 @@ def _cell_errors(measured: Measured, connections: tuple[str, str]) -> CellErrors
     return replace(errors, templates=sparse.csr_array(np.nan_to_num(root)))
 
 
-def default_contrast(measured: Iterable[Measured]) -> tuple[tuple[str, str], tuple[str, ...]]:
-    """Associated - different where every table has it, else associated - the first control list; and a note if so."""
+def default_contrast(measured: Iterable[Measured]) -> tuple[tuple[str, str], tuple[Note, ...]]:
+    """Associated - different where every table has it, else associated - the first control list, with a note."""
     first, *rest = (
         contrast_partners("associated", data.connections.tolist(), data.filled)
         if "associated" in data.connections
@@ -213,11 +198,8 @@ def default_contrast(measured: Iterable[Measured]) -> tuple[tuple[str, str], tup
         raise InputError("no connection stands beside associated everywhere: name two connections as contrast")
     if common[0] == "different":
         return ("associated", "different"), ()
-    note = (
-        f"The contrast is associated{MINUS}{common[0]}: no protected word has both associated and different "
-        "words everywhere."
-    )
-    return ("associated", common[0]), (note,)
+    lacking = Note("no-value", what="associated - different", reason="lacking in some embedding")
+    return ("associated", common[0]), (lacking,)
 
 
 def _read(tables: Mapping[str, pd.DataFrame]) -> dict[str, Distances]:
@@ -276,13 +258,12 @@ def measured_stage(
     with one_thread():  # thousands of small matrices, of which several threads make more work
         data = _read(frames)
         pair, notes = default_contrast(data.values()) if contrast is None else (contrast, ())
-        if attribute := next(iter(data.values())).adjusted or attribute:
-            notes = (*notes, f"Distances are adjusted for {attribute}.")
+        attribute = next(iter(data.values())).adjusted or attribute
         copies = _copies({name: _cell_means(each, pair) for name, each in data.items()})
         copies = {name: first for name, first in copies.items() if by_name[name] is by_name[first]}
         kept = {name: frame for name, frame in frames.items() if name not in copies}
         measured = _measured(kept, {name: data[name] for name in kept}, seed, adjust, by_name)
-        return stage_of(measured, pair)._replace(asked=notes, copies=copies)
+        return stage_of(measured, pair)._replace(asked=notes, adjusted=attribute, copies=copies)
 
 
 def _cell_means(data: Distances, contrast: tuple[str, str]) -> pd.Series:
@@ -311,14 +292,12 @@ def _copies(means: Mapping[str, pd.Series]) -> dict[str, str]:
     return again
 
 
-def copy_notes(
-    copies: Mapping[str, str], said: str = "hold the same distances: one embedding, counted once"
-) -> list[str]:
-    """Notes on embeddings that count once: those of one first, and what is said of them."""
+def copy_notes(copies: Mapping[str, str], reason: str) -> list[Note]:
+    """Notes on embeddings that count once: those of one first, and why."""
     same: dict[str, list[str]] = {}
     for name, first in copies.items():
         same.setdefault(first, [first]).append(name)
-    return [f"{listed(names)} {said}." for names in same.values()]
+    return [Note("duplicates", count=len(names), rule="once", reason=reason, words=names) for names in same.values()]
 
 
 def near_copies(covariance: FloatArray, settings: IntArray) -> NDArray[np.bool_]:
@@ -328,16 +307,12 @@ def near_copies(covariance: FloatArray, settings: IntArray) -> NDArray[np.bool_]
     return near
 
 
-def near_copy_notes(names: Sequence[str], near: NDArray[np.bool_], alike: Mapping[str, str]) -> list[str]:
+def near_copy_notes(names: Sequence[str], near: NDArray[np.bool_], alike: Mapping[str, str]) -> list[Note]:
     """Notes on near copies: which have one setting, that of a first, and which pairs (E, E) count as several."""
-    rest = [f"{names[one]} and {names[other]}" for one, other in np.argwhere(near).tolist()]
-    said = (
-        f"Errors are correlated by more than {NEARLY:g} between {listed(rest)}: if these are versions of one "
-        "embedding, the mean over further embeddings is less certain than its interval says; replicates= tells which "
-        "belong together."
-    )
-    joined = copy_notes(alike, f"count as one setting: their errors are correlated by more than {NEARLY:g}")
-    return [*joined, said] if rest else joined
+    reason = f"errors correlated above {NEARLY:g}"
+    apart = [[names[one], names[other]] for one, other in np.argwhere(near).tolist()]
+    every = [Note("duplicates", count=2, rule="apart", reason=reason, words=pair) for pair in apart]
+    return [*copy_notes(alike, reason), *every]
 
 
 def _stage_of_axes(every: Mapping[str, Axis], contrast: tuple[str, str] | None, names: Iterable[str]) -> Stage:
@@ -366,8 +341,9 @@ def _stage_of_axes(every: Mapping[str, Axis], contrast: tuple[str, str] | None, 
         # from these to the errors that the axis has by itself
         sd, plain = np.sqrt(axis.coordinates**2 @ axis.variances("pairs")), np.sqrt((by_pair[-1] ** 2).sum(axis=0))
         own.append(np.divide(sd, plain, out=np.ones_like(sd), where=plain > 0))
-    lost = sum(len(each.poles.pairs) - len(common) for each in axes.values())
-    notes = (f"Pairs that some embedding lacks, {lost} in all, tell nothing of correlated errors.",) if lost else ()
+    every_pair = dict.fromkeys(pair for each in axes.values() for pair in each.poles.pairs)
+    lost = ["/".join(pair) for pair in every_pair if pair not in common]
+    notes = tuple(left_out(len(lost), len(every_pair), "pairs", "not in every embedding", lost))
     law = Normals.with_root(np.concatenate(values), (np.concatenate(by_pair, axis=1) * np.concatenate(own)).T)
     means = Estimates.of(law, len(number), pd.DataFrame({"embedding": number}))
     sums = partial(_sums_of_places, [list(axis.words) for axis in axes.values()])
@@ -407,7 +383,7 @@ def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Sta
     embedding = np.repeat(np.arange(len(parts)), [part.cells.n.size for part in parts])
     law = Gaussian(np.concatenate([part.cells.means for part in parts]), errors)
     means = Estimates.of(law, len(embedding), pd.DataFrame({"embedding": embedding}))
-    repeats = [f"{name}: {note}" for name, part in zip(measured, parts, strict=True) for note in part.data.notes]
+    repeats = dict.fromkeys(note for part in parts for note in part.data.notes)
     sums, part_of = partial(_sums_of_cells, parts, contrast), partial(_part_of, measured, contrast)
     return Stage(tuple(measured), contrast, means, joint, (*notes, *repeats), sums, part_of)
 
@@ -417,7 +393,7 @@ def _part_of(measured: Mapping[str, Measured], contrast: tuple[str, str], names:
     return stage_of({name: measured[name] for name in names}, contrast)
 
 
-def _joint_errors(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> tuple[str, Errors, tuple[str, ...]]:
+def _joint_errors(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> tuple[str, Errors, tuple[Note, ...]]:
     """Source of the covariance between embeddings, the covariance, and notes on it."""
     words = [word for part in parts for word in part.data.attribute_words.tolist()]
     share_words = len(set(words)) < len(words)
@@ -427,8 +403,8 @@ def _joint_errors(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> tup
         )
         if not isinstance(joined, str):
             return STACKED, _with_templates(parts, _fields_of(parts, contrast, joined).covariance), few_shared(joined)
-        notes = (f"The embeddings were taken as independent, since {joined}.",) if share_words else ()
-        return APART, _apart(parts, contrast), notes
+        alone = Note("independent", what="embeddings", reason=joined)
+        return APART, _apart(parts, contrast), (alone,) * share_words
     if len(parts) > 1 and parts[0].factors is None and share_words:
         return SHARED, _with_templates(parts, _shared(parts, contrast)), ()
     return APART, _apart(parts, contrast), ()
@@ -544,7 +520,7 @@ def _mean_correlation(series: Sequence[pd.Series]) -> float:
     return float(np.clip(known.mean(), 0.0, 0.99)) if len(known) else 0.0
 
 
-def rows_of_all(stage: Stage) -> tuple[str, list[str]]:
+def rows_of_all(stage: Stage) -> tuple[str, list[Note]]:
     """The rows that all embeddings have: associations, if each has them, or places.
 
     And a note where only some have associations.
@@ -553,11 +529,7 @@ def rows_of_all(stage: Stage) -> tuple[str, list[str]]:
     lacking = [name for name, kind in zip(stage.embeddings, kinds, strict=True) if kind != RAW]
     if not lacking or len(lacking) == len(kinds):
         return kinds[0], []
-    note = (
-        f"No protected word of some group has distances to the stereotypes of every group in {listed(lacking)}: "
-        "contrasts are differences of two mean distances in all embeddings, and other lists weigh by their words."
-    )
-    return DIFFERENCE, [note]
+    return DIFFERENCE, [Note("no-value", what="associations", reason=f"missing lists in {listed(lacking)}")]
 
 
 def _sums(stage: Stage, rows: str | None) -> list[Sums]:
@@ -682,45 +654,13 @@ def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
     return entry["kind"] == "protected" or entry["list"] in contrast
 
 
-def subject_of(contrast: tuple[str, str], coverage: pd.DataFrame) -> str:
-    """The subject of a contrast: the stereotypes of a list, or the difference of two connections."""
-    names = list(dict.fromkeys(coverage["word_list"].dropna()))
-    of = f" of {listed(names, 3)}" if names else ""
-    return f"the stereotypes{of}" if contrast[0] == OWN and of else f"{MINUS.join(contrast)}{of}"
+def holding_notes(coverage: pd.DataFrame) -> list[Note]:
+    """Notes on words that some embedding lacks, and on those that are read under other spellings."""
+    respelled = dict.fromkeys(f"{a} as {b}" for pairs in coverage.attrs["respelled"].values() for a, b in pairs.items())
+    return [*coverage.attrs["limits"], *([Note("spelling", words=list(respelled))] if respelled else [])]
 
 
-def holding_notes(coverage: pd.DataFrame) -> list[str]:
-    """Notes on what the embeddings hold: words that are missing, and lists in several languages."""
-    notes, present = [*coverage.attrs["limits"]], coverage["found"].dropna()
-    if len(present):
-        least, most = f"{100 * present.min():.0f}", f"{100 * present.max():.0f}"
-        shares = f"{most}%" if least == most else f"{least} to {most}%"
-        notes.append(f"The embeddings hold {shares} of the words of this contrast.")
-        if len(few := present.index[present < present.max() - FEWER].tolist()):
-            shares = listed([f"{name} ({100 * present[name]:.0f}%)" for name in few])
-            notes.append(f"Clearly fewer are in {shares}: contrasts there are those of other words.")
-    for name, pairs in coverage.attrs["respelled"].items():
-        if pairs:
-            asked, used = next(iter(pairs.items()))
-            notes.append(
-                f"In {name}, {many(len(pairs), 'word')} of the lists {agreed(len(pairs), 'was', 'were')} read under "
-                f"another spelling, such as {asked} as {used}."
-            )
-    languages = coverage["language"].dropna().unique().tolist()
-    if len(languages) > 1:
-        notes.append(
-            f"The lists are in {len(languages)} languages ({listed(sorted(languages))}): contrasts may differ because "
-            "the words do."
-        )
-    return notes
-
-
-def outside_note(mean: float, estimates: FloatArray) -> list[str]:
+def outside_note(mean: float, estimates: FloatArray) -> list[Note]:
     """A note where a mean lies below or above all estimates."""
-    if not (np.all(mean < estimates) or np.all(mean > estimates)):
-        return []
-    return [
-        f"The mean lies {'below' if np.all(mean < estimates) else 'above'} all estimates. Errors that are strongly "
-        f"correlated and of unequal size lead there, and it is right only if their covariance is exact: take "
-        "weights='equal'."
-    ]
+    side = "below" if np.all(mean < estimates) else "above" if np.all(mean > estimates) else ""
+    return [Note("edge", side=side)] if side else []

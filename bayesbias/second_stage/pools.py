@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,22 +16,21 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of, probability
-from bayesbias._support.figures import drawing
-from bayesbias._support.phrases import IN_SDS, MINUS, ends_of, excludes_zero, negatives, order_said, percent, signed
-from bayesbias._support.results import Block, Cited, Page, Picture, Section, filled, front_page, whole_table
+from bayesbias._support.figures import drawing_of
+from bayesbias._support.numbers import IN_SDS
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.weights import DIFFERENCE
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Gaussian
 from bayesbias.numerics.second_stage import StageDraws, latent_relation, second_stage
+from bayesbias.results import Cited, Note
 from bayesbias.second_stage.estimates import (
     CHAINS,
     GIVEN_UNITS,
-    JOINT,
     Adjust,
     Staged,
     Tables,
@@ -47,10 +47,10 @@ from bayesbias.second_stage.estimates import (
     rows_of_all,
     sources_of,
     standardised,
-    subject_of,
     units_of,
     whole_lists,
 )
+from bayesbias.vectors.lookup import left_out
 
 WEIGHTS = ("equal", "precision")
 """Weights of the estimates in a mean over embeddings."""
@@ -68,6 +68,14 @@ GROUP_SHARES = np.append(np.linspace(0.0, 0.9, 10), 0.95)
 
 FEW = 4
 """Embeddings below which their standard deviation is little more than its prior."""
+"""Name of the unit of contrasts that are standardised."""
+OVERALL = {"overall": "mean", "overall, new embeddings": "population_mean"}
+SPREADS = {
+    "sd between embeddings (median)": "between_sd",
+    "sd between groups (median)": "group_sd",
+    "sd within groups (median)": "within_sd",
+}
+"""Rows of the table to variables of the posterior."""
 RELATED = ("correlation", "slope", "intercept", "residual_sd")
 """Variables of the posterior that tell of a relation."""
 
@@ -78,11 +86,14 @@ class Pool(Staged):
 
     Attributes
     ----------
-    contrast, subject, weights
-        The two connections, what they tell of, and how the mean weighs the estimates.
+    contrast, weights
+        The two connections, and how the mean weighs the estimates.
     rows
         ``"association"`` where contrasts are means of associations, as in :func:`contrasts`, ``"difference"`` of other
         distances, ``"pairs"`` of places on an axis.
+    joint, adjusted
+        What the covariance of the estimates follows from: the vectors, shared words, pairs, or nothing
+        (``"independent"``); and the attribute of words that distances are adjusted for, empty for none.
     unit
         What contrasts are measured in: cosine distance, standard deviations of the embedding's distances, or the given
         units.
@@ -114,7 +125,6 @@ class Pool(Staged):
     picture: ClassVar[str] = "plot_pool"
 
     contrast: tuple[str, str]
-    subject: str
     unit: str
     weights: str
     estimates: Estimates
@@ -122,20 +132,49 @@ class Pool(Staged):
     outside: pd.DataFrame
     correlates: pd.DataFrame
     training_share: pd.Series | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     cited: tuple[Any, ...]
+    joint: str
+    adjusted: str = ""
     rows: str = DIFFERENCE
 
+    def caption(self) -> str:
+        """The contrast, its unit, and its negative side."""
+        first, second = self.contrast
+        return f"{first} - {second}, {self.unit} (< 0: closer to {first})"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was pooled."""
+        index, held = self.estimates.index, self.estimates.index.set_index("embedding")["found"].dropna().sort_values()
+        languages = index["language"].dropna().unique().tolist()
+        shares = [f"{share:.0%} ({name})" for name, share in held.items()]
+        return {
+            "words": index["word_list"].dropna().unique().tolist(),
+            "embeddings": len(index),
+            "settings": len(self.settings) if len(self.settings) < len(index) else None,
+            "groups": [group for group in index["group"].unique() if group],
+            "words held": [shares[0], shares[-1]] if len(set(held)) > 1 else None,
+            "languages": languages if len(languages) > 1 else None,
+            "adjusted for": self.adjusted,
+            "weights": self.weights,
+            "covariance": self.joint,
+            "intervals": f"{self.prob:.0%}",
+        }
+
     def table(self, prob: float = PROB) -> pd.DataFrame:
-        """Each setting, raw and shrunken, in :attr:`unit`.
+        """Each setting, raw and shrunken, in :attr:`unit`, and below them what is said of all.
 
         Returns
         -------
         DataFrame
-            One row a setting (an embedding where there are no replicates): ``name``, ``estimate``, ``se``,
-            ``estimate_low``, ``estimate_high`` (its own interval with the mass ``prob``), ``mean``, ``sd``, ``low``,
-            ``high`` (partially pooled), ``rank`` (1: the smallest contrast), ``rank_low``, ``rank_high``,
-            ``p_closer``. Its ``attrs`` hold what a caption says.
+            Rows of the ``quantity`` ``"embedding"``, one a setting (an embedding where there are no replicates):
+            ``name``, ``estimate``, ``se``, ``estimate_low``, ``estimate_high`` (its own interval with the mass
+            ``prob``), ``mean``, ``sd``, ``low``, ``high`` (partially pooled), ``rank`` (1: the smallest contrast),
+            ``rank_low``, ``rank_high``, ``p_closer``, ``p_lowest``, ``p_highest`` (of all) and, with replicates,
+            ``training_share``. Other rows have no name: ``"overall"``, the mean over these embeddings; ``"overall, new
+            embeddings"``, that of embeddings like these; and the standard deviations between embeddings, of which
+            ``mean`` holds the posterior median. In rows ``"correlation"`` the name is that of an outside variable, and
+            ``estimate`` the correlation of the estimates.
         """
         prob = probability(prob, "prob")
         names, draws = self.settings, self.draws("theta")
@@ -147,27 +186,58 @@ class Pool(Staged):
         ends = np.quantile(ranks, [(1 - prob) / 2, (1 + prob) / 2], axis=0, method="inverted_cdf")
         table = pd.DataFrame(
             {
-                "name": pd.array(names, dtype="string"),
+                "quantity": "embedding",
+                "name": names,
                 "estimate": raw,
                 "se": se,
                 "estimate_low": raw - reach * se,
                 "estimate_high": raw + reach * se,
                 **describe(draws, prob),
                 "rank": ranks.mean(axis=0),
-                "rank_low": ends[0].astype(int),
-                "rank_high": ends[1].astype(int),
+                "rank_low": ends[0],
+                "rank_high": ends[1],
                 "p_closer": (draws < 0).mean(axis=0),
+                "p_lowest": (ranks == 1).mean(axis=0),
+                "p_highest": (ranks == len(names)).mean(axis=0),
             }
         )
-        contrast, (first, second) = MINUS.join(self.contrast), self.contrast
-        of = self.subject.removeprefix("the stereotypes").removeprefix(contrast)
-        subject = f"{contrast}{of} in {many(len(self.estimates), 'embedding')}, in {self.unit}"
-        table.attrs = {"subject": subject, "prob": prob, "sign": f"negative: closer to {first} than to {second} words"}
-        return table
+        scales = {row: name for row, name in SPREADS.items() if name in self.tree["posterior"]}
+        every = np.column_stack([self.draws(name) for name in (*OVERALL.values(), *scales.values())])
+        whole = pd.DataFrame({"quantity": [*OVERALL, *scales], "name": "", **describe(every, prob)})
+        # the mean of a scale is mostly that of its few largest draws
+        whole.loc[len(OVERALL) :, "mean"] = np.median(every[:, len(OVERALL) :], axis=0)
+        whole.loc[: len(OVERALL) - 1, "p_closer"] = (every[:, : len(OVERALL)] < 0).mean(axis=0)
+        if self.training_share is not None:
+            table["training_share"] = self.training_share.to_numpy()
+            whole.loc[0, "training_share"] = self.training_share.mean()
+        parts = [table, whole]
+        if len(self.correlates):
+            rho = self.draws("correlation")
+            plain = self.correlates[["variable", "plain"]].set_axis(["name", "estimate"], axis=1)
+            below = {"p_closer": (rho < 0).mean(axis=0)}
+            parts.append(plain.assign(quantity="correlation", **describe(rho, prob), **below))
+        return pd.concat(parts, ignore_index=True)[list(table)].astype({"quantity": "string", "name": "string"})
 
-    def brief(self) -> pd.DataFrame:
-        """The table without what would not fit a page: the intervals of the estimates, which have standard errors."""
-        return self.table().drop(columns=["estimate_low", "estimate_high", "sd"])
+    def summary(self) -> pd.DataFrame:
+        """The numbers of all embeddings together, and below them each."""
+        table = self.table(self.prob)
+        single = table["quantity"] == "embedding"
+        kind = table["quantity"].mask(single, "")
+        names = table.assign(name=(kind + " " + table["name"]).str.strip(), unshrunk=table["estimate"])
+        columns = ["name", "unshrunk", "mean", "sd", "low", "high", "p_closer", "rank"]
+        return pd.concat([names[~single], names[single]], ignore_index=True)[columns]
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All numbers, the estimates before they are pooled, and relations to outside variables."""
+        own = self.estimates.index.assign(estimate=self.estimates.mean, se=self.estimates.sd)
+        tables = {"All numbers": self.table(self.prob), "Each embedding, not pooled": own}
+        return tables | ({"Outside variables": self.relation(self.prob)} if len(self.correlates) else {})
+
+    def pictures(self) -> dict[str, Callable[[], Any]]:
+        """Each embedding, and its relation to each outside variable."""
+        names = self.correlates["variable"] if len(self.correlates) else ()
+        drawn = {f"{name} (outside)": partial(drawing_of("plot_relation"), self, name) for name in names}
+        return super().pictures() | drawn
 
     def relation(self, prob: float = PROB) -> pd.DataFrame:
         """The relation of the latent contrasts to each outside variable, errors of both sides taken out.
@@ -201,88 +271,6 @@ class Pool(Staged):
                 raise InputError(f"there is no {shown(name)}: valid are {', '.join(self.settings)}")
         draws = self.draws("theta")
         return float((draws[:, self.settings.index(first)] > draws[:, self.settings.index(second)]).mean())
-
-    def findings(self, prob: float = PROB) -> list[str]:
-        """The result in sentences, without its notes."""
-        first, second = self.contrast
-        mass = percent(probability(prob, "prob"))
-        scales = [name for name in ("between_sd", "group_sd", "within_sd") if name in self.tree["posterior"]]
-        whole, further, *spreads = (
-            {name: value[0] for name, value in describe(self.draws(name)[:, None], prob).items()}
-            for name in ("mean", "population_mean", *scales)
-        )
-        spread, *parts = [  # the mean of a scale is mostly that of its few largest draws
-            f"{signed(float(np.median(self.draws(name))))} (posterior median; {mass} interval {ends_of(each)})"
-            for name, each in zip(scales, spreads, strict=True)
-        ]
-        kinds = "settings" if len(self.settings) < len(self.estimates) else "embeddings"
-        grouped = self.weights == "equal" and "group_mean" in self.tree["posterior"]
-        weighed = ", where groups weigh the same" if grouped else ""
-        settled = "excludes" if excludes_zero(whole) else "includes"
-        unit = "" if self.unit == COSINE else f"{self.unit} "
-        by_group = f"; between groups it is {parts[0]}, within groups {parts[1]}" if parts else ""
-        sentences = [
-            f"Over {len(self.settings)} {kinds} the contrast {first}{MINUS}{second} is "
-            f"{signed(whole['mean'])} {unit}on average{weighed} ({mass} interval {ends_of(whole)}, "
-            f"which {settled} 0; negative: closer to {first} than to {second} words).",
-            f"That is the mean over these {kinds}. The {mass} interval of the mean over further {kinds} like these is "
-            f"{ends_of(further)}.",
-            f"The standard deviation between {kinds} is {spread}{by_group}.",
-        ]
-        if len(self.settings) < FEW:
-            sentences.append(
-                f"With {len(self.settings)} {kinds} this and the interval of the mean over further {kinds} rest "
-                "largely on the prior of the standard deviation."
-            )
-        sentences.append(order_said(self.settings, self.draws("theta"), kinds, (1 + prob) / 2))
-        if self.training_share is not None:
-            sentences.append(
-                f"Noise of training is {100 * self.training_share.mean():.0f}% of the variance of a setting's "
-                "interval, on average."
-            )
-        for row in self.relation(prob).to_dict("records"):
-            known = "" if row["errors"] else ", whose values are taken as exact,"
-            of_groups = row["of"] == "groups"
-            numbers = (row[name] for name in ("correlation", "correlation_low", "correlation_high", "plain"))
-            correlation, low, high, plain = (signed(number, digits=2) for number in numbers)
-            sentences.append(
-                f"The correlation with {row['variable']}{known} is {correlation} ({mass} interval {low} to {high}) "
-                f"{'over the means of' if of_groups else 'for'} {row['n']} {row['of']}; the "
-                f"correlation of the estimates, which takes no error into account, is {plain}."
-            )
-            if of_groups:
-                sentences.append(
-                    f"The variable {row['variable']} varies between groups more than within them, so that only "
-                    f"{row['n']} values tell of this relation, however many embeddings there are."
-                )
-            elif np.isfinite(row.get("group_share", np.nan)):
-                sentences.append(
-                    f"Of what is left around the line, {100 * row['group_share']:.0f}% is shared within groups."
-                )
-        return [negatives(sentence) for sentence in sentences]
-
-    def front(self, prob: float = PROB) -> Page:
-        """The first screen of a report."""
-        what = MINUS.join(self.contrast)
-        picture = Picture(
-            "pool", "Each embedding's estimate, and the partially pooled one", partial(drawing, "plot_pool", self, prob)
-        )
-        lead = f"The contrast {what} in {len(self.estimates):,} embeddings, partially pooled."
-        verb = "is" if self.subject.startswith(what) else "are"
-        question = f"How strong {verb} {self.subject} in these embeddings?"
-        silent = "Embeddings that are not like these may differ more."
-        return front_page(question, lead, self.findings(prob), self.notes, picture, silent)
-
-    def sections(self, prob: float = PROB) -> tuple[Section, ...]:
-        """The parts of a report: each embedding, and relations to outside variables."""
-        single = whole_table(f"Each embedding, raw and partially pooled, in {self.unit}", self.table(prob))
-        outside: list[Block] = []
-        if not self.correlates.empty:
-            drawn = partial(drawing, "plot_relation", self, prob=prob)
-            title = "Correlation and slope with outside variables, errors of both sides taken out"
-            outside.append(Picture("relation", "Contrasts against the outside variable", drawn))
-            outside.append(whole_table(title, self.relation(prob)))
-        return filled((Section("Embeddings", [single]), Section("Outside variables", outside)))
 
     def sources(self) -> tuple[Any, ...]:
         """The second stage, and the word lists and embeddings of its tables."""
@@ -352,7 +340,7 @@ def pool(
     Returns
     -------
     Pool
-        ``table()``, ``text()``, ``probability(a, b)``, ``relation()`` and ``tree``.
+        ``table()``, ``probability(a, b)``, ``relation()`` and ``tree``.
 
     References
     ----------
@@ -364,10 +352,11 @@ def pool(
     --------
     >>> embeddings = {"google": "google-news-slice", "glove": "glove-50d-slice"}
     >>> pool = bb.pool(bb.distance_tables(embeddings, "weat7"))
-    >>> pool.table()[["name", "estimate"]].round(3)
-         name  estimate
-    0  google    -0.014
-    1   glove    -0.029
+    >>> pool.table()[["quantity", "name", "mean"]].round(3).head(3)
+        quantity    name   mean
+    0  embedding  google -0.018
+    1  embedding   glove -0.025
+    2    overall         -0.022
     """
     embeddings, connections = checked_tables(tables), checked_contrast(contrast)
     group_of, setting_of = (
@@ -429,10 +418,11 @@ def pool(
             **{name: coverage[name].to_numpy() for name in coverage},
         }
     )
+    count = len(settings)
     notes = [
-        JOINT[stage.joint],
-        *copy_notes(stage.copies),
+        *copy_notes(stage.copies, "equal distances"),
         *near_copy_notes(list(named), near & (own[:, None] < own), alike),
+        *([Note("few-levels", count=count, factor="embeddings")] if count < FEW else []),
         *stage.notes,
         *lacking,
         *_unknown(outside),
@@ -442,7 +432,6 @@ def pool(
     if weights == "precision":
         notes += outside_note(tree["posterior/mean"].to_numpy().mean(), y)
     return Pool(
-        subject=subject_of(stage.contrast, coverage),
         contrast=stage.contrast,
         unit=COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS,
         weights=weights,
@@ -453,6 +442,8 @@ def pool(
         training_share=layout.training_share(covariance, drawn, settings) if layout.replicated else None,
         notes=tuple(notes),
         cited=sources_of(named),
+        joint=stage.joint,
+        adjusted=stage.adjusted,
         rows=rows,
     )
 
@@ -552,10 +543,11 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
     return table
 
 
-def _unknown(outside: pd.DataFrame) -> list[str]:
+def _unknown(outside: pd.DataFrame) -> list[Note]:
     """Notes on settings for which an outside variable is not known."""
     missing = {name: outside.index[outside[name].isna()].tolist() for name in _variables(outside)}
-    return [f"{name} is not known for {listed(settings)}." for name, settings in missing.items() if settings]
+    every = (left_out(len(own), len(outside), "embeddings", f"no {name}", own) for name, own in missing.items())
+    return list(chain.from_iterable(every))
 
 
 def _setting_weights(own: IntArray) -> FloatArray:

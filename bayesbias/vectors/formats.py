@@ -22,7 +22,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesbias._support.arguments import flag, one_of, plain, printable
+from bayesbias._support.arguments import flag, one_of, printable
 from bayesbias._support.files import Document, check, check_target, from_json, home_folder, read_as, to_json, whole_file
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
@@ -181,7 +181,9 @@ def _record_arrays(kv: KeyedVectors) -> dict[str, NDArray[Any]]:
     origin: Mapping[str, Any] = _manifest().get(name, origin_of(kv))
     facts = {key: origin[key] for key in ("source", "doi") if origin.get(key)}
     if debiasing is not None:
-        facts |= {"name": name, "debiasing": plain(vars(debiasing))}
+        from bayesbias.vectors.debiasing.methods import recorded
+
+        facts |= {"name": name, "debiasing": recorded(debiasing)}
     return {RECORD: np.array(to_json(facts))} if facts else {}
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of
-from bayesbias.errors import CoverageWarning, InputError, agreed, listed, shown, warn
+from bayesbias.errors import CoverageWarning, InputError, listed, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray, beyond_rounding, first_alike, unit_rows
 from bayesbias.numerics.related import drawing_rates
+from bayesbias.results import Note
 from bayesbias.words import WordLists, subtag
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ SHOWN = 8  # words that a sentence names
 DOTTED = ("tr", "az")  # languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)
 NO_BREAK = "\N{NO-BREAK SPACE}"
 BLANKS = (" ", "_", NO_BREAK, "-", "")  # what may stand for a blank of a word, in the order in which it is tried
-LOST = "coverage: "  # what a line on lost words begins with
-HELD, NAMED = 0.8, 6  # share of the words of a list below which they are lost, and lost words that a line names
+HELD = 0.8  # share of the words of a list below which they are lost
 
 SAMPLE = 3000  # words of a sample of the vocabulary
 SPARE = 200  # words that are read beyond those of a sample, for those whose vectors have no direction
@@ -242,7 +242,7 @@ def about(kv: KeyedVectors) -> About:
     record = getattr(kv, DEBIASING, None)
     if record is None:
         return known
-    known["debiasing"] = str(record)
+    known["debiasing"] = record.caption()
     return {**known, "groups": {name: [*words] for name, words in record.groups.items()}} if record.groups else known
 
 
@@ -313,11 +313,6 @@ def twins_within(words: Sequence[str], twins: Mapping[str, str]) -> dict[str, st
     return {word: leader for word, leader in leaders.items() if leader != word}
 
 
-def twin_sentence(pairs: Iterable[tuple[str, str]]) -> str:
-    """A sentence on words that share a vector, at most eight of them."""
-    return listed([f"{word} has the vector of {first}" for word, first in pairs], SHOWN)
-
-
 def alike_in_some(words: Sequence[str], kvs: Iterable[KeyedVectors], case: Case = "as-is") -> dict[str, str]:
     """Word to the first word whose vector it has in one of several embeddings, or through several of them."""
     place = {word: i for i, word in enumerate(words)}
@@ -341,8 +336,8 @@ def alike_in_all(words: Sequence[str], kvs: Iterable[KeyedVectors]) -> dict[str,
 
 def in_all[Unit: (str, tuple[str, str])](
     asked: Iterable[Unit], kvs: Iterable[KeyedVectors], what: str
-) -> tuple[list[Unit], list[str]]:
-    """The words, or pairs of words, that all embeddings hold, and a sentence on the others."""
+) -> tuple[list[Unit], list[Note]]:
+    """The words, or pairs of words, that all embeddings hold, and a note on the others."""
     every = list(asked)
     words = {word: (word,) if isinstance(word, str) else word for word in every}
     single = list(dict.fromkeys(word for unit in every for word in words[unit]))
@@ -350,13 +345,16 @@ def in_all[Unit: (str, tuple[str, str])](
     shared = [unit for unit in every if all(word in keys for word in words[unit] for keys in known)]
     some = set(shared)
     lost = ["/".join(words[word]) for word in every if word not in some]
-    verb, them = agreed(len(lost), "is", "are"), agreed(len(lost), "it", "them")
-    sentence = f"{len(lost)} of {len(every)} {what} {verb} left out, since some embedding lacks {them}: {listed(lost)}."
-    return shared, [sentence] if lost else []
+    return shared, left_out(len(lost), len(every), what, "missing in some embedding", lost)
 
 
-def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Pairs without those of one vector and those that have the vectors of an earlier pair, and sentences on them.
+def left_out(count: int, total: int, kind: str, reason: str, words: Iterable[str] = ()) -> list[Note]:
+    """A note on what could not be used; none where all could."""
+    return [Note("left-out", count=count, total=total, kind=kind, reason=reason, words=list(words))] if count else []
+
+
+def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[Note]]:
+    """Pairs without those of one vector and those that have the vectors of an earlier pair, and notes on them.
 
     A pair that is listed twice stays twice; ``alike`` is as :func:`twins_of` returns it.
     """
@@ -366,22 +364,21 @@ def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tu
         one, other = (alike.get(word, word) for word in pair)
         earlier = first.setdefault((one, other), pair)
         if one == other:
-            single.append(pair)
+            single.append("/".join(pair))
         elif earlier != pair:
-            again.append(("/".join(pair), "/".join(earlier)))
+            again.append(f"{'/'.join(pair)} = {'/'.join(earlier)}")
         else:
             distinct.append(pair)
-    notes = [f"pairs left out, since their words have one vector: {', '.join(map('/'.join, single))}"] if single else []
-    if again:
-        notes.append(f"pairs counted once: {', '.join(f'{pair} has the vectors of {of}' for pair, of in again)}")
-    return distinct, notes
+    notes = left_out(len(single), len(pairs), "pairs", "both words have one vector", single)
+    return distinct, notes + left_out(len(again), len(pairs), "pairs", "the vectors of an earlier pair", again)
 
 
-def words_once(words: Sequence[str], alike: Mapping[str, str], what: str) -> tuple[list[str], list[str]]:
-    """Words without those that have the vector of an earlier one, and a sentence on these."""
+def words_once(words: Sequence[str], alike: Mapping[str, str], what: str) -> tuple[list[str], list[Note]]:
+    """Words without those that have the vector of an earlier one, and a note on these."""
     again = twins_within(words, alike)
+    same = [f"{word} = {first}" for word, first in again.items()]
     distinct = [word for word in words if word not in again]
-    return distinct, [f"{what}: {twin_sentence(again.items())}: counted once."] if again else []
+    return distinct, [Note("copies", count=len(again), rule=f"counted once, {what}", words=same)] if again else []
 
 
 def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
@@ -437,9 +434,9 @@ def composed_of(kv: KeyedVectors, keys: Mapping[str, str]) -> list[str]:
     return [word for word, key in keys.items() if key in subwords_of(kv)]
 
 
-def composed_sentences(words: Sequence[str]) -> list[str]:
-    """A sentence on words whose vectors were made of parts of words; none without such words."""
-    return [f"The vocabulary lacks these words, composed from their parts: {listed(list(words))}."] if words else []
+def composed_notes(words: Sequence[str]) -> list[Note]:
+    """A note on words whose vectors were made of parts of words; none without such words."""
+    return [Note("composed", count=len(words), words=list(words))] if words else []
 
 
 @dataclass(frozen=True)
@@ -666,28 +663,32 @@ def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
     return scrambled
 
 
-def lost_words(entries: Iterable[Mapping[str, Any]], where: str = "") -> list[str]:
-    """A line for each kind of lists of which one lacks over a fifth of its words, or the word that names it."""
+def missing_words(entries: Iterable[Mapping[str, Any]], lost: bool = True) -> list[Note]:
+    """A note for each kind of lists some of whose words are missing, those first that name their list.
+
+    With ``lost`` only where one of the lists lacks over a fifth of its words, or the word that names it.
+    """
     by_kind: dict[str, list[Mapping[str, Any]]] = {}
     for entry in entries:
         by_kind.setdefault(entry["kind"], []).append(entry)
-    lines = []
+    notes = []
     for kind, lists in by_kind.items():
         lacking = [each for each in lists if each["missing"]]
-        if any(each["asked"] - len(each["missing"]) < HELD * each["asked"] or _unnamed(each) for each in lacking):
-            asked = sum(each["asked"] or 0 for each in lists)
-            missing = [word for each in lacking for word in each["missing"]]
+        few = [
+            each for each in lacking if each["asked"] - len(each["missing"]) < HELD * each["asked"] or _unnamed(each)
+        ]
+        if few or (lacking and not lost):
+            asked, missing = sum(each["asked"] or 0 for each in lists), [*chain(*(each["missing"] for each in lacking))]
             first = list(dict.fromkeys([*chain(*map(_unnamed, lacking)), *missing]))
-            named = ", ".join(first[:NAMED]) + ", ..." * (len(first) > NAMED)
-            lines.append(f"{LOST}{asked - len(missing):,} of {asked:,} {kind} words found{where} (missing: {named})")
-    return lines
+            notes.append(Note("coverage", found=asked - len(missing), asked=asked, kind=kind, words=first))
+    return notes
 
 
-def lost_of(kind: str, lists: Mapping[str, Sequence[str]], held: Collection[str]) -> list[str]:
-    """The same of lists by name, of which some words are held, as sentences."""
+def lost_of(kind: str, lists: Mapping[str, Sequence[str]], held: Collection[str]) -> list[Note]:
+    """The same of lists by name, of which some words are held."""
     missing = {name: [word for word in words if word not in held] for name, words in lists.items()}
     entries = [{"list": n, "kind": kind, "asked": len(w), "missing": missing[n]} for n, w in lists.items()]
-    return [f"{line}." for line in lost_words(entries)]
+    return missing_words(entries)
 
 
 def _unnamed(entry: Mapping[str, Any]) -> list[str]:
@@ -695,16 +696,15 @@ def _unnamed(entry: Mapping[str, Any]) -> list[str]:
     return [word for word in entry["missing"] if word.casefold() == str(entry["list"]).casefold()]
 
 
-def lost_lines(notes: Iterable[str]) -> list[str]:
-    """Those of some notes that :func:`lost_words` made."""
-    return [note for note in notes if note.startswith(LOST)]
+def lost_lines(notes: Iterable[Note]) -> list[Note]:
+    """Those of some notes that say which words are missing."""
+    return [note for note in notes if note.code == "coverage"]
 
 
-def warn_lost(notes: Iterable[str], see: str) -> None:
+def warn_lost(notes: Iterable[Note], see: str) -> None:
     """Warn once of all lost words that the notes of a result name."""
     if lines := lost_lines(notes):
-        said = "; ".join(line.removeprefix(LOST).removesuffix(".") for line in lines)
-        warn(f"{LOST}{said}; see {see}", CoverageWarning)
+        warn(f"{'; '.join(lines)}; see {see}", CoverageWarning)
 
 
 def first_keys(

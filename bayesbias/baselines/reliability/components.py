@@ -11,14 +11,14 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._support.arguments import flag, one_of, probability, whole_number, whole_numbers
-from bayesbias._support.results import Result
 from bayesbias.baselines.reliability.consistency import DIMS, check_scores, standardised
 from bayesbias.checks.summaries import PROB, describe, flat_draws
 from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray
+from bayesbias.results import Note, Result
 
-SEEDS = (1, 2, 5, 10)
+SEEDS, FEW = (1, 2, 5, 10), 5
 GOOD = 0.75
 """Reliability that is called good (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
 
@@ -87,12 +87,22 @@ class VarianceComponents(Result):
     """
 
     picture: ClassVar[str] = "plot_components"
+    prob: ClassVar[float] = PROB
 
     posterior: xr.DataTree
     components: Components
     sizes: dict[str, int]
     standardised: bool
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return "Components of bias scores: share of the variance of a single score; sd"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        sizes = {f"{name.replace('_', ' ')}s": size for name, size in self.sizes.items()}
+        return {**sizes, "standardised": "each measure" if self.standardised else None, "intervals": f"{self.prob:.0%}"}
 
     @property
     def variances(self) -> FloatArray:
@@ -105,6 +115,20 @@ class VarianceComponents(Result):
         Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``.
         """
         return component_table(self.posterior, probability(prob, "prob"))
+
+    def summary(self) -> pd.DataFrame:
+        """The same, the largest share first."""
+        columns = ["component", "share", "share_low", "share_high", "sd", "low", "high"]
+        return self.table().sort_values("share", ascending=False, ignore_index=True)[columns]
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The same, :meth:`reliability`, and :meth:`needed` for words where targets and base pairs vary."""
+        found = {"Components of the variance": self.table(), "Coefficients of reliability": self.reliability()}
+        if {"target", "base_pair"} <= self.sizes.keys():
+            found[f"Base pairs needed ({GOOD:g})"] = pd.DataFrame([self.needed()]).rename(
+                columns={"low": "least", "high": "most"}
+            )
+        return found
 
     def reliability(self, prob: float = PROB) -> pd.DataFrame:
         """The study's coefficients as posteriors: of a word or pair like these, with as many conditions as there are.
@@ -225,23 +249,6 @@ class VarianceComponents(Result):
             )
         return {name: count for name, count in ((facet, number), ("seed", seeds)) if name in self.sizes}
 
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        facets = ", ".join(f"{size} {name.replace('_', ' ')}s" for name, size in self.sizes.items())
-        largest = self.table().nlargest(3, "share")
-        shares = ", ".join(f"{row.component} {row.share:.0%}" for row in largest.itertuples())
-        parts = [f"Variance components of {facets}. Largest shares: {shares}."]
-        if not {"target", "base_pair"} <= self.sizes.keys():
-            return parts
-        enough = self.needed()
-        low, median, high = (f"{enough[name]:g}" for name in ("low", "median", "high"))
-        where = "With one seed" if "seed" in self.sizes else "In this one embedding"
-        which = "no number of" if enough["p_never"] > 0.5 else f"the mean over {median}"
-        by = "one of these measures" if "measure" in self.sizes else "this measure"
-        ends = "" if enough["p_never"] > 0.5 else f" ({low} to {high})"
-        tells = f"base pairs{ends} tells words apart with reliability {GOOD:g}, by {by}"
-        return [*parts, f"{where} {which} {tells}."]
-
 
 def variance_components(
     scores: xr.DataArray,
@@ -311,13 +318,11 @@ def variance_components(
     without = ("measure",) if standardise and "measure" in sizes else ()
     layout = Layout(tuple(sizes), without)
     tree, faults = draw_components(y, layout, engine, draws, chains, seed, unit)
-    notes = list(scores.attrs.get("notes", ()))
-    for name in DIMS:
-        if name not in sizes:
-            notes.append(f"There is one {name.replace('_', ' ')} only: what others would do is not known.")
-        elif name in ("measure", "seed") and sizes[name] < 5:
-            notes.append(f"There are {sizes[name]} {name}s only: what they change rests on the prior too.")
-    return VarianceComponents(tree, layout.components, sizes, standardise, (*notes, *faults))
+    wanted = {"target": 2, "base_pair": 2, "measure": FEW, "seed": FEW}
+    few = {name.replace("_", " "): sizes.get(name, 1) for name in DIMS if sizes.get(name, 1) < wanted[name]}
+    notes = [Note("few-levels", count=size, factor=name if size == 1 else f"{name}s") for name, size in few.items()]
+    every = (*scores.attrs.get("notes", ()), *notes, *faults)
+    return VarianceComponents(tree, layout.components, sizes, standardise, every)
 
 
 def _described(drawn: FloatArray, prob: float) -> tuple[float, float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from bayesbias._support.arguments import (
 )
 from bayesbias._support.progress import progress
 from bayesbias.checks.summaries import PROB
-from bayesbias.errors import InputError, listed, many
+from bayesbias.errors import InputError, listed
 from bayesbias.metrics.batch import is_embedding
 from bayesbias.metrics.catalogue import check_neighbours
 from bayesbias.numerics.arrays import (
@@ -36,8 +36,9 @@ from bayesbias.numerics.arrays import (
     unit_single,
 )
 from bayesbias.numerics.components import FEWEST, FORMS, bootstrap_icc, icc
+from bayesbias.results import Note
 from bayesbias.vectors import TWINS, Embedding, Twins, about, find_words, opened, opened_by_name, rows_of
-from bayesbias.vectors.lookup import alike_in_all, in_all, pairs_once, words_once
+from bayesbias.vectors.lookup import alike_in_all, in_all, left_out, pairs_once, words_once
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -143,14 +144,14 @@ def bias_scores(
 
 def _once(
     named: Mapping[Hashable, KeyedVectors], words: list[str], pairs: list[tuple[str, str]]
-) -> tuple[list[str], list[tuple[str, str]], list[str]]:
-    """Words and pairs without those that have the vectors of earlier ones in all embeddings, and sentences on them."""
+) -> tuple[list[str], list[tuple[str, str]], list[Note]]:
+    """Words and pairs without those that have the vectors of earlier ones in all embeddings, and notes on them."""
     alike = alike_in_all(list(dict.fromkeys([*words, *chain(*pairs)])), named.values())
-    once, notes = words_once(words, alike, "Target words")
+    once, notes = words_once(words, alike, "target words")
     kept, repeats = pairs_once(pairs, alike)
     if not kept:
         raise InputError(f"the words of the pair {'/'.join(pairs[0])} have one vector, so that nothing relates them")
-    return once, kept, notes + [f"Base {note}." for note in repeats]
+    return once, kept, notes + repeats
 
 
 def _scores(
@@ -253,15 +254,11 @@ EVERY = "all"
 ALPHA = "ICC(3,k)"
 """Coefficient alpha, in the notation of Shrout and Fleiss."""
 Interval = Literal["f", "bootstrap"]
+INTERVALS: tuple[str, ...] = get_args(Interval)
 SAMPLES = 1000
-NOTES = {
-    "f": "The intervals take scores for normal: where they have heavy tails (Student's t with 4 degrees of freedom), "
-    "89% intervals hold the truth in 64 to 88% of tables. interval='bootstrap' does not.",
-    "bootstrap": "The intervals are a percentile-t bootstrap: 89% intervals hold the truth in 81 to 91% of tables, "
-    "whether scores are normal or have heavy tails.",
-}
-"""Coverage of the two kinds of interval, as simulated."""
-CONSTANT = "the scores do not vary, so that nothing tells reliable from unreliable"
+CONSTANT, NO_MEANS = "the scores do not vary", "the mean scores do not vary"
+NO_INTERVAL = "no interval: errors or rows do not vary"
+"""Reasons of missing numbers."""
 
 
 def retest_reliability(
@@ -288,8 +285,9 @@ def retest_reliability(
     prob
         Coverage of the confidence intervals.
     interval
-        ``"f"`` takes the rows' scores for normal; ``"bootstrap"`` draws rows with replacement (1,000 samples,
-        percentile-t) and needs ten. ``attrs["notes"]`` says how often intervals of either kind hold the truth.
+        ``"f"`` takes the rows' scores for normal: 89% intervals hold the truth in 64 to 88% of simulated tables where
+        they have heavy tails (Student's t with 4 degrees of freedom). ``"bootstrap"`` draws rows with replacement
+        (1,000 samples, percentile-t) and needs ten: 81 to 91% of tables, with normal or heavy tails.
     seed
         Seed of the bootstrap.
 
@@ -466,7 +464,7 @@ def internal_consistency(
     values = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=3)
     if queries is not None and not isinstance(queries, Mapping):
         raise InputError(f"queries is {queries!r}: give a mapping of names to words, or None for all words")
-    parts, notes = [], []
+    parts, notes = [], list[Note]()
     cases = "base_pair" if of == "query" else "target"
     measure = scores["measure"].to_numpy()
     for name, words in ({EVERY: known} if queries is None else queries).items():
@@ -477,7 +475,7 @@ def internal_consistency(
                 f"{len(scored)} of the {len(unique)} words of the query {name!r} have scores, and internal consistency "
                 "needs at least two: add its words to the targets of bias_scores"
             )
-        notes += [f"No scores are known of {many(len(lost), 'word')} of {name}: {listed(lost)}."] if lost else []
+        notes += left_out(len(lost), len(unique), f"words of {name}", "no scores", lost)
         part = values[:, [known.index(word) for word in scored]]
         items = part.transpose(0, 2, 1) if of == "query" else part
         if standardise:
@@ -488,7 +486,7 @@ def internal_consistency(
     if not parts:
         raise InputError("queries is empty: give names of queries and their words, or None for all words")
     table = pd.concat(parts, ignore_index=True)
-    table.attrs["notes"] = (*notes, NOTES[interval])
+    table.attrs["notes"] = tuple(notes)
     return table
 
 
@@ -536,7 +534,7 @@ def _table(
 ) -> pd.DataFrame:
     """A coefficient of each table of ``rows`` with the interval that was asked for, and why one of these is missing."""
     seed = whole_number(seed, "seed", least=0, most=None)
-    if one_of(interval, tuple(NOTES), "interval") == "f":
+    if one_of(interval, INTERVALS, "interval") == "f":
         estimate = icc(values, form, prob)
     elif (count := values.shape[-2]) >= FEWEST:
         estimate = bootstrap_icc(values, form, prob, SAMPLES, np.random.default_rng(seed))
@@ -546,10 +544,7 @@ def _table(
             "more, or take interval='f'"
         )
     value, low, high = (end.ravel() for end in estimate)
-    no_errors = "the mean scores do not vary, so that errors are all there is"
-    no_interval = "its interval is not known: the approximation needs errors, and rows that differ"
-    why = np.select([np.isnan(value), np.isinf(value), np.isnan(low)], [CONSTANT, no_errors, no_interval], "")
+    why = np.select([np.isnan(value), np.isinf(value), np.isnan(low)], [CONSTANT, NO_MEANS, NO_INTERVAL], "")
     table = pd.DataFrame(labels | {"value": value, "low": low, "high": high})
     table["reason"] = [reason or None for reason in why.tolist()]
-    table.attrs["notes"] = (NOTES[interval],)
     return table

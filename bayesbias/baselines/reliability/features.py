@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from bayesbias._support.files import home_folder
 from bayesbias._support.progress import progress
 from bayesbias.baselines.reliability.consistency import Seeds, called, seeds_of
-from bayesbias.errors import InputError, agreed, listed, many, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray, nearest_rows, unit_single, word_stability
+from bayesbias.results import Note
 from bayesbias.vectors import FoundWords, find_keys, find_words, rows_of, zero_words
-from bayesbias.vectors.lookup import in_all
+from bayesbias.vectors.lookup import in_all, left_out
 from bayesbias.words import words_given
 
 if TYPE_CHECKING:
@@ -216,11 +217,11 @@ def word_features(
         number = np.array([senses.senses(word) for word in shared], dtype=np.float64)
         columns["log_senses"] = np.log(number, out=np.full(len(shared), np.nan), where=number > 0)
         columns["part_of_speech"] = pd.array([senses.part_of_speech(word) for word in shared], dtype="str")
-        notes += _left("Not in WordNet", shared, number == 0)
+        notes += _left("log_senses", "not in WordNet", shared, number == 0)
     if parts_of_speech is not None:
         tags = _checked_tags(parts_of_speech, shared)
         columns["part_of_speech"] = pd.array(tags, dtype="str")
-        notes += _left("Without a part of speech", shared, np.array([tag is None for tag in tags]))
+        notes += _left("part_of_speech", "no tag", shared, np.array([tag is None for tag in tags]))
     vectors = [entry.of(shared) for entry in known.values()]
     with progress("measuring words", len(named)) as done:
         near = []
@@ -236,26 +237,22 @@ def word_features(
     return table
 
 
-def _lost(wanted: Sequence[str], known: Mapping[Hashable, FoundWords]) -> list[str]:
-    """Sentences on the words that embeddings lack, one for those that lack the same."""
+def _lost(wanted: Sequence[str], known: Mapping[Hashable, FoundWords]) -> list[Note]:
+    """Notes on the words that embeddings lack, one for those that lack the same."""
     lacking: dict[tuple[str, ...], list[str]] = {}
     for label, entry in known.items():
         lacking.setdefault(tuple(word for word in wanted if word not in entry.keys), []).append(called(label))
-    return [
-        f"{listed(names)} {agreed(len(names), 'lacks', 'lack')} {len(lost)} of {many(len(wanted), 'word')}, left out "
-        f"here: {listed(lost)}."
-        for lost, names in lacking.items()
-        if lost
-    ]
+    named = [(lost, f"missing in {listed(names)}") for lost, names in lacking.items()]
+    return [note for lost, why in named for note in left_out(len(lost), len(wanted), "words", why, lost)]
 
 
 def _log_frequencies(
     named: Mapping[Hashable, KeyedVectors], words: Sequence[str], counts: Mapping[str, float] | pd.Series | None
-) -> tuple[FloatArray, list[str]]:
-    """Natural log of the words' counts, NaN where there is none, and sentences on these."""
+) -> tuple[FloatArray, list[Note]]:
+    """Natural log of the words' counts, NaN where there is none, and notes on these."""
     if counts is not None:
         known = _checked_counts(counts, words)
-        return known, _left("Without a count", words, np.isnan(known))
+        return known, _left("log_frequency", "no count", words, np.isnan(known))
     own: list[FloatArray] = []
     made_up, bare = list[str](), list[str]()
     for label, kv in named.items():
@@ -266,12 +263,14 @@ def _log_frequencies(
             made_up.append(called(label))
         else:
             own.append(np.log(recorded[rows_of(kv, words)]))
-    notes = [f"No counts of words come with {listed(bare)}."] * bool(bare)
-    if made_up:
-        notes.append(f"The counts of {listed(made_up)} fall by 1 from word to word: they are made up, and not used.")
+    notes = left_out(len(bare), len(named), "embeddings", "no counts", bare)
+    notes += left_out(len(made_up), len(named), "embeddings", "made up, falling by 1", made_up)
     if own:
         return np.mean(own, axis=0), notes
-    return np.full(len(words), np.nan), [*notes, "There is no log_frequency: give the corpus's counts as counts=."]
+    return np.full(len(words), np.nan), [
+        *notes,
+        Note("no-value", what="log_frequency", reason="no counts: give counts="),
+    ]
 
 
 def _checked_counts(counts: Mapping[str, float] | pd.Series, words: Sequence[str]) -> FloatArray:
@@ -306,28 +305,26 @@ def _checked_tags(given: Mapping[str, str], words: Sequence[str]) -> list[str | 
     return [given.get(keys.get(word, word)) for word in words]
 
 
-def _left(what: str, words: Sequence[str], which: NDArray[np.bool_]) -> list[str]:
-    """A sentence on some of the words."""
+def _left(column: str, reason: str, words: Sequence[str], which: NDArray[np.bool_]) -> list[Note]:
+    """A note on some of the words, which have no value of a column."""
     some = [word for word, mark in zip(words, which, strict=True) if mark]
-    return [f"{what} ({len(some)} of {many(len(words), 'word')}): {listed(some)}."] if some else []
+    return left_out(len(some), len(words), f"values of {column}", reason, some)
 
 
 def _stability(
     named: Mapping[Hashable, KeyedVectors], vectors: Sequence[FloatArray], fit_on: Iterable[str] | str | Path | None
-) -> tuple[FloatArray, list[str]]:
-    """Stability of words with these vectors (seeds, words, dimensions), and sentences on what it rests on."""
+) -> tuple[FloatArray, list[Note]]:
+    """Stability of words with these vectors (seeds, words, dimensions), and notes on what it rests on."""
     if len(named) == 1:
-        return np.full(len(vectors[0]), np.nan), ["There is no stability of a single embedding: give other seeds."]
+        return np.full(len(vectors[0]), np.nan), [Note("no-value", what="stability", reason="one embedding")]
     first = next(iter(named.values()))
     candidates = first.index_to_key if fit_on is None else words_given(fit_on, "fit_on")
-    common, _ = in_all(candidates, named.values(), "words")
+    common, notes = in_all(candidates, named.values(), "words of fit_on")
     if not common:
         raise InputError("the embeddings share none of the words of fit_on: give words that all hold")
-    notes = [] if fit_on is None else _left("Left out of fit_on", candidates, ~np.isin(candidates, common))
+    notes = notes if fit_on is not None else []
     if len(common) <= first.vector_size:
-        notes.append(
-            f"The maps between embeddings rest on {len(common)} words in {first.vector_size} dimensions, so that they "
-            "fit any embeddings: stability is too high for these words and too low for others."
-        )
+        known = {"count": len(common), "what": "words", "total": first.vector_size, "of": "dimensions"}
+        notes.append(Note("weak-basis", measure="stability", basis="map", **known))
     fitted = [kv.vectors[rows_of(kv, common)] for kv in named.values()]
     return word_stability(vectors, fitted), notes

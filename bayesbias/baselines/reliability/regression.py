@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import finite_number, probability, several, text
 from bayesbias._support.files import to_json
-from bayesbias._support.phrases import percent
-from bayesbias._support.results import Result
 from bayesbias.checks.summaries import PROB, describe, flat_draws
 from bayesbias.checks.variance_components import MARGINAL, draw_sds
-from bayesbias.errors import InputError, agreed, listed, many, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.tree import versions_of
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.components import MixedSums, draw_effects, log_density_of_sds, mixed_sums
+from bayesbias.results import Note, Result
+from bayesbias.vectors.lookup import left_out
 
 FEATURES = (
     "measure", "log_frequency", "log_frequency_squared", "log_senses", "part_of_speech",
@@ -43,6 +43,7 @@ INTERCEPT, FIXED, RESIDUAL, TOTAL = "intercept", "fixed effects", "residual", "t
 """Names of rows that stand for no feature and no grouping."""
 FEW_LEVELS = 5
 """Levels of a grouping below which they cannot tell how much levels differ."""
+MOVED = "largest move of a coefficient (sd)"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -67,6 +68,10 @@ class ReliabilityRegression(Result):
         ``observed_data`` (row); ``constant_data``: ``design`` (row, term).
     references, levels
         Text column to its reference level, and grouping to its number of levels.
+    priors
+        Where groupings have fewer than five levels, one row for each of these and for the fixed effects: ``part``, and
+        its ``share`` of the variance, ``half`` and ``twice`` with prior means of the groupings' sds half and twice as
+        large; and, last, the largest move of a coefficient of a feature, in its posterior sds.
 
     References
     ----------
@@ -82,24 +87,33 @@ class ReliabilityRegression(Result):
     references: Mapping[str, str]
     levels: Mapping[str, int]
     prob: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...]
+    priors: pd.DataFrame
 
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        shares = self.rows.dropna(subset="r2").set_index("term")
-        own = shares["r2"].drop([FIXED, *self.levels, RESIDUAL, TOTAL])
-        parts = [
-            f"{name} {row['r2']:.1%} ({row['r2_low']:.1%} to {row['r2_high']:.1%})"
-            for name, row in shares.loc[[TOTAL, FIXED, *self.levels]].iterrows()
-        ]
-        return [
-            f"Explained variance of {self.outcome}, with {percent(self.prob)} intervals: {', '.join(parts)}. "
-            f"The feature with the largest share of its own is {own.idxmax()} ({own.max():.1%})."
-        ]
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return f"Regression of {self.outcome}: coefficients and sds; r2: share of the variance"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        return {
+            "rows": self.posterior["observed_data"].sizes["row"],
+            "levels": [f"{name} {count}" for name, count in self.levels.items()],
+            "compared with": [f"{name} {level}" for name, level in self.references.items()],
+            "intervals": f"{self.prob:.0%}",
+        }
 
     def table(self) -> pd.DataFrame:
         """One row a term: ``rows``."""
         return self.rows
+
+    def summary(self) -> pd.DataFrame:
+        """The same without parts."""
+        return self.rows.drop(columns="part")
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The same, and ``priors``."""
+        return {"Terms": self.rows} | ({} if self.priors.empty else {"Other priors of groupings": self.priors})
 
     def drawn_from(self) -> tuple[Any, dict[str, Any]]:
         """The shares of the variance."""
@@ -206,10 +220,9 @@ def reliability_regression(
     tree.attrs = {"outcome": outcome, "seed": seed_used, "versions": to_json(versions_of(MARGINAL))}
     notes = [*faults, *absent, *left]
     if "word" in rows and "word" not in group_names and rows["word"].duplicated().any():
-        notes.append(
-            "Rows of one word count as independent of each other; 'word' among the groups lets them be correlated."
-        )
-    notes += _unsettled(values, shares, names, group_scale * spread)
+        notes.append(Note("independent", what="rows of one word", reason="'word' is no grouping"))
+    few = {name: len(labels) for name, labels in names.items() if len(labels) < FEW_LEVELS}
+    notes += [Note("few-levels", count=count, factor=f"levels of {name}") for name, count in few.items()]
     return ReliabilityRegression(
         outcome=outcome,
         rows=_table_of_terms(design.terms, design.parts, values, shares, list(names), prob),
@@ -218,6 +231,7 @@ def reliability_regression(
         levels={name: len(labels) for name, labels in names.items()},
         prob=prob,
         notes=tuple(notes),
+        priors=_other_priors(values, shares, list(few), group_scale * spread),
     )
 
 
@@ -274,51 +288,41 @@ def _table_of_terms(
     return table
 
 
-def _unsettled(
-    values: Mapping[str, FloatArray], shares: Mapping[str, FloatArray], names: Mapping[str, list[str]], scale: float
-) -> list[str]:
-    """A sentence on groupings of few levels, with what other priors of the groupings' sds would make of the shares.
+def _other_priors(
+    values: Mapping[str, FloatArray], shares: Mapping[str, FloatArray], few: Sequence[str], scale: float
+) -> pd.DataFrame:
+    """``priors`` of a regression with some groupings of few levels.
 
     Weights turn draws under exponential priors of mean ``scale`` into draws under priors of half and twice that mean.
     """
-    few = [name for name, labels in names.items() if len(labels) < FEW_LEVELS]
     if not few:
-        return []
+        return pd.DataFrame(columns=["part", "share", "half", "twice"])
     terms = [*few, FIXED]
     drawn = flat_draws(np.stack([shares[name] for name in terms], axis=2))
     slopes, sds = flat_draws(values["coefficient"][:, :, 1:]), flat_draws(values["group_sd"]).sum(axis=1)
-    means, moved = [drawn.mean(axis=0)], 0.0
-    for factor in (0.5, 2.0):
+    found = {"part": [*terms, MOVED], "share": [*drawn.mean(axis=0), 0.0]}
+    for name, factor in (("half", 0.5), ("twice", 2.0)):
         weights = np.exp((1 - 1 / factor) * (sds - sds.max()) / scale)
         weights /= weights.sum()
-        means.append(weights @ drawn)
-        moved = max(moved, np.max(np.abs(weights @ slopes - slopes.mean(axis=0)) / slopes.std(axis=0)))
-    figures = [
-        f"{name} {half:.0%} or {twice:.0%} instead of {now:.0%}"
-        for name, now, half, twice in zip(terms, *means, strict=True)
-    ]
-    levels = " and ".join(f"{len(names[name])} levels of {name}" for name in few)
-    return [
-        f"{levels} cannot tell how much levels differ: with prior means of their sds half or twice as large, the "
-        f"shares of the variance would be {', '.join(figures)}, while no coefficient of a feature would move by more "
-        f"than {max(moved, 0.01):.2f} posterior sds."
-    ]
+        moved = np.max(np.abs(weights @ slopes - slopes.mean(axis=0)) / slopes.std(axis=0))
+        found[name] = [*(weights @ drawn), moved]
+    return pd.DataFrame(found)
 
 
 def _chosen(
     table: pd.DataFrame, outcome: str, features: Sequence[str] | None, groups: Sequence[str]
-) -> tuple[list[str], list[str]]:
-    """The features, every column that they need being there, and a sentence on the study's that are not."""
+) -> tuple[list[str], list[Note]]:
+    """The features, every column that they need being there, and a note on the study's that are not."""
     if not isinstance(table, pd.DataFrame):
         raise InputError(f"table is {type(table).__name__}: give a DataFrame of one row a score")
     if table.empty:
         raise InputError("the table has no rows: give one row a score")
     named = (text(name, "features") for name in several(FEATURES if features is None else features))
-    names, notes = list(dict.fromkeys(named)), []
+    names, notes = list(dict.fromkeys(named)), list[Note]()
     if features is None:
         lost = [name for name in names if _source(name) not in table or table[_source(name)].isna().all()]
         names = [name for name in names if name not in lost]
-        notes = [f"Left out of the features, since the table holds no value of them: {', '.join(lost)}."] * bool(lost)
+        notes = left_out(len(lost), len(FEATURES), "features", "no value", lost)
     if not names:
         raise InputError(f"there is no feature: name columns of the table, such as {', '.join(FEATURES)}")
     if unknown := [name for name in [outcome, *map(_source, names), *groups] if name not in table]:
@@ -337,20 +341,17 @@ def _source(feature: str) -> str:
     return SQUARES.get(feature, feature)
 
 
-def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-    """The rows that lack no value of some columns, and a sentence on the others."""
+def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, list[Note]]:
+    """The rows that lack no value of some columns, and a note on the others."""
     missing = table[list(dict.fromkeys(columns))].isna()
     lost = missing.any(axis=1)
-    named = ", ".join(f"{name} ({n:,})" for name, n in missing.sum().items() if n)
+    named = [f"{name} ({n:,})" for name, n in missing.sum().items() if n]
     if lost.all():
         raise InputError(
-            f"each of the {len(table):,} rows lacks a value ({named}): leave out what has none by naming the others in "
-            "features= or groups="
+            f"each of the {len(table):,} rows lacks a value ({', '.join(named)}): leave out what has none by naming "
+            "the others in features= or groups="
         )
-    count = int(lost.sum())
-    verbs = agreed(count, "lacks a value and is", "lack a value and are")
-    note = f"{count:,} of {many(len(table), 'row')} {verbs} left out: {named}."
-    return table[~lost], [note] if lost.any() else []
+    return table[~lost], left_out(int(lost.sum()), len(table), "rows", "no value", named)
 
 
 def _numbers(column: pd.Series, name: str) -> FloatArray:

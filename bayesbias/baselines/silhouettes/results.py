@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayesbias._support.arguments import by_name_or_none, probability, whole_number
-from bayesbias._support.results import Cited, Result
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.results import Cited, Note, Result
 
 Sizes = Literal["trimmed", "saturate"]
 SIZES: tuple[str, ...] = get_args(Sizes)
+MOST_SIZES = 10  # that are printed
 
 
 def lengths_of(sizes: Sequence[int], step: int) -> IntArray:
@@ -62,7 +63,7 @@ class Silhouette(Result):
     bounds, zero, optimum
         The metric's smallest and largest value, the value from which accuracy counts, and that of no bias.
     low, high
-        (runs, sizes): ends of the intervals of the values; None for a metric without.
+        (runs, sizes): ends of the intervals of the values, of mass ``prob``; None for a metric without.
     """
 
     picture: ClassVar[str] = "plot_silhouette"
@@ -74,10 +75,11 @@ class Silhouette(Result):
     bounds: tuple[float, float]
     zero: float
     embedding: str = "unnamed"
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     optimum: float = 0.0
     low: FloatArray | None = None
     high: FloatArray | None = None
+    prob: float = PROB
 
     @property
     def min(self) -> FloatArray:
@@ -136,18 +138,21 @@ class Silhouette(Result):
     def _area(self, curve: NDArray[np.floating]) -> float:
         return float(np.trapezoid(curve, self.sizes)) if len(self.sizes) > 1 else float("nan")
 
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return f"Silhouette of {self.metric}, growing {self.vary}: values by number of words"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        runs, sizes = self.values.shape
+        low, high = (f"{bound:.3g}" for bound in self.bounds)
+        facts = {"embedding": self.embedding, "runs": runs, "sizes": sizes, "range": f"{low} to {high}"}
+        robustness = None if np.isnan(self.robustness) else self.robustness
+        return {**facts, "no bias": self.optimum, "robustness": robustness}
+
     def sources(self) -> tuple[Any, ...]:
         """The metric and the embedding."""
         return Cited(f"metric {self.metric}"), Cited(f"embedding {self.embedding}")
-
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        runs, sizes = self.values.shape
-        return [
-            f"Silhouette of {self.metric} in {self.embedding}, growing {self.vary}: {runs} runs, {sizes} sizes from "
-            f"{self.sizes[0]} to {self.sizes[-1]} words; all words {self.mean[-1]:.3f}, "
-            f"robustness {self.robustness:.3f}."
-        ]
 
     def table(self) -> pd.DataFrame:
         """One row a value: ``run``, ``words``, ``value``, and for a metric with intervals ``low`` and ``high``."""
@@ -155,6 +160,20 @@ class Silhouette(Result):
         table = pd.DataFrame({"run": np.repeat(np.arange(runs), sizes), "words": np.tile(self.sizes, runs)})
         ends = {"value": self.values, "low": self.low, "high": self.high}
         return table.assign(**{name: end.ravel() for name, end in ends.items() if end is not None})
+
+    def by_size(self) -> pd.DataFrame:
+        """One row a size: ``words``, ``mean_value``, ``smallest``, ``largest``, and ``coverage`` of intervals."""
+        columns = {"words": self.sizes, "mean_value": self.mean, "smallest": self.min, "largest": self.max}
+        return pd.DataFrame(columns if self.low is None else {**columns, "coverage": self.coverage})
+
+    def summary(self) -> pd.DataFrame:
+        """The same of at most ten sizes, the last with all words."""
+        places = np.unique(np.linspace(0, len(self.sizes) - 1, MOST_SIZES).round().astype(int))
+        return self.by_size().iloc[places].reset_index(drop=True)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """:meth:`by_size`, and all values."""
+        return {"By number of words": self.by_size(), "All values": self.table()}
 
 
 def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Literal["published"] | None = None) -> float:

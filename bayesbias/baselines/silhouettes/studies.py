@@ -26,7 +26,7 @@ from bayesbias.baselines.silhouettes.results import (
 from bayesbias.checks.summaries import PROB, contrasted, interval_ends
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances
-from bayesbias.errors import InputError, agreed, listed, many
+from bayesbias.errors import InputError
 from bayesbias.metrics import Query
 from bayesbias.metrics.batch import (
     AnyMetric,
@@ -48,8 +48,9 @@ from bayesbias.models.families import family_of
 from bayesbias.models.fits import choose_engine
 from bayesbias.models.spec import ModelSpec
 from bayesbias.numerics.arrays import IntArray, fit_in_rows
+from bayesbias.results import Note
 from bayesbias.vectors import TWINS, Case, Embedding, Twins, about, opened, opened_by_name
-from bayesbias.vectors.lookup import alike_in_some, in_all, words_once
+from bayesbias.vectors.lookup import alike_in_some, in_all, left_out, words_once
 from bayesbias.words import CONTROLS
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ class Subject:
     optimum: float = 0.0  # the value of no bias
     published: tuple[float, float] | None = None  # the authors' bounds, where these differ
     paired: bool = False  # whether the words of the target sets are pairs in order
-    intervals: bool = False  # whether values have intervals
-    notes: tuple[str, ...] = ()  # on words that were left out
+    intervals: float | None = None  # mass of the intervals of values, where they have some
+    notes: tuple[Note, ...] = ()  # on words that were left out
 
 
 def _study_rnsb(kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
@@ -176,21 +177,18 @@ def _with_range() -> list[str]:
     return [name for name, ends in bounds.items() if np.isfinite(ends).all()]
 
 
-def _checked(sets: FoundSets) -> tuple[str, ...]:
-    """Sentences on the words that the embedding lacks; refuses sets without a word."""
+def _checked(sets: FoundSets) -> tuple[Note, ...]:
+    """Notes on the words that the embedding lacks; refuses sets without a word."""
     notes = []
     for entry in sets.entries:
-        if not entry["found"]:
-            raise InputError(
-                f"the embedding holds none of the {entry['asked']} words of {entry['set']!r}: choose other words"
-            )
-        if lost := entry["missing"]:
-            verb = agreed(len(lost), "is", "are")
-            asked = many(entry["asked"], "word")
-            notes.append(f"{len(lost)} of {asked} of {entry['set']} {verb} missing: {listed(lost)}.")
+        asked, found, kind, missing = (entry[name] for name in ("asked", "found", "set", "missing"))
+        if not found:
+            raise InputError(f"the embedding holds none of the {asked} words of {kind!r}: choose other words")
+        if missing:
+            notes.append(Note("coverage", found=found, asked=asked, kind=kind, words=missing))
     if sets.reason is not None:
         raise InputError(f"the embedding holds too little of the query: {sets.reason}")
-    return (*notes, *(f"{note}." for note in sets.twin_notes))
+    return (*notes, *sets.twin_notes)
 
 
 def _words_of(query: Query, sets: FoundSets) -> dict[str, Any]:
@@ -228,9 +226,7 @@ def _contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query
     )
     engine = choose_engine(spec, "auto")
     if not engine.independent:
-        raise InputError(
-            f"the model {spec.name!r} is fitted {engine.method}, too slow for thousands of fits: choose another"
-        )
+        raise InputError(f"the model {spec.name!r} needs NUTS, too slow for thousands of fits: choose another")
     spec, data = family_of(spec).prepared(spec, data)
     contrast = contrasted(subject_options["first"], subject_options["second"], data.connections.tolist())
     prob, draws = (
@@ -271,7 +267,7 @@ def _contrast_subject(options: Mapping[str, Any], kv: KeyedVectors, query: Query
         **words,
         bounds=(-LARGEST, LARGEST),
         measure=measure,
-        intervals=True,
+        intervals=prob,
         notes=(*notes, *data.notes),
     )
 
@@ -400,10 +396,10 @@ def _silhouette_in(
     value, low, high, by_nuts = np.moveaxis(values, 2, 0)
     notes = list(subject.notes)
     if by_nuts.any():
-        notes.append(f"{int(by_nuts.sum()):,} of {many(by_nuts.size, 'fit')} needed NUTS.")
-    if missing := int(np.isnan(value).sum()):
-        verb = agreed(missing, "is", "are")
-        notes.append(f"{missing:,} of {many(value.size, 'value')} {verb} missing: there the metric does not vary.")
+        notes.append(Note("model", model=subject.metric, reason=f"NUTS in {int(by_nuts.sum())} of {by_nuts.size} fits"))
+    name = str(about(vectors)["name"])
+    kind = f"values of {subject.metric} in {name}"
+    notes += left_out(int(np.isnan(value).sum()), value.size, kind, "no variation")
     return Silhouette(
         metric=subject.metric,
         vary=vary,
@@ -411,11 +407,12 @@ def _silhouette_in(
         values=value,
         bounds=subject.published if compat == "published" and subject.published else subject.bounds,
         zero=subject.zero,
-        embedding=str(about(vectors)["name"]),
+        embedding=name,
         notes=tuple(notes),
         optimum=subject.optimum,
-        low=low if subject.intervals else None,
-        high=high if subject.intervals else None,
+        low=None if subject.intervals is None else low,
+        high=None if subject.intervals is None else high,
+        prob=subject.intervals or PROB,
     )
 
 
@@ -485,11 +482,11 @@ def silhouette_study(
     models = opened_by_name(mapping(kvs, "kvs", "embeddings"), every_word(asked_for.values()))
     chosen = named_metrics(metrics)
     rows: list[tuple[Any, ...]] = []
-    notes: list[str] = []
+    notes: dict[Note, None] = {}
     with progress("following metrics", len(queries) * len(chosen) * len(VARIED)) as done:
         for number, (label, sets) in enumerate(asked_for.items()):
-            shared, left = _in_all(sets, models, once)
-            notes += [f"{label}: {note}" for note in left]
+            shared, left = _in_all(sets, models, once, label)
+            notes |= dict.fromkeys(left)
             for place, ((metric, one, options), vary) in enumerate(product(chosen, VARIED)):
                 takes_one = one != NAME and find_metric(one).attributes[1] == 1
                 fitting = _joined(shared) if takes_one else shared
@@ -497,11 +494,11 @@ def silhouette_study(
                     model: silhouette(kv, fitting, (one, options), vary, runs, None, sizes, seed, compat, twins=twins)
                     for model, kv in models.items()
                 }
-                notes += [f"{label}, {metric} in {name}: {note}" for name, each in found.items() for note in each.notes]
+                notes |= dict.fromkeys(note for each in found.values() for note in each.notes)
                 rows += [(label, vary, metric, *scores) for scores in _scores(found, compat)]
                 done(number * len(chosen) * len(VARIED) + place + 1)
     table = pd.DataFrame(rows, columns=COLUMNS)
-    table.attrs["notes"] = notes
+    table.attrs["notes"] = tuple(notes)
     return table
 
 
@@ -519,19 +516,19 @@ def _scores(found: Mapping[str, Silhouette], compat: Literal["published"] | None
         yield model, int(curves.sizes[-1]), curves.robustness, accuracy, oriented, separation, covered
 
 
-def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool) -> tuple[Query, list[str]]:
-    """The query's words that all models hold, those of one vector once, and sentences on the others."""
-    notes: list[str] = []
+def _in_all(query: Query, models: Mapping[str, KeyedVectors], once: bool, label: str) -> tuple[Query, list[Note]]:
+    """The query's words that all models hold, those of one vector once, and notes on the others."""
+    notes: list[Note] = []
     sets: dict[str, dict[str, list[str]]] = {}
     alike = alike_in_some(every_word([query]), models.values()) if once else {}
     for kind in VARIED:
         sets[kind] = {}
         for name, words in getattr(query, kind).items():
-            shared, lacking = in_all(words, models.values(), f"words of {name}")
+            shared, lacking = in_all(words, models.values(), f"words of {name} in {label}")
             notes += lacking
             if not shared:
                 raise InputError(f"the models share none of the {len(words)} words of {name!r}: choose other words")
-            sets[kind][name], again = words_once(shared, alike, name)
+            sets[kind][name], again = words_once(shared, alike, f"{name} in {label}")
             notes += again
     return Query(sets["targets"], sets["attributes"], name=query.name, language=query.language), notes
 

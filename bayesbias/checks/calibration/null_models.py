@@ -12,9 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import flag, one_of, whole_number
-from bayesbias._support.phrases import percent
 from bayesbias._support.progress import progress
-from bayesbias._support.results import Result
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances, once
@@ -34,6 +32,7 @@ from bayesbias.numerics.resampling import (
     permutation_test,
     sum_statistic,
 )
+from bayesbias.results import Note, Result
 from bayesbias.vectors import Embedding, find_keys, opened, rows_of
 from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
@@ -230,7 +229,8 @@ class NullDistribution(Result):
         Number of words that could be drawn.
     """
 
-    notes: ClassVar[tuple[str, ...]] = ()
+    notes: ClassVar[tuple[Note, ...]] = ()
+    prob: ClassVar[float] = PROB
 
     statistic: str
     source: str
@@ -255,27 +255,25 @@ class NullDistribution(Result):
         """Share of the draws below the observed value."""
         return float((self.values < self.observed).mean())
 
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return f"{self.statistic}: observed, without bias"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        return {"random words": self.source, "candidates": self.n_candidates, "draws": len(self.values)}
+
     def summary(self) -> pd.DataFrame:
+        """The table without what the header says."""
+        return self.table().drop(columns=["statistic", "source", "draws", "n_candidates"])
+
+    def table(self) -> pd.DataFrame:
         """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
         low, high = np.quantile(self.values, [(1 - PROB) / 2, (1 + PROB) / 2])
         drawn = {"mean": self.values.mean(), "sd": self.values.std(ddof=1), "low": low, "high": high}
         among = {"quantile": self.quantile, "p_value": self.p_value, "p_value_se": self.p_value_se}
         row = {"statistic": self.statistic, "source": self.source, "observed": self.observed} | drawn | among
         return pd.DataFrame([row | {"draws": len(self.values), "n_candidates": self.n_candidates}])
-
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        row = self.summary().iloc[0]
-        return [
-            f"{self.statistic}: {self.observed:.4f} observed; without bias ({self.source}, {self.n_candidates:,} "
-            f"candidates; {len(self.values):,} draws) "
-            f"{row['mean']:.4f} on average, {percent(PROB)} between {row['low']:.4f} and {row['high']:.4f}; "
-            f"quantile {self.quantile:.3f}, two-sided p {self.p_value:.4f} (± {self.p_value_se:.4f} of simulation)"
-        ]
-
-    def table(self) -> pd.DataFrame:
-        """One row: :meth:`summary`."""
-        return self.summary()
 
 
 def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.bool_]:
@@ -496,7 +494,8 @@ class NullWeat(Result):
         The two-sided permutation test of the sample: ``p_value``, ``partitions`` and whether these are all (``exact``).
     """
 
-    notes: ClassVar[tuple[str, ...]] = ()
+    notes: ClassVar[tuple[Note, ...]] = ()
+    prob: ClassVar[float] = 0.95
 
     s: FloatArray
     effect_size: FloatArray
@@ -506,7 +505,16 @@ class NullWeat(Result):
     partition_effect_size: FloatArray
     test: PermutationTest
 
-    def summary(self) -> pd.DataFrame:
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        return "WEAT of noise (0: unbiased)"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was simulated."""
+        drawn = "all" if self.test.exact else "random"
+        return {"samples of noise": len(self.s), f"{drawn} partitions": self.test.partitions, "intervals": "95%"}
+
+    def table(self) -> pd.DataFrame:
         """One row each for ``s`` and ``effect_size``.
 
         Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (equal-tailed 95% interval of samples of
@@ -523,20 +531,10 @@ class NullWeat(Result):
         columns = ["statistic", "observed", "null_low", "null_high", "as_extreme"]
         return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
 
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        s, effect = self.summary().itertuples(index=False)
-        return [
-            f"WEAT of noise ({len(self.s):,} samples): 95% of effect sizes lie between "
-            f"{effect.null_low:.2f} and {effect.null_high:.2f}, of s between {s.null_low:.2f} and {s.null_high:.2f}. "
-            f"The sample has s {self.observed_s:.2f} and effect size {self.observed_effect_size:.2f}; "
-            f"{effect.as_extreme:.1%} of samples are as extreme, and its permutation test gives "
-            f"p = {self.test.p_value:.3g}."
-        ]
-
-    def table(self) -> pd.DataFrame:
-        """One row a statistic: :meth:`summary`."""
-        return self.summary()
+    def summary(self) -> pd.DataFrame:
+        """The same with short names."""
+        ends = {"null_low": "low", "null_high": "high", "partition_low": "partitions from", "partition_high": "to"}
+        return self.table().rename(columns=ends)
 
 
 def simulate_null_weat(draws: int = 10_000, seed: int = 0) -> NullWeat:

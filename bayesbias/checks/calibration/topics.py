@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
@@ -14,9 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability, whole_number
-from bayesbias._support.phrases import difference, signed
 from bayesbias._support.progress import progress
-from bayesbias._support.results import Cited, Result, Section, whole_table
 from bayesbias._support.threads import one_thread
 from bayesbias.checks.calibration.null_models import as_far, with_attributes
 from bayesbias.checks.summaries import PROB
@@ -24,7 +21,7 @@ from bayesbias.distances import Coverage, distance_table
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import limits_of
 from bayesbias.distances.vocabularies import sampled_rows
-from bayesbias.errors import InputError, agreed, listed
+from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, metric_and_options, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
@@ -32,6 +29,7 @@ from bayesbias.metrics.queries import every_word
 from bayesbias.models.weights import list_contrasts, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias.numerics.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
+from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Case, Embedding, about, find_concepts, find_keys, keyed_vectors, opened, rows_of
 from bayesbias.vectors.formats import load_part
 from bayesbias.vectors.lookup import drawn_rows, sample_of
@@ -45,20 +43,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["topical", "random"]
 Weights = dict[str, FloatArray]
-LISTS = {
-    "topical": "sets of random lists as coherent as these and as similar to each other",
-    "random": "sets of lists of unrelated random words",
-}  # kinds of replicates, and what a sentence calls their lists
-QUESTION = (
-    "The check asks how often random lists of other words, neither the protected nor the given ones, drawn to be as "
-    "coherent as the given lists and as similar to each other as words of the vocabulary allow, give a value as large."
-)
-NEAR = "Random lists in place of stereotypes are as near to the protected words as the given ones."
-ANYWHERE = "In contrasts with control lists, random lists may lie anywhere in the vocabulary."
+KINDS = ("topical", "random")
 MOST = 20_000  # words of the vocabulary among which topics are looked for
 SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
 SIMILARITIES = ("target", "reached", "cosine_target", "cosine_reached")
-APART = 0.05  # difference in the cosine of two lists' means up to which random lists are as similar to each other
 PLENTY = 5  # words of the vocabulary for each word of a replicate below which a note says that replicates are similar
 
 
@@ -94,10 +82,11 @@ class TopicNull(Result):
     kind, replicates, seed, embedding
         As given to :func:`topic_null`, and the name of the embedding.
     notes
-        Sentences on missing words, and on random lists that are not as coherent or similar as the given ones.
+        Missing words, and random lists that are not as coherent or similar as the given ones.
     """
 
     picture: ClassVar[str] = "plot_topic_null"
+    prob: ClassVar[float] = PROB
 
     words: str
     values: pd.DataFrame
@@ -112,8 +101,37 @@ class TopicNull(Result):
     replicates: int
     seed: int
     embedding: str
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     anywhere: NDArray[np.object_] | None = None
+
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        what = "cosine distance; < 0: associated closer" if self._lists else "value of the metric"
+        return f"Observed and random lists ({what})"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        return {
+            "words" if self._lists else "query": self.words,
+            "embedding": self.embedding,
+            "random lists": f"{self.replicates:,} sets, {self.kind}",
+            "seed": self.seed,
+        }
+
+    def summary(self) -> pd.DataFrame:
+        """The table without what others of its columns tell: the sd, the share, and a centre of 0."""
+        table = self.table().drop(columns=["sd", "share_as_far"]).rename(columns={"count": "as_far"})
+        lists = ["as near" if _is_near(name) and self.kind == "topical" else "anywhere" for name in table["statistic"]]
+        table.insert(1, "lists", lists)
+        return table if table["centre"].any() else table.drop(columns="centre")
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The null distribution, and how similar the random lists are to the given ones."""
+        return {
+            "Observed and random lists": self.table(),
+            "Mean cosine within lists": self.coherence,
+            "Mean cosine between lists": self.similarity,
+        }
 
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """One row a statistic.
@@ -132,30 +150,12 @@ class TopicNull(Result):
             shares = count, count / self.replicates, (count + 1) / (self.replicates + 1)
             rows.append((statistic, observed, centre, values.mean(), spread, low, high, *shares))
         columns = ["statistic", "observed", "centre", "mean", "sd", "low", "high", "count", "share_as_far", "p_value"]
-        table = pd.DataFrame(rows, columns=columns)
-        middle = "its centre" if table["centre"].any() else "0"
-        degrees = {name: degree for name in self.observed if (degree := self._unlike(name)[0])}
-        sizes = {"less": "smaller", "more": "larger"}
-        unlike = ", ".join(f"{sizes[degree]} for {difference(name)}" for name, degree in degrees.items())
-        lists = f"sets of random lists as coherent as these, whose similarity to each other is {unlike}"
-        table.attrs = {
-            "subject": f"observed values of the {self._given} in {self.embedding}, and those of {self.replicates:,} "
-            f"{lists if unlike else LISTS[self.kind]}",
-            "prob": prob,
-            "intervals": " of random lists",
-            "sign": f"mean: that of random lists; count: those at least as far from {middle} as the observed value",
-        }
-        return table
-
-    def brief(self) -> pd.DataFrame:
-        """The table without what others of its columns tell: the standard deviation, the share, and a centre of 0."""
-        table = self.table()
-        return table.drop(columns=["sd", "share_as_far", *([] if table["centre"].any() else ["centre"])])
+        return pd.DataFrame(rows, columns=columns)
 
     @property
-    def _given(self) -> str:
-        """Kind and name of the word lists or the query."""
-        return f"{'word list' if any(' - ' in statistic for statistic in self.observed) else 'query'} {self.words}"
+    def _lists(self) -> bool:
+        """True for word lists, False for a query."""
+        return any(" - " in statistic for statistic in self.observed)
 
     def of(self, statistic: str) -> FloatArray:
         """The null distribution (replicates,) of one statistic."""
@@ -180,86 +180,10 @@ class TopicNull(Result):
             for name, counts in self.forms.items()
         }
 
-    @property
-    def sentence(self) -> str:
-        """The result in words."""
-        first, *others = self.table().to_dict("records")
-        rest = []
-        for row in others:
-            degree, means = self._unlike(row["statistic"])
-            unlike = f"; its random lists are {degree} similar to each other: cosine of the means of {means}"
-            unlike = unlike if degree else ""
-            rest.append(f"{row['count']:,} for {row['statistic']} ({row['observed']:.3f}{unlike})")
-        more = _with_signs(f" The count is {' and '.join(rest)}.") if rest else ""
-        return f"{self.counted(first['statistic'])}{more}"
-
-    def counted(self, statistic: str) -> str:
-        """The sentence on one statistic."""
-        one_of(statistic, list(self.observed), "statistic")
-        row = next(each for each in self.table().to_dict("records") if each["statistic"] == statistic)
-        return _with_signs(
-            f"Of {self.replicates:,} {self.called(statistic)}, {row['count']:,} {agreed(row['count'], 'is', 'are')} at "
-            f"least as far from {row['centre']:g} ({statistic}: {row['observed']:.3f})."
-        )
-
-    def called(self, statistic: str) -> str:
-        """Name of the random lists of a statistic in sentences: as similar to each other only where they are."""
-        degree, means = self._unlike(one_of(statistic, list(self.observed), "statistic"))
-        unlike = f"but {degree} similar to each other (cosine of the means of {means})"
-        return f"sets of random lists as coherent as these, {unlike}" if degree else LISTS[self.kind]
-
-    def _unlike(self, statistic: str) -> tuple[str, str]:
-        """The degree to which random lists are similar, and for which two most; empty where as similar."""
-        pairs = self.similarity[~self.similarity["control"]]
-        if not _is_near(statistic):
-            ends = self.similarity[["first", "second"]]
-            controls = [name.removeprefix("associated - ") for name in self.observed if not _is_near(name)]
-            own = ends.isin([statistic.removeprefix("associated - ")]).any(axis=1)
-            pairs = self.similarity[own & (ends.isin(controls).sum(axis=1) == 1)]
-        apart = pairs["cosine_reached"] - pairs["cosine_target"]
-        if self.kind != "topical" or not (apart.abs() > APART).any():
-            return "", ""
-        row = pairs.iloc[int(apart.abs().to_numpy().argmax())]
-        reached, given = (_cosine(row[f"cosine_{name}"]) for name in ("reached", "target"))
-        means = f"{row['first']} and {row['second']} {reached}, in the given lists {given}"
-        return "less" if row["cosine_reached"] < row["cosine_target"] else "more", means
-
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        if self.kind != "topical":
-            return [self.sentence]
-        # how similar the lists are to each other, and the random ones; control lists are in the table only
-        pairs = [
-            f"{_cosine(row['cosine_target'])} and {_cosine(row['cosine_reached'])} ({row['first']}, {row['second']})"
-            for row in self.similarity[~self.similarity["control"]].to_dict("records")
-        ]
-        cosines = f"Cosines of the lists' means, as given and of the random lists: {listed(pairs)}."
-        reached = [cosines.replace("-", "\N{MINUS SIGN}")] if pairs else []
-        near = [_is_near(statistic) for statistic in self.observed]
-        drawn = ([NEAR] if any(near) else []) + ([] if all(near) else [ANYWHERE])
-        return [self.sentence, " ".join([QUESTION, *drawn]), *reached]
-
-    def text(self) -> str:
-        """The result in sentences."""
-        return " ".join([*self.findings(), *self.notes])
-
     def sources(self) -> tuple[Any, ...]:
         """The word lists or the query, and the embedding."""
-        return Cited(self._given), Cited(f"embedding {self.embedding}")
-
-    def sections(self) -> tuple[Section, ...]:
-        """The parts of a report: the null distribution, and how similar the random lists are to the given ones."""
-        tables = {
-            "Observed values among those of random lists": self.table(),
-            "Mean cosine within each list, as given and of the random lists": self.coherence,
-            "Cosine of the mean vectors of two lists, less the mean of the vocabulary": self.similarity,
-        }
-        return (Section("Random lists", [whole_table(caption, table) for caption, table in tables.items()]),)
-
-
-def _with_signs(text: str) -> str:
-    """A text with proper minus signs in numbers and between lists."""
-    return re.sub(r"(?<= )-(?= )|(?<=[ (])-(?=\d)", "\N{MINUS SIGN}", text)
+        kind = "word list" if self._lists else "query"
+        return Cited(f"{kind} {self.words}"), Cited(f"embedding {self.embedding}")
 
 
 def refuse_other(topics: TopicNull, fitted: Distances) -> None:
@@ -340,7 +264,7 @@ def topic_null(
     >>> len(found.of("associated - different"))
     20
     """
-    one_of(kind, list(LISTS), "kind")
+    one_of(kind, KINDS, "kind")
     replicates, seed = whole_number(replicates, "replicates"), whole_number(seed, "seed", least=0, most=None)
     source = _given(words_or_query, metric)
     asked = source.every_word() if isinstance(source, WordLists) else every_word([source])
@@ -423,10 +347,6 @@ def topic_null(
             *_few(sum(sizes), len(candidates), sampled),
         ),
     )
-
-
-def _cosine(value: float) -> str:
-    return signed(value, digits=2)
 
 
 def _is_near(statistic: str) -> bool:
@@ -539,34 +459,25 @@ def _similarity(
     )
 
 
-def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[str]:
-    """Sentences on random lists that are not like the given ones."""
-    within = [
-        f"Random lists in place of {row['list']} reach a mean similarity of {_cosine(row['reached'])} and not "
-        f"{_cosine(row['target'])}: the null distribution may be too "
-        f"{'narrow' if row['reached'] < row['target'] else 'wide'}."
-        for row in coherence.to_dict("records")
+def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[Note]:
+    """Notes on random lists that are not like the given ones."""
+    rows: list[tuple[str, Any]] = [(row["list"], row) for row in coherence.to_dict("records")]
+    for row in similarity.to_dict("records"):
+        name = f"{row['first']} with {row['second']}"
+        means = {end: row[f"cosine_{end}"] for end in ("reached", "target")}
+        rows += [(name, row), *([] if row["control"] else [(f"{name}, cosine of means", means)])]
+    return [
+        Note("random-lists", lists=name, reached=round(row["reached"], 2), target=round(row["target"], 2))
+        for name, row in rows
         if abs(row["reached"] - row["target"]) > SHORT
     ]
-    between = [
-        f"Random lists in place of {row['first']} and {row['second']} reach a mean similarity to each other of "
-        f"{_cosine(row['reached'])} and not {_cosine(row['target'])} (cosine of their means "
-        f"{_cosine(row['cosine_reached'])} and not {_cosine(row['cosine_target'])}): the null distribution may be too "
-        f"{'wide' if row['reached'] < row['target'] else 'narrow'}."
-        for row in similarity.to_dict("records")
-        if abs(row["reached"] - row["target"]) > SHORT
-    ]
-    return [*within, *between]
 
 
-def _few(needed: int, candidates: int, sampled: str) -> list[str]:
-    """A sentence on the words that replicates are drawn from."""
-    many = (
-        f"Replicates of {needed} words are drawn from {candidates:,} words, so that they share many of them: load more "
-        "of the embedding."
-    )
-    frequent = f"The replicates' words are drawn from the {candidates:,} most frequent words."
-    return [many] if candidates < PLENTY * needed else [frequent] if sampled == "frequent" else []
+def _few(needed: int, candidates: int, sampled: str) -> list[Note]:
+    """A note on the words that replicates are drawn from."""
+    rule = f"for {needed} of a replicate" if candidates < PLENTY * needed else "the most frequent"
+    few = candidates < PLENTY * needed or sampled == "frequent"
+    return [Note("few-candidates", words=candidates, rule=rule)] if few else []
 
 
 class _Listed(NamedTuple):
@@ -592,7 +503,7 @@ class _TopicStatistics(NamedTuple):
     centre: dict[str, float]
     values: Callable[[IntArray], FloatArray]
     protected: FloatArray  # mean unit vector (d,) of the protected words or the targets
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
@@ -661,7 +572,7 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatisti
         centre=dict.fromkeys(weights, 0.0),
         values=contrasts,
         protected=looked.units(protected["protected_word"].tolist()).mean(axis=0),
-        notes=(*limits_of([record]), *replace(record, relatedness="").notes()),
+        notes=tuple(dict.fromkeys([*limits_of([record]), *replace(record, relatedness="").notes()])),
     )
 
 
@@ -747,7 +658,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | Non
         centre={name: ready.metric.optimum},
         values=replicated,
         protected=unit_rows(np.concatenate(ready.found.targets)).mean(axis=0),
-        notes=tuple(f"{note}." for note in (*query.notes, *ready.found.notes, *measured.every_note)),
+        notes=(*query.notes, *ready.found.notes, *measured.notes),
     )
 
 

@@ -16,7 +16,9 @@ from bayesbias._support.arguments import one_of, printable, several, text, whole
 from bayesbias._support.files import check_suffix, file_at, from_json, read_arrays, read_as, whole_file
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.numerics.arrays import FloatArray, unit_rows
+from bayesbias.results import Note
 from bayesbias.vectors import find_keys, keyed_vectors
+from bayesbias.vectors.lookup import left_out
 from bayesbias.vectors.tables import arrow_of, rows_of
 from bayesbias.words import WordLists, lists_and_words
 
@@ -84,30 +86,21 @@ class ContextVectors:
         return not self.templates
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Notes to read with distances between these vectors."""
-        notes = [f"Vectors are those {REPRESENTATIONS[self.representation]} ({self.encoder}, {self.source})."]
         outside = frozenset(self.vocabulary)
         own = [word for word in self.words if word not in outside]
         pieces = np.ones(len(self.word)) if self.pieces is None else self.pieces
         split = [self.words[i] for i in np.unique(self.word[(pieces > 1) & (self.word < len(own))])]
-        if split:
-            notes.append(
-                f"The tokenizer cuts {len(split)} of {many(len(own), 'word')} into pieces, which may move them: "
-                f"{listed(split)}."
-            )
-        if odd := list(dict.fromkeys(word for word, _ in self.skipped if word not in outside)):
-            notes.append(
-                f"{len(odd)} of {many(len({*own, *odd}), 'word')} {agreed(len(odd), 'does', 'do')} not suit each of "
-                f"{many(len(self), 'template')} and {agreed(len(odd), 'is', 'are')} left out of distance tables and "
-                f"axes, since distances differ between templates: {listed(odd)}."
-            )
-        if self.centre != "none":
-            notes.append(f"The mean of the {self.centre} in each template was subtracted from the vectors.")
-        if self.all_but_top:
-            were = agreed(self.all_but_top, "was", "were")
-            notes.append(f"Of the vocabulary {many(self.all_but_top, 'principal component')} {were} taken out.")
-        return tuple(notes)
+        odd = list(dict.fromkeys(word for word, _ in self.skipped if word not in outside))
+        removed = [f"mean of the {self.centre} in each template"] * (self.centre != "none")
+        removed += [f"{self.all_but_top} principal components"] * bool(self.all_but_top)
+        where, encoder = REPRESENTATIONS[self.representation], f"{self.encoder}, {self.source}"
+        return (
+            Note("encoded", representation=where, encoder=encoder, removed=", ".join(removed) or "nothing"),
+            *([Note("pieces", count=len(split), total=len(own), words=split)] if split else []),
+            *left_out(len(odd), len({*own, *odd}), "words", "they do not suit each template", odd),
+        )
 
     def __len__(self) -> int:
         return len(self.templates)

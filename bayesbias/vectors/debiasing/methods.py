@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, cg
 
-from bayesbias._support.arguments import finite_number, is_list, one_of, whole_number
+from bayesbias._support.arguments import finite_number, is_list, one_of, plain, whole_number
 from bayesbias._support.files import Document, check
-from bayesbias._support.results import Cited, Result
-from bayesbias.errors import InputError, agreed, in_words, listed, many, shown
+from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import (
     NOTHING,
     FloatArray,
@@ -29,8 +28,9 @@ from bayesbias.numerics.arrays import (
     unit_single,
     without,
 )
+from bayesbias.results import Cited, Note, Result, restored, stored
 from bayesbias.vectors import find_keys, find_words, rows_of
-from bayesbias.vectors.lookup import first_keys, lost_of
+from bayesbias.vectors.lookup import first_keys, left_out, lost_of
 from bayesbias.vectors.poles import pairs_of
 
 if TYPE_CHECKING:
@@ -126,24 +126,21 @@ class Vocabulary:
 
 def _complete_sets(
     vocabulary: Vocabulary, sets: object, name: str, least: int = 2
-) -> tuple[tuple[Words, ...], list[str]]:
-    """Sets of which the embedding holds every word, and sentences on the others."""
+) -> tuple[tuple[Words, ...], list[Note]]:
+    """Sets of which the embedding holds every word, and notes on the others."""
     every = _as_sets(sets, name, least)
     asked = list(dict.fromkeys(word for words in every for word in words))
     present = find_words(vocabulary.kv, asked).keys
     lacking = {words: [word for word in words if word not in present] for words in every}
     whole = tuple(words for words in every if not lacking[words])
-    notes = [
-        f"{name}: {' / '.join(words)} was dropped, since the embedding lacks {', '.join(lacking[words])}"
-        for words in every
-        if lacking[words]
-    ]
+    gone = [f"{'/'.join(words)} (no {'/'.join(lacking[words])})" for words in every if lacking[words]]
     if not whole:
         raise InputError(
-            f"{name}: the embedding holds no set with all its words: {'; '.join(notes[:5])}; "
+            f"{name}: the embedding holds no set with all its words: {listed(gone, 5)}; "
             f"{first_keys(vocabulary.kv, asked)}"
         )
-    return whole, [*lost_of(name, {"": asked}, present), *notes]
+    lost = left_out(len(gone), len(every), f"{name} sets", "words missing", gone)
+    return whole, [*lost_of(name, {"": asked}, present), *lost]
 
 
 def _as_sets(sets: object, name: str, least: int) -> list[Words]:
@@ -181,15 +178,15 @@ def as_words(words: object, name: str) -> list[str]:
 
 def vocabulary_of(
     kv: KeyedVectors, neutralize: Iterable[str] | None = None, ignore: Iterable[str] = (), sampled: int = 0
-) -> tuple[Vocabulary, list[str]]:
-    """An embedding with the words to change (None: all) but for those to ignore, and sentences on words not found."""
-    notes: list[str] = []
+) -> tuple[Vocabulary, list[Note]]:
+    """An embedding with the words to change (None: all) but for those to ignore, and notes on words not found."""
+    notes: list[Note] = []
     whole, rows = Vocabulary(kv, sampled=sampled), dict[str, IntArray]()
     for name, words in (("neutralize", neutralize), ("ignore", ignore)):
         if words is not None:
             known = whole.keys(asked := as_words(words, name))
-            if lost := [word for word in asked if word not in known]:
-                notes.append(f"{name}: the embedding lacks {many(len(lost), 'word')} ({listed(lost)})")
+            lost = [word for word in asked if word not in known]
+            notes += left_out(len(lost), len(asked), f"words to {name}", "not in the embedding", lost)
             rows[name] = whole.rows(known.values())
     if neutralize is None and not len(rows["ignore"]):
         return whole, notes
@@ -224,12 +221,14 @@ class Debiasing(Result):
     options
         As used.
     notes
-        Sentences on sets that were dropped and words that were not found.
+        What was left out or not reached.
     source, doi
         Where the method is defined.
     groups
         Group to its words that the embedding holds, of the methods that take groups.
     """
+
+    prob: ClassVar[float] = 0.89
 
     method: str
     subspace: FloatArray
@@ -239,41 +238,26 @@ class Debiasing(Result):
     equalized: tuple[tuple[str, ...], ...] = ()
     trace: FloatArray = field(default_factory=lambda: np.empty(0))
     options: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     source: str = ""
     doi: str = ""
     groups: Mapping[str, Words] = field(default_factory=dict)
 
-    def findings(self) -> list[str]:
-        """The result in sentences, without its notes."""
-        shares = ", ".join(f"{share:.0%}" for share in self.explained[: len(self.subspace)])
-        parts = [f"{self.method}: {many(self.neutralized, 'word')} changed"]
-        named = listed([" and ".join(words) for words in self.sets])
-        sets = f"{many(len(self.sets), 'set')} ({named})"
-        if len(self.subspace):
-            explaining = f", {shares} of the variance of {sets}" if shares else ""
-            parts.append(f"{many(len(self.subspace), 'direction')}{explaining}")
-        elif self.sets and not self.groups:
-            parts.append(sets)
-        if self.groups:
-            parts.append("groups: " + ", ".join(f"{name} ({listed(words)})" for name, words in self.groups.items()))
-        settings = [f"{name} {value}" for name, value in self.options.items() if name not in (*NAMING, "subspace")]
-        return ["; ".join([*parts, *self._equalised(), *settings]) + "."]
+    def caption(self) -> str:
+        """The method, and how many words it changed: what the facts on an embedding have of it."""
+        return f"{self.method}: {many(self.neutralized, 'word')} changed"
 
-    def _equalised(self) -> list[str]:
-        """The number of sets that are equal in the end, and the words of several sets."""
-        last = {word: words for words in self.equalized for word in words}
-        equal = [words for words in self.equalized if all(last[word] == words for word in words)]
-        if len(equal) == len(self.equalized):
-            return [f"{many(len(equal), 'set')} equalised"] if equal else []
-        every = list(chain.from_iterable(self.equalized))
-        shared = [word for word in last if every.count(word) > 1]
-        stand = f"{in_words(shared)} {agreed(len(shared), 'stands', 'stand')} in several"
-        return [f"{len(equal)} of {len(self.equalized)} sets equalised", f"{stand}, of which the last one counts"]
-
-    def text(self) -> str:
-        """The result in sentences."""
-        return " ".join([*self.findings(), *(f"{note.rstrip('.')}." for note in self.notes)])
+    def header(self) -> dict[str, object]:
+        """Facts of what was done."""
+        every = len(self.equalized)
+        return {
+            "directions": len(self.subspace),
+            "sets": len(self.sets),
+            "equalised": f"{every - _shared(self.equalized)} of {every}" if every else None,
+            "groups": [f"{name} {len(words)}" for name, words in self.groups.items()],
+            "steps": max(len(self.trace) - 1, 0) or None,
+            "options": [f"{n} {value}" for n, value in self.options.items() if n not in (*NAMING, "subspace")],
+        }
 
     def sources(self) -> tuple[Any, ...]:
         """The method."""
@@ -287,6 +271,31 @@ class Debiasing(Result):
         shares[: len(self.explained)] = self.explained[: len(self.subspace)]
         return pd.DataFrame({"direction": np.arange(1, len(shares) + 1), "explained": shares})
 
+    def summary(self) -> pd.DataFrame:
+        """The directions; without shares of variance the groups, or the sets."""
+        tables = self.tables()
+        return tables["Groups" if self.groups else "Directions" if len(self.subspace) else "Sets"]
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Directions, ``step`` and ``value`` of the trace, words of sets by their ``use``, and words of groups."""
+        import pandas as pd
+
+        used = {"defining": self.sets, "equalised": self.equalized}
+        uses = [("/".join(words), use) for use, sets in used.items() for words in sets]
+        groups = [(name, len(words), ", ".join(words)) for name, words in self.groups.items()]
+        return {
+            "Directions": self.table(),
+            "Steps": pd.DataFrame({"step": np.arange(len(self.trace)), "value": self.trace}),
+            "Sets": pd.DataFrame(uses, columns=["set", "use"]),
+            "Groups": pd.DataFrame(groups, columns=["group", "count", "words"]),
+        }
+
+
+def recorded(debiasing: Debiasing) -> dict[str, Any]:
+    """A debiasing as plain values, as a file keeps it."""
+    values: dict[str, Any] = plain(vars(debiasing) | {"notes": stored(debiasing.notes)})
+    return values
+
 
 class _Recorded(Document):
     """A debiasing as a file keeps it."""
@@ -299,7 +308,7 @@ class _Recorded(Document):
     equalized: tuple[Words, ...]
     trace: tuple[float, ...]
     options: dict[str, Any]
-    notes: tuple[str, ...]
+    notes: tuple[Any, ...]
     source: str
     doi: str
     groups: dict[str, Words]
@@ -312,7 +321,7 @@ def debiasing_from(stored: object, dimensions: int, where: str) -> Debiasing:
         raise InputError(f"{where}: subspace has no directions of {dimensions} numbers, as many as the vectors have")
     arrays = {name: np.array(getattr(known, name)) for name in ("explained", "trace")}
     subspace = np.array(known.subspace, dtype=np.float64).reshape(-1, dimensions)
-    return Debiasing(**{**vars(known), **arrays, "subspace": subspace})
+    return Debiasing(**{**vars(known), **arrays, "subspace": subspace, "notes": restored(known.notes)})
 
 
 Changed = tuple[NDArray[np.float32], Debiasing]
@@ -371,9 +380,9 @@ def hard(
             kept.setdefault(tuple(keys[word] for word in form), form)
         pairs = tuple(kept.values())
         gone = [pair for pair, forms in whole.items() if not forms]
-        notes += [f"equalize: {' / '.join(pair)} was left out, since the embedding lacks it" for pair in gone]
+        notes += left_out(len(gone), len(whole), "pairs to equalise", "words missing", map("/".join, gone))
     changed = vocabulary.without(directions)
-    _equalise(vocabulary, changed, pairs, directions, "simultaneous")
+    notes += _equalise(vocabulary, changed, pairs, directions, "simultaneous")
     return changed, Debiasing("hard", directions, shares, sets, vocabulary.count, pairs, notes=tuple(notes))
 
 
@@ -393,22 +402,21 @@ def hard_multiclass(
     used, directions, shares, notes = defined(vocabulary, definitional, components)
     also, more = (used, []) if equalize is None else _complete_sets(vocabulary, equalize, "equalize")
     changed = vocabulary.without(directions)
-    _equalise(vocabulary, changed, also, directions, order)
-    record = Debiasing("hard_multiclass", directions, shares, used, vocabulary.count, also, notes=(*notes, *more))
-    return changed, record
+    notes += [*more, *_equalise(vocabulary, changed, also, directions, order)]
+    return changed, Debiasing("hard_multiclass", directions, shares, used, vocabulary.count, also, notes=tuple(notes))
 
 
 def defined(
     vocabulary: Vocabulary, sets: object, components: int
-) -> tuple[tuple[Words, ...], FloatArray, FloatArray, list[str]]:
+) -> tuple[tuple[Words, ...], FloatArray, FloatArray, list[Note]]:
     """Whole defining sets whose words differ, their principal directions, shares of variance, and notes."""
     whole, notes = _complete_sets(vocabulary, sets, "definitional")
     vectors = {words: vocabulary.vectors(words) for words in whole}
     differing = tuple(words for words, rows in vectors.items() if beyond_rounding(rows - rows.mean(axis=0)).any())
-    if equal := [" / ".join(words) for words in whole if words not in differing]:
-        if not differing:
-            raise NothingLeftError(f"the words of {listed(equal)} have one vector, so that nothing sets them apart")
-        notes.append(f"definitional: {listed(equal)} dropped, since the words have one vector")
+    equal = ["/".join(words) for words in whole if words not in differing]
+    if not differing:
+        raise NothingLeftError(f"the words of {listed(equal)} have one vector, so that nothing sets them apart")
+    notes += left_out(len(equal), len(whole), "definitional sets", "words of one vector", equal)
     directions, shares = principal_directions([vectors[words] for words in differing])
     if whole_number(components, "components") > len(directions):
         raise InputError(f"components is {components}: these sets differ in at most {len(directions)} directions")
@@ -421,8 +429,8 @@ class NothingLeftError(InputError):
 
 def _equalise(
     vocabulary: Vocabulary, changed: NDArray[np.float32], sets: tuple[Words, ...], directions: FloatArray, order: str
-) -> None:
-    """Write equalised vectors of sets into ``changed``."""
+) -> list[Note]:
+    """Write equalised vectors of sets into ``changed``; a note on those whose words stand in a later set too."""
     keys = vocabulary.keys(chain.from_iterable(sets))
     held = [[keys[word] for word in words] for words in sets]
     moved = {key: vector for words in held for key, vector in zip(words, vocabulary.vectors(words), strict=True)}
@@ -431,6 +439,15 @@ def _equalise(
         after = equalised(before, directions)
         moved |= dict(zip(words, after, strict=True))
         changed[vocabulary.rows(words)] = after
+    every = list(chain.from_iterable(sets))
+    shared = [word for word in dict.fromkeys(every) if every.count(word) > 1]
+    return left_out(_shared(sets), len(sets), "equalised sets", "words of later sets", shared)
+
+
+def _shared(sets: Iterable[Words]) -> int:
+    """Number of sets of which a word stands in a later set too, which counts for it."""
+    last = {word: words for words in sets for word in words}
+    return sum(any(last[word] != words for word in words) for words in sets)
 
 
 def half_sibling(vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], penalty: float = 60.0) -> Changed:
@@ -476,12 +493,9 @@ def null_space(
         vectors = _as_first(without(vectors, directions))
         trace.append(accuracy(vectors, labels, seed))
     if trace[-1] > enough:
-        notes.append(f"after {most} iterations the group is still found in {trace[-1]:.0%} ({chance:.0%} by chance)")
+        notes.append(Note("not-converged", what="share found", value=trace[-1], steps=most, aim=chance))
     if not len(directions):
-        notes.append(
-            f"the groups could not be predicted to begin with ({trace[0]:.0%}, {chance:.0%} by chance): "
-            "nothing was removed"
-        )
+        notes.append(Note("nothing-removed", reason=f"groups found: {trace[0]:.0%}, chance {chance:.0%}"))
     done: dict[str, Any] = {
         "sets": tuple(groups.values()),
         "groups": groups,
@@ -513,7 +527,7 @@ def _classifier() -> Any:
 PLACES = ("first words", "second words")  # groups of pairs
 
 
-def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Words], np.ndarray, list[str]]:
+def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Words], np.ndarray, list[Note]]:
     """Groups with the words that the embedding holds, the groups of all words by number, and notes."""
     groups = definitional
     if not isinstance(groups, Mapping):
@@ -528,14 +542,14 @@ def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Wo
     words = dict[str, str]()  # key to the first word that stands for it
     held = dict[str, Words]()
     labels: list[int] = []
-    notes, asked, found = [], dict[str, list[str]](), set[str]()
+    notes, asked, found = list[Note](), dict[str, list[str]](), set[str]()
     for number, (name, group) in enumerate(groups.items()):
         wanted = list(dict.fromkeys(as_words(group, f"the group {name!r}")))
         known = find_words(vocabulary.kv, wanted).keys
         asked[str(name)] = wanted
         found.update(known)
-        if lost := [word for word in wanted if word not in known]:
-            notes.append(f"definitional: the embedding lacks {listed(lost)} of {name}")
+        lost = [word for word in wanted if word not in known]
+        notes += left_out(len(lost), len(wanted), f"words of {name}", "not in the embedding", lost)
         present = dict[str, str]()
         for word, key in known.items():
             present.setdefault(key, word)
@@ -577,7 +591,8 @@ def soft(
     gram, neutral = vocabulary.gram(None), vocabulary.chosen
     solution = _softened(gram, gram if neutral is None else vocabulary.gram(neutral), directions, strength)
     if solution.gradient > GRADIENT:
-        notes.append(f"not converged: the gradient is {solution.gradient:.1g}")
+        steps = len(solution.trace) - 1
+        notes.append(Note("not-converged", what="gradient", value=solution.gradient, steps=steps, aim=GRADIENT))
     every = replace(vocabulary, chosen=None)
     record = Debiasing("soft", directions, shares, sets, every.count, trace=solution.trace, notes=tuple(notes))
     return every.mapped(solution.matrix.T), record
@@ -651,7 +666,7 @@ def leace(vocabulary: Vocabulary, definitional: Mapping[str, Sequence[str]] | Se
     means = np.stack([vectors[labels == number].mean(axis=0) for number in range(labels.max() + 1)])
     centre, left, right = erased(covariance, mean, means)
     if not len(right):
-        notes.append("the groups' words have one mean: nothing was removed")
+        notes.append(Note("nothing-removed", reason="equal means of groups"))
     # the map is an oblique projection: it reads vectors along ``right``, which is recorded, and moves them along
     # ``left``
     _, _, directions = np.linalg.svd(right, full_matrices=False)

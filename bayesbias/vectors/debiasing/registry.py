@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import printable, text
 from bayesbias._support.registers import Register, description_of, name_of, options_of
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, shown
 from bayesbias.numerics.arrays import unit_single
-from bayesbias.vectors import Embedding, about, composed_sentences, find_keys, keyed_vectors, opened
+from bayesbias.results import Note
+from bayesbias.vectors import Embedding, about, composed_notes, find_keys, keyed_vectors, opened
 from bayesbias.vectors.debiasing.methods import (
     CHANGED,
     NAMING,
@@ -41,6 +42,7 @@ from bayesbias.vectors.lookup import (
     ORIGIN,
     SUBWORDS,
     VocabularySample,
+    left_out,
     origin_of,
     sample_of,
     subwords_of,
@@ -274,10 +276,10 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
             f"{changed.shape[1]} dimensions; give fewer"
         )
     if len(gone):
-        named = listed([before.index_to_key[row] for row in gone])
-        note = f"nothing was left of {many(len(gone), 'word')}, which lay within what was removed: {named}"
-        record = replace(record, notes=(*record.notes, note))
-    record = replace(record, notes=(*record.notes, *composed_sentences(sorted(subwords_of(before)))))
+        named = [before.index_to_key[row] for row in gone]
+        lost = left_out(len(gone), len(changed), "words", "within what was removed", named)
+        record = replace(record, notes=(*record.notes, *lost))
+    record = replace(record, notes=(*record.notes, *composed_notes(sorted(subwords_of(before)))))
     warn_lost(record.notes, "the notes of bayesbias_debiasing")
     after = keyed_vectors(list(before.index_to_key), changed)
     after.bayesbias_sample = sample
@@ -331,10 +333,10 @@ def _changed(
     passed = {name: value for name, value in options.items() if name not in CHANGED}
     try:
         changed, record = method.changed(vocabulary, **passed)
-    except NothingLeftError as error:
+    except NothingLeftError:
         if not hasattr(before, DEBIASING):
             raise
-        notes = (f"nothing was left to remove, and nothing was changed: {error}",)
+        notes = (Note("nothing-removed", reason="sets of one vector"),)
         record = Debiasing(method.name, np.empty((0, both.vector_size)), notes=notes)
         changed = np.array(both.vectors, dtype=np.float32)
     record = replace(record, notes=(*record.notes, *lost))

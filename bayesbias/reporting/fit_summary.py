@@ -1,0 +1,290 @@
+"""``summary``: the answer of a fit as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._support.arguments import probability
+from bayesbias._support.figures import drawing
+from bayesbias.checks.calibration.topics import TopicNull, load_for_topics, refuse_other, topic_null
+from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
+from bayesbias.checks.summaries import PROB, describe, flat_draws
+from bayesbias.contrast import adjustment, beside_associated, contrasts, decomposable_controls, decomposition
+from bayesbias.contrast.associations import SIMILAR, equal_groups
+from bayesbias.distances.list_coverage import COSINE
+from bayesbias.errors import InputError, shown
+from bayesbias.models.layout import TEMPLATES
+from bayesbias.models.tree import Fit
+from bayesbias.results import Note, Result
+from bayesbias.vectors import list_embeddings
+from bayesbias.words import OTHER, OWN, load_words
+
+NUMBERS = ["mean", "sd", "low", "high", "p_closer"]
+FEW_GROUPS = 3  # up to which the differences of groups are printed
+NEW, CLUSTERS, STANDARDISED, WEAT = "overall, new words", "overall, clusters", "overall / sd of controls", "WEAT's d"
+"""Rows of the table beside contrasts: further protected words, attribute words as clusters, and effect sizes."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class FitSummary(Result):
+    """The answer of a fit: what :func:`summary` returns.
+
+    ``table()`` has the rows that are printed and further ones, :attr:`words` those of single protected words,
+    :attr:`lists` the lists with their effective sample sizes, :attr:`diagnostics` the checks of the draws, and
+    ``tables()`` these and others.
+    """
+
+    picture: ClassVar[str] = "plot_overview"
+
+    fit: Fit
+    topics: TopicNull | None = None
+    prob: float = PROB
+
+    def caption(self) -> str:
+        """Subject and unit of the numbers."""
+        if not self._others:
+            return f"mean distances ({COSINE})"
+        return f"{OWN} - {self._others[0]} ({COSINE}; < 0: closer to {OWN})"
+
+    def header(self) -> dict[str, object]:
+        """Facts of what was measured."""
+        templates = self.fit.tree.children.get(TEMPLATES)
+        return {
+            "words": self.fit.measured.get("word_list"),
+            "embedding": self.fit.measured.get("embedding"),
+            "distances": len(self.fit.data.y),
+            "model": f"{self.fit.model} ({self.fit.engine})",
+            "adjusted for": self.fit.adjusted_for,
+            "templates": None if templates is None else int(templates.attrs["templates"]),
+            "intervals": f"{self.prob:.0%}",
+        }
+
+    def table(self) -> pd.DataFrame:
+        """One row a quantity: ``quantity``, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``.
+
+        The overall contrast, for new words, by group; its parts and the other contrasts of associated words; then the
+        interval with attribute words as clusters, the contrast over the standard deviation of control words, and WEAT's
+        effect size of the same words. With random lists ``as_far``: how many are at least as far from 0.
+        """
+        rows = self._rows | self._beside
+        table = pd.DataFrame([{name: row.get(name, np.nan) for name in NUMBERS} for row in rows.values()], dtype=float)
+        table.insert(0, "quantity", list(rows))
+        if self.topics is not None and self._others:
+            counts = self.topics.table().set_index("statistic")["count"]
+            named = table["quantity"].replace("overall", f"{OWN} - {self._others[0]}")
+            table["as_far"] = named.map(counts).astype("Int64")
+        return table
+
+    def summary(self) -> pd.DataFrame:
+        """The contrasts; of many groups without their differences."""
+        groups, table = set(self.fit.data.groups.tolist()), self.table()
+        between = [f"group {one} - {other}" for one in groups for other in groups] if len(groups) > FEW_GROUPS else []
+        return table[~table["quantity"].isin([*self._beside, *between])].dropna(axis=1, how="all")
+
+    @cached_property
+    def _rows(self) -> dict[str, dict[str, float]]:
+        post, prob, others = self.fit.tree, self.prob, self._others
+        if not others:
+            means = pd.DataFrame(describe(flat_draws(self.fit.posterior["connection_mean"].to_numpy()), prob))
+            names = [f"distance to {name}" for name in self.fit.posterior["connection"].to_numpy()]
+            return _by_name(means.assign(quantity=names), "quantity")
+        rows = _by_name(self._overall.iloc[:1].assign(quantity="overall"), "quantity")
+        if self.fit.knows_further:
+            new = contrasts(post, OWN, others[0], prob, population=SIMILAR).iloc[:1]
+            rows |= _by_name(new.assign(quantity=NEW), "quantity")
+        if self._groups:
+            rows |= _by_name(contrasts(post, OWN, others[0], prob, by="group"), "group", "group ")
+        for control in decomposable_controls(self.fit)[:1]:
+            parts = decomposition(post, control, prob).iloc[:3]
+            rows |= _by_name(parts[parts["contrast"] != f"{OWN} - {others[0]}"], "contrast")
+        for other in others[1:]:
+            if (name := f"{OWN} - {other}") not in rows:
+                rows |= _by_name(contrasts(post, OWN, other, prob).iloc[:1].assign(quantity=name), "quantity")
+        return rows
+
+    @cached_property
+    def _overall(self) -> pd.DataFrame:
+        """The headline contrast: overall, then words."""
+        return contrasts(self.fit.tree, OWN, self._others[0], self.prob)
+
+    @cached_property
+    def _beside(self) -> dict[str, dict[str, float]]:
+        """Rows that are in the table and not printed."""
+        if not self._others:
+            return {}
+        facts = self._overall.attrs
+        cluster = facts["cluster"]
+        ends = {"mean": cluster.estimate, "sd": cluster.se, "low": cluster.low, "high": cluster.high}
+        rows = {CLUSTERS: {} if cluster.reason else ends}
+        sizes = {STANDARDISED: facts["standardised"], WEAT: facts["weat_d"]}
+        return {name: row for name, row in rows.items() if row} | {
+            name: {"mean": size} for name, size in sizes.items() if size is not None
+        }
+
+    @cached_property
+    def _others(self) -> list[str]:
+        """Connections beside associated, the headline first."""
+        return beside_associated(self.fit) if len(self.fit.data.protected_words) > 1 else []
+
+    @property
+    def _groups(self) -> bool:
+        """True where two groups or more are known, whose words have their own stereotypes."""
+        groups = set(self.fit.data.groups.tolist())
+        return self._others[0] == OTHER and len(groups) > 1 and "" not in groups
+
+    @cached_property
+    def words(self) -> pd.DataFrame:
+        """One row a protected word: the columns of :func:`contrasts`, ``unshrunk`` and ``sign``.
+
+        ``mean`` to ``p_closer`` are shrunken where :func:`contrasts` shrinks them, ``unshrunk`` is the mean by the
+        word's own distances, and ``sign`` is closer or farther where it is clear.
+        """
+        if not self._others:
+            raise InputError("there is no contrast of associated words, and no row of a word")
+        own = contrasts(self.fit.tree, OWN, self._others[0], self.prob, rows=self._unshrunk).set_index("protected_word")
+        table = self._overall.iloc[1:].reset_index(drop=True)
+        signs = {word: side for side, words in self._overall.attrs["signs"].items() for word in words}
+        unshrunk = table["protected_word"].map(own["mean"]).astype(float)
+        return table.assign(unshrunk=unshrunk, sign=[signs.get(word, "") for word in table["protected_word"]])
+
+    @property
+    def _unshrunk(self) -> str | None:
+        """Rows of words by their own distances; None where these are what is shown."""
+        return "association" if self._overall.attrs["rows"] == "pooled" else None
+
+    @cached_property
+    def lists(self) -> pd.DataFrame:
+        """One row a list: ``list``, ``kind``, ``asked``, ``found``, ``used``, ``n_eff``, ``missing``."""
+        record, related = self.fit.data.coverage, self.fit.data.relatedness
+        columns = ["list", "kind", "asked", "found", "used", "missing"]
+        table = pd.DataFrame(columns=columns) if record is None else record.table()
+        known = {} if related is None else related.effective_words().set_index(["list", "kind"])["effective"].to_dict()
+        keys = zip(table["list"], table["kind"], strict=True)
+        table.insert(5, "n_eff", pd.Series([known.get(key) for key in keys], dtype=float))
+        return table
+
+    @cached_property
+    def diagnostics(self) -> pd.DataFrame:
+        """The checks of the draws: a row of the fit and one of the limits, a column each."""
+        return self._verdict.table()
+
+    @cached_property
+    def _verdict(self) -> Verdict:
+        return diagnose(self.fit.tree)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """Failed checks first, then what limits the answer."""
+        notes = [*self._verdict.faults]
+        if NEW in self._rows:
+            notes.append(Note("new words"))
+        if self.topics is not None and self._others:
+            notes.append(Note("as far", replicates=self.topics.replicates))
+        if self._others and self._others[0] != OTHER:
+            notes.append(Note("one-group"))
+        if self._others and self._groups and equal_groups(self.fit.data):
+            notes.append(Note("equalised", side="here", change="these vectors"))
+        return tuple(dict.fromkeys([*notes, *self._verdict.notes]))
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables of the page."""
+        post, prob, balance = self.fit.tree, self.prob, self._verdict.balance
+        tables = {"Contrasts": self.table()}
+        if self._others:
+            tables["Protected words"] = self.words
+            controls = decomposable_controls(self.fit)
+            tables |= {f"Parts of {OWN} - {name}": decomposition(post, name, prob) for name in controls}
+        if self.fit.adjusted_for and self.fit.unadjusted is not None:
+            tables["Before and after the adjustment"] = adjustment(post, prob)
+        tables["Lists"] = self.lists
+        if balance is not None:
+            tables[f"Lists by {balance.attribute}"] = balance.contrasts
+        if self.fit.predicts:
+            tables["Distances within predictive intervals"] = check_predictions(post)
+        if self.topics is not None:
+            tables["Matched reference lists"] = self.topics.table()
+        return tables | {"Draws": self.diagnostics}
+
+    def drawn_from(self) -> tuple[Any, dict[str, Any]]:
+        """The fit, with random lists where they are known."""
+        return self.fit.tree, {"topics": self.topics, "prob": self.prob}
+
+    def pictures(self) -> dict[str, Callable[[], Any]]:
+        """The figures of the page."""
+        if not self._others:
+            return {}
+        post, prob = self.fit.tree, self.prob
+        pictures: dict[str, Callable[[], Any]] = {
+            "Contrasts": self.figure,
+            "Protected words": partial(drawing, "plot_contrasts", post, prob=prob),
+        }
+        if decomposable_controls(self.fit):
+            pictures["Parts"] = partial(drawing, "plot_decomposition", post, prob=prob)
+        return pictures
+
+    def sources(self) -> tuple[Any, ...]:
+        """The fit, which records its model, word lists and embedding."""
+        return (self.fit.tree,)
+
+
+def _by_name(table: pd.DataFrame, column: str, before: str = "") -> dict[str, dict[str, float]]:
+    """The numbers of rows by their names in a column."""
+    known = [name for name in NUMBERS if name in table]
+    return {f"{before}{row[column]}": {name: float(row[name]) for name in known} for _, row in table.iterrows()}
+
+
+def summary(post: xr.DataTree, topics: TopicNull | bool | None = None, prob: float = PROB) -> FitSummary:
+    """The answer of a fit: are words of a group closer to their own stereotypes?
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`. For its parameters use ``arviz.summary(post)``.
+    topics
+        The result of :func:`topic_null` for the same words and vectors, which adds a column: how many sets of reference
+        lists are as far from 0. True makes 1,000 of them, where the embedding is a bundled one.
+    prob
+        Posterior mass of the equal-tailed intervals.
+
+    Returns
+    -------
+    FitSummary
+        ``print`` and notebooks show the principal rows of ``table()``; ``words``, ``lists`` and ``diagnostics`` are
+        further tables, ``figure()`` draws the contrasts, and :func:`report` writes all of it.
+
+    Examples
+    --------
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
+    >>> bb.summary(post).table()[["quantity", "mean"]].round(3).head(2)
+                 quantity   mean
+    0             overall -0.014
+    1  overall, new words -0.014
+    """
+    result = Fit.read(post)
+    if isinstance(topics, bool):
+        topics = _drawn_topics(result) if topics else None
+    if topics is not None:
+        if not isinstance(topics, TopicNull):
+            raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns, or True")
+        refuse_other(topics, result.data)
+    return FitSummary(result, topics, probability(prob, "prob"))
+
+
+def _drawn_topics(result: Fit) -> TopicNull:
+    """The check by random lists, of the words and the embedding that a fit records."""
+    record = result.data.coverage
+    name = "" if record is None else record.embedding.get("name", "")
+    if record is None or name not in set(list_embeddings()["name"]):
+        raise InputError(
+            f"topics=True is for bundled embeddings, and this fit is of {shown(name) if name else 'unknown vectors'}: "
+            "give topics=bb.topic_null(kv, words)"
+        )
+    lists = load_words(record.path or record.word_list)
+    return topic_null(load_for_topics(name, lists), lists, case="fallback" if record.case == "fallback" else "as-is")
