@@ -10,7 +10,6 @@ from scipy.special import stdtrit
 from scipy.stats import chi2, norm, t
 
 import bayesbias as bb
-from bayesbias._support.phrases import signed
 from bayesbias.axes.poles import find_poles
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import unit_rows
@@ -205,7 +204,9 @@ class TestPlaces:
         assert np.allclose(found.places, [difference(glove, word, *poles.values()) for word in WORDS], atol=1e-6)
         assert (found.ends, found.paired) == (("poor", "rich"), False)
         assert found.offset.freedom > 3
-        assert found.notes[0].startswith("The poles are two lists, not pairs")
+        assert [(note.code, dict(note.numbers)) for note in found.notes] == [
+            ("no-value", {"what": "agreement of pairs", "reason": "two lists"})
+        ]
         with pytest.raises(InputError, match="made of two lists"):
             found.pairs()
         lists = bb.WordLists("money", poles, {name: ["castle"] for name in poles})
@@ -214,11 +215,10 @@ class TestPlaces:
     def test_one_pair(self, glove):
         found = bb.axis(glove, PAIRS[:1], WORDS)
         assert found.offset.freedom == 0
-        assert found.notes[0].startswith("There is one pair")
+        assert [(note.code, dict(note.numbers)) for note in found.notes] == [("pairs", {"pairs": 1, "asked": 1})]
         table, pairs = found.table(), found.pairs()
         assert np.isfinite(table[["sd", "low", "high"]].to_numpy()).all()
         assert table["pairs_sd"].isna().all()
-        assert "cannot be known from one" in found.text()
         assert np.isnan(pairs["agreement"][0])
         assert pairs["belongs"].tolist() == [True]
         assert found.effective_pairs == pytest.approx(1)
@@ -244,15 +244,22 @@ class TestPlaces:
         found, plain = (bb.axis(twice, each, ["w9"]) for each in ([pairs[0], ("same0", "same1"), pairs[1]], pairs))
         assert np.allclose(found.places, plain.places, rtol=1e-12)
         assert np.allclose(found.offset.factor, plain.offset.factor, rtol=0.1)  # the samples differ by two words
-        assert found.notes == ("Pairs with the vectors of another pair are left out: same0 and same1.",)
+        (note,) = (note for note in found.notes if note.code != "disagree")
+        again = {"count": 1, "total": 3, "kind": "pairs", "reason": "the vectors of an earlier pair"}
+        assert (note.code, note.numbers) == ("left-out", {**again, "words": ["same0/same1"]})
         doubled = bb.axis(twice, [pairs[0], ("same0", "same1"), pairs[1]], ["same0", "same1", "w2", "w9"])
         assert doubled.at_poles == ("same0", "same1", "w2")
         flat = bb.axis(twice, [("w0", "same0"), ("w2", "w3")], ["w9"])
-        assert flat.notes[0] == "Pairs whose two words have one vector are left out: w0 and same0."
+        assert (flat.notes[0].numbers["reason"], flat.notes[0].numbers["words"]) == (
+            "both words have one vector",
+            ["w0/same0"],
+        )
         lost = bb.axis(twice, [("w0", "gone"), ("w2", "w3"), ("w4", "w5")], ["w9", "absent"])
         assert (lost.poles.pairs, lost.words) == ((("w2", "w3"), ("w4", "w5")), ("w9",))
-        assert "1 of its 3 pairs lacks a word and is left out." in lost.notes
-        assert any("absent" in note for note in lost.notes)
+        assert {note.numbers["reason"]: note.numbers["words"] for note in lost.notes if note.code == "left-out"} == {
+            "a word is missing": ["w0/gone"]
+        }
+        assert ["absent"] in [note.numbers["words"] for note in lost.notes if note.code == "coverage"]
         for kv, pairs, message in (
             (twice, [("w0", "same0")], "the two words of each have one vector"),
             (twice, {"a": ["w0"], "b": ["same0"]}, "one vector: there is nothing between"),
@@ -265,8 +272,7 @@ class TestPlaces:
         pairs = [("yyyy", "zzzz"), ("poor", "rich"), ("needy", "wealthy")]
         found = bb.axis(glove, pairs, WORDS)
         assert (found.name, found.ends) == ("poor to rich", ("poor", "rich"))
-        assert "between poor and rich by 2 of 3 pairs of opposites (left out: yyyy and zzzz), in" in found.text()
-        assert "coverage: 4 of 6 pole words found (missing: yyyy, zzzz)." in found.notes
+        assert found.notes[0].numbers == {"found": 4, "asked": 6, "kind": "pole", "words": ["yyyy", "zzzz"]}
         assert list(bb.audit(glove, pairs).groups) == ["poor", "rich"]
         for asked in (lambda: bb.axis(glove, pairs[:2]).table(population="pairs"), lambda: bb.audit(glove, pairs[:2])):
             with pytest.raises(InputError, match=r"poor to rich has 1 of 2 pairs \(left out: yyyy and zzzz\), and"):
@@ -299,82 +305,70 @@ class TestPlaces:
             assert (agreement > table[found.poles.pairs[i]]).mean() == pytest.approx(0.05, abs=0.01)
 
     @pytest.mark.parametrize(
-        ("pairs", "said"),
+        ("pairs", "sign", "agree"),
         [
-            ([("man", "woman"), ("boy", "girl")], "The 2 pairs agree in direction: the correlation"),
-            ([("man", "woman"), ("girl", "boy")], "The 2 pairs disagree in direction: the correlation"),
-            ([("poor", "rich"), ("monday", "blue")], "The 2 pairs hardly agree: the correlation"),
+            ([("man", "woman"), ("boy", "girl")], 1, True),
+            ([("man", "woman"), ("girl", "boy")], -1, False),
+            ([("poor", "rich"), ("monday", "blue")], 0, False),
         ],
     )
-    def test_two_pairs_have_one_correlation(self, glove, pairs, said):
+    def test_two_pairs_have_one_correlation(self, glove, pairs, sign, agree):
         found = bb.axis(glove, pairs, WORDS)
-        value = signed(found.pairs()["agreement"][0], digits=2)
-        text = found.text()
-        assert said in text
-        random = ", as of random pairs of words" if "hardly" in said else ""
-        bound = signed(found.random_agreement, digits=2)
-        assert f"by the other is {value}{random} (95% of random pairs have a correlation below {bound})." in text
-        assert ("Is one of them the wrong way round?" in text) == ("disagree" in said)
-        assert ("no credible common direction" in found.front().answer) == ("pairs agree" not in said)
+        value, bound = found.pairs()["agreement"][0], found.random_agreement
+        assert int(value > bound) - int(value < -bound) == sign
+        assert (found.doubt, [note.code for note in found.notes]) == (not agree, [] if agree else ["disagree"])
 
-    def test_other_spellings_are_said(self, glove):
-        found = bb.axis(glove, "affluence", words=["Beer", "wine"])
-        assert found.notes[-1] == "Words that are missing: Beer; case='fallback' (--case fallback) finds beer."
+    def test_words_that_another_spelling_finds_are_left_out(self, glove):
+        note = bb.axis(glove, "affluence", words=["Beer", "wine"]).notes[-1]
+        assert (note.code, note.numbers["count"], note.numbers["total"], note.numbers["words"]) == (
+            "left-out",
+            1,
+            2,
+            ["Beer"],
+        )
+        assert "finds beer" in note.numbers["reason"]
 
     def test_words_of_the_poles_are_not_judged(self, glove):
         pairs = [("bad", "good"), ("worst", "best"), ("terrible", "wonderful"), ("awful", "excellent")]
         words = ["bad", "good", "hotel", "music"]
         found, others = bb.axis(glove, pairs, words), bb.axis(glove, pairs, words[2:])
         assert found.at_poles == ("bad", "good")
-        assert found.notes == ("Words of the poles, which lie near these by construction: bad, good.",)
+        assert [(note.code, note.numbers) for note in found.notes] == [("poles", {"words": ["bad", "good"]})]
         assert found.chance() == others.chance()
-        answer, certainty = found.findings()[:2]
-        assert answer.partition(" Further ")[2] == others.findings()[0].partition(" Further ")[2] != ""
-        assert " 2 of them are words of the poles, which lie near these by construction, and are not judged." in answer
-        assert certainty == others.findings()[1]
         assert len(found.table()) == 4
-        assert found.with_words(words[1:]).notes == ("Words of the poles, which lie near these by construction: good.",)
-        assert (
-            found.with_words(["bad"])
-            .findings()[0]
-            .endswith("It is a word of the poles, which lies near its pole by construction, and is not judged.")
-        )
+        means = [axis.summary().iloc[0] for axis in (found, others)]
+        assert [row["word"] for row in means] == ["mean of 2 words"] * 2
+        assert means[0]["mean"] == pytest.approx(others.places.mean())
+        assert means[0]["sd"] == pytest.approx(np.sqrt(others.covariance().mean()))
+        assert found.with_words(words[1:]).notes[-1].numbers == {"words": ["good"]}
 
     def test_a_pair_the_wrong_way_round_is_named(self, glove):
         pairs = [("bad", "good"), ("best", "worst"), ("terrible", "wonderful"), ("awful", "excellent")]
         found = bb.axis(glove, pairs, ["hotel", "music"])
         least = found.pairs().iloc[0]
         assert (least["negative"], least["agreement"] < -least["random_agreement"]) == ("best", True)
-        value = signed(least["agreement"], digits=2)
-        question = (
-            f"best and worst ({value}) disagrees with the other pairs more than 95% of random pairs would: is this"
-        )
-        assert question in found.text()
-        assert question in bb.audit(glove, pairs).front().answer
-        assert "may have no meaning" in found.front().answer
+        (note,), values = found.notes, found.pairs()["agreement"]
+        assert (note.code, note.numbers["words"][0], note.above) == ("disagree", "best/worst", True)
+        assert (note.numbers["mean"], note.numbers["limit"]) == pytest.approx((values.mean(), found.random_agreement))
+        assert found.doubt
+        audited = bb.audit(glove, pairs)
+        assert [each.code for each in audited.notes] == ["pairs", "disagree", "no-value"]
+        assert audited.notes[1] == note
         mended = bb.axis(glove, [pairs[0], ("worst", "best"), *pairs[2:]], ["hotel", "music"])
-        assert "wrong way round" not in mended.text()
-        assert "may have no meaning" not in mended.front().answer
+        assert (mended.notes, mended.doubt) == ((), False)
 
     def test_words_of_pairs_that_are_left_out_are_judged(self, glove):
         found = bb.axis(glove, [("girl", "boy"), ("she", "he"), ("music", "zzzz")], ["she", "music"])
         assert found.at_poles == ("she",)
 
-    def test_no_word_is_nearer_to_poles_that_are_named_by_a_reversed_pair(self, glove):
+    def test_a_reversed_pair_that_names_the_poles_is_named(self, glove):
         gender = list(bb.axis(glove, "gender", ["nurse"]).poles.pairs)
-        words = ["duchess", "caroline", "sacked", "patriots"]
-        turned, right = (bb.axis(glove, pairs, words) for pairs in ([gender[0][::-1], *gender[1:]], gender))
-        answer = turned.front().answer
-        assert f"The pair that names the poles, {gender[0][1]} and {gender[0][0]} (" in answer
-        assert "), does not agree with the others: no word is named until another pair is the first." in answer
-        assert "is this pair the wrong way round?" in answer
-        audited = bb.audit(glove, [gender[0][::-1], *gender[1:]]).front().answer
-        assert f"The pair that names the two sides, {gender[0][1]} and {gender[0][0]} (" in audited
-        assert "names the two sides" not in bb.audit(glove, gender).front().answer
-        assert "Further towards" not in answer
-        assert "Further towards woman than that mean: caroline, duchess." in right.front().answer
-        last = bb.axis(glove, [gender[0], gender[1][::-1], *gender[2:]], words).front().answer
-        assert "is this pair the wrong way round? Further towards" in last
+        turned, right = (bb.axis(glove, pairs, WORDS[:2]) for pairs in ([gender[0][::-1], *gender[1:]], gender))
+        (note,) = turned.notes
+        assert (note.code, turned.doubt) == ("disagree", False)
+        assert "/".join(gender[0][::-1]) in note.numbers["words"]
+        assert note.numbers["mean"] > note.numbers["limit"]
+        assert right.notes == ()
 
     def test_pairs_and_lists_of_words_are_asked_for(self, glove):
         with pytest.raises(InputError, match=r"two lists by name, such as \{'insects': \[...\], 'flowers'"):
@@ -386,19 +380,6 @@ class TestPlaces:
         with pytest.raises(InputError, match="words has celo, which glove-50d-slice lacks"):
             bb.plots.plot_axis(found, words=["celo", "captain"])
 
-    def test_captions_tell_population_pairs_and_lists(self, glove):
-        found = bb.axis(glove, "affluence", words=WORDS)
-        further = bb.to_latex(found.table(population="pairs"))
-        assert "equal-tailed intervals over further pairs of this opposition; positive: further towards rich" in further
-        assert "equal-tailed intervals over axes without a meaning; positive: further towards rich" in bb.to_latex(
-            found
-        )
-        assert bb.to_latex(found).count("further pairs of") == 0
-        assert r"\caption{Pairs of the axis affluence in glove-50d-slice; agreement: corr" in bb.to_latex(found.pairs())
-        row = bb.to_latex(found.contrast(["wine", "beer"], ["bread"]))
-        assert "Difference of mean places on the axis affluence from poor to rich in glove-50d-slice; 89" in row
-        assert "positive: words a (wine, beer) are nearer to rich than words b (bread).}" in row
-
     def test_pairs_of_random_words_show_no_common_direction(self, glove):
         rng, words = np.random.default_rng(3), glove.index_to_key[:8000]
         drawn = [[str(word) for word in rng.choice(words, 12, replace=False)] for _ in range(20)]
@@ -407,32 +388,8 @@ class TestPlaces:
         means = np.array([each.pairs()["agreement"].mean() for each in found])
         assert (means > bound).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 20)
         assert means.std() == pytest.approx(bound / 1.645, rel=0.35)
-        none = [
-            text.partition("A common direction of the 6 pairs is not credible: ")[2]
-            for text in (each.text() for each in found)
-        ]
-        assert [bool(text) for text in none] == (means <= bound).tolist()
-        answers = ["show no credible common direction, so that" in each.front().answer for each in found]
-        assert answers == (means <= bound).tolist()
-        first = int((means <= bound).argmax())
-        said = none[first]
-        assert f"others is {signed(means[first], digits=2)} on average (" in said
-        assert f"(of 6 of these the average is below {signed(bound, digits=2)} with a probability of 95%)." in said
-
-    def test_pairs_that_agree_no_more_than_random_ones_are_judged_each_by_itself(self, glove):
-        pairs = bb.axis(glove, "affluence", WORDS).poles.pairs
-        found = bb.axis(glove, pairs, WORDS)
-        table, text = found.pairs(), found.text()
-        values, bounds = table["agreement"], table["random_agreement"]
-        weak = (values >= -bounds) & (values <= bounds)
-        assert (values < 0).any()
-        assert not (values < -bounds).any()
-        assert f"{weak.sum()} of 37 pairs agree with the others no more than random pairs of words may: " in text
-        assert "The direction of" not in text
-        told = bounds[weak]
-        ends = " to ".join(signed(value, digits=2) for value in (told.min(), told.max()))
-        assert f"; 95% of random pairs in their place: below {ends})" in text
-        assert bb.audit(glove, pairs).front().lines["Do the pairs agree?"] == found.front().lines["Do the pairs agree?"]
+        assert [each.doubt for each in found] == (means <= bound).tolist()
+        assert all(each.notes[0].code == "disagree" for each in found if each.doubt)
 
     @pytest.mark.parametrize(
         ("pairs", "options", "message"),
@@ -477,7 +434,6 @@ class TestPlaces:
         table = gender.pairs().set_index("negative")
         assert table.index[~table["belongs"]].tolist() == ["male"]
         assert table.loc["male", "agreement"] < 0
-        assert "male and female" in gender.text()
         pairs = gender.poles.pairs
         row = [pair[0] for pair in pairs].index("male")
         # over every fifth word: the table has it over the sample that the covariance comes from
@@ -505,7 +461,7 @@ class TestPlaces:
         assert len(found.table()) == 100_000
         place = found.places[found.words.index("w77")] + found.zero
         assert place == pytest.approx(units_of(kv, ["w77"])[0] @ mean_offset_of(kv, pairs), abs=1e-6)
-        assert found.text().startswith("100,000 words are placed")
+        assert found.header()["words"] == 100_000
         assert len(bb.axis(kv, pairs).words) == 20_000
 
 

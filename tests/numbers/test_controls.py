@@ -86,27 +86,16 @@ def test_without_other_groups_the_first_control_list_is_the_counterpart():
     lists = own(controls, stereotypes={"math": WORDS.stereotypes["math"]}, protected={"math": WORDS.protected["math"]})
     post = bb.fit(bb.distance_table(KV, lists), seed=1)
     assert bb.contrasts(post).attrs["second"] == "animals"
-    assert "than to animals" in bb.checks.verdict_sentences(post)[0]
 
 
-@pytest.mark.usefixtures("without_pictures")
-def test_no_control_list(tmp_path):
+def test_no_control_list():
     post = bb.fit(bb.distance_table(KV, own({})), seed=1)
     assert bb.contrasts(post).attrs["second"] == "different"
     with pytest.raises(bb.InputError, match="only associated, different"):
         bb.decomposition(post)
-    assert bb.report(post, tmp_path / "report.html").is_file()
 
 
-@pytest.mark.usefixtures("without_pictures")
-def test_labels_reach_sentences_report_and_pictures(fitted, tmp_path):
-    sentences = " ".join(bb.checks.verdict_sentences(fitted))
-    assert "Associated − furniture, −0.019" in sentences
-    assert "Beside words for animals, associated − words for animals is −0.016" in sentences
-    page = bb.report(fitted, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert '<th class="text" scope="row">associated − words for animals</th>' in page
-    assert '<th class="text" scope="row">words for animals</th>' in page
-    assert "− animals" not in page
+def test_labels_reach_pictures(fitted):
     legend = bb.plot_coefficients(fitted).legends[0].get_texts()
     assert [text.get_text() for text in legend][2:] == ["furniture (control)", "words for animals (control)"]
 
@@ -121,7 +110,6 @@ def test_labels_stay_with_files_and_fits(two, fitted, tmp_path):
     two.to_csv(tmp_path / "distances.csv", index=False)
     bare = bb.read_distance_table(tmp_path / "distances.csv")
     assert bb.coverage(bare)["kind"].tolist()[-2:] == ["control", "control"]
-    assert "Beside animals, associated − animals is" in " ".join(bb.checks.verdict_sentences(bb.fit(bare, seed=3)))
 
 
 def test_a_table_of_another_name_needs_it_as_its_class(animals, tmp_path):
@@ -169,8 +157,7 @@ def test_simulate_takes_control_lists_by_name():
         simulate({**shape, "controls": {"different": 5}}, "crossed", truth, 1)
 
 
-@pytest.mark.usefixtures("without_pictures")
-def test_a_comparison_names_the_lists_and_their_labels(two, tmp_path):
+def test_a_comparison_takes_other_names(two):
     kv = bb.load_embedding(KV)
     debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
     after = bb.distance_table(debiased, own({k: WORDS.controls[v] for k, v in MINE.items()}, LABELS))
@@ -178,10 +165,6 @@ def test_a_comparison_names_the_lists_and_their_labels(two, tmp_path):
     known = bb.compare(before=bb.distance_table(kv, "weat7"), after=bb.distance_table(debiased, "weat7"), seed=0)
     same(found.contrasts("associated", "animals"), known.contrasts("associated", "neutral"))
     same(found.decomposition().drop(columns="contrast"), known.decomposition("human").drop(columns="contrast"))
-    assert "mean distances to words for animals changed by" in found.verdict
-    page = bb.report(found, tmp_path / "change.html").read_text(encoding="utf-8")
-    assert "associated − words for animals" in page
-    assert "− animals" not in page
 
 
 MINE = {"furniture": "human", "animals": "neutral"}

@@ -228,7 +228,7 @@ def test_estimates_of_pools_and_trends(slice_vectors, hard_debiased):
     embeddings = {"one": slice_vectors, "other": bb.load_embedding("glove-50d-slice"), "third": hard_debiased}
     tables = {name: bb.distance_table(kv, "gender") for name, kv in embeddings.items()}
     pool = bb.pool(tables, seed=0)
-    table = pool.table()
+    table = pool.table().query("quantity == 'embedding'")
     check_moments(pool.estimates, table, "estimate", "se")
     apart = pool.estimates.select(embedding="one") - pool.estimates.select(embedding="other")
     covariance = pool.estimates.covariance.to_numpy()
@@ -314,6 +314,6 @@ def test_estimates_of_two_posteriors_are_not_combined(gender, cells, crossed):
 
 
 def test_what_estimates_are_is_shown(cells):
-    assert repr(cells) == "56 estimates by protected_word, group, list, connection"
-    assert "<table" in cells[:3]._repr_html_()
-    assert repr(cells[0].combine([2.0])) == "1 estimate"
+    assert cells.caption() == "56 estimates by protected_word, group, list, connection"
+    assert cells[0].combine([2.0]).caption() == "1 estimate"
+    pd.testing.assert_frame_equal(cells.table(), cells.summary())

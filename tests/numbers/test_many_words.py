@@ -210,7 +210,7 @@ def test_fewer_draws_are_kept_of_many_cells_and_contrasts_stay(many, monkeypatch
     monkeypatch.setattr("bayesbias.models.families.Related.most_numbers", 1000)
     fewer = bb.fit(many, seed=0, draws=1000)
     assert fewer["posterior"].sizes["draw"] == 125
-    assert "500 draws are made, not 1,000" in json.loads(fewer.attrs["notes"])[0]
+    assert json.loads(fewer.attrs["notes"])[0][1]["used"] == 500
     one, other = bb.contrasts(every), bb.contrasts(fewer)
     np.testing.assert_array_equal(one["mean"], other["mean"])
     np.testing.assert_array_equal(one["high"], other["high"])
@@ -220,10 +220,10 @@ def test_fewer_draws_are_kept_of_many_cells_and_contrasts_stay(many, monkeypatch
 
 
 def test_words_that_stand_for_many_are_counted(many, monkeypatch):
-    assert not [note for note in json.loads(bb.fit(many, seed=0, draws=400).attrs["notes"]) if "at random" in note]
+    assert "sampled" not in bb.fit(many, seed=0, draws=400).attrs["notes"]
     monkeypatch.setattr("bayesbias.distances.covariances.FAMILY_WORDS", 100)
-    notes = json.loads(bb.fit(many, seed=0, draws=400).attrs["notes"])
-    assert any("estimated from 100 of the 300 protected words" in note for note in notes)
+    notes = bb.diagnose(bb.fit(many, seed=0, draws=400)).notes
+    assert 100 in [note.numbers["used"] for note in notes if note.code == "sampled"]
 
 
 def test_too_many_lists_are_told(holed, monkeypatch):
@@ -253,7 +253,8 @@ def test_large_tables_have_fewer_draws_and_say_so(plain_gender, model, monkeypat
     monkeypatch.setattr("bayesbias.models.families.Independent.most_numbers", 10_000)
     fewer = bb.fit(plain_gender, model, seed=0, draws=4000)
     assert fewer["posterior"].sizes["draw"] == 125
-    assert any("500 draws are made, not 4,000" in note for note in bb.diagnose(fewer).notes)
+    sampled = [note.numbers for note in bb.diagnose(fewer).notes if note.code == "sampled"]
+    assert [(each["used"], each["total"]) for each in sampled] == [(500, 4000)]
     assert bb.fit(plain_gender, model, seed=0, draws=400)["posterior"].sizes["draw"] == 100
     one, other = (bb.contrasts(post).set_index(["protected_word"]) for post in (every, fewer))
     np.testing.assert_allclose(one["mean"], other["mean"], rtol=0, atol=float(0.1 * one["sd"].min()))

@@ -8,7 +8,6 @@ from scipy.special import expit
 
 import bayesbias as bb
 from bayesbias import metrics, numerics
-from bayesbias._support.phrases import p_value
 
 PLANE = bb.load_embedding(
     {"he": [1, 0, 0], "man": [2, 0, 0], "she": [0, 1, 0], "woman": [0, 3, 0]}
@@ -181,7 +180,8 @@ def test_subqueries_are_all_and_named_for_their_sets():
 
 def test_words_in_several_sets_are_reported():
     query = bb.Query({"x": ["a", "b"], "y": ["b", "c"]}, {"p": ["c", "c"]})
-    assert query.notes == ("p lists c more than once", "x and y share b", "y and p share c")
+    assert query.repeats == {"p": ("c",)}
+    assert [note.numbers["words"] for note in query.notes] == [["b (x/y)", "c (y/p/p)"]]
 
 
 @pytest.mark.parametrize("name", [f"weat{at}" for at in range(1, 11)])
@@ -259,12 +259,41 @@ def test_queries_of_one_name_stay_apart_and_larger_ones_appear_as_their_subqueri
 
 
 def test_single_words_warn():
-    single, warning = bb.Query({"m": ["he"], "f": ["she"]}, {"a": ["math"], "b": ["art"]}), "the effect size is 2 or -2"
-    with pytest.warns(UserWarning, match=warning):
+    single = bb.Query({"m": ["he"], "f": ["she"]}, {"a": ["math"], "b": ["art"]})
+    with pytest.warns(bb.errors.SetSizeWarning, match="the value is 2 or -2 whatever"):
         found = bb.metric("weat_effect_size", PLANE, single)
     assert abs(found.value) == pytest.approx(2)
-    assert warning in str(found)
-    assert warning in " ".join(bb.run_metrics(PLANE, single, "weat_effect_size").attrs["notes"])
+    between, note = found.notes
+    assert (between.code, between.numbers["count"], between.numbers["words"][0]) == (
+        "copies-between",
+        4,
+        "he (m) = math (a)",
+    )
+    assert (note.code, note.numbers) == ("set-size", {"words": 1, "kind": "target", "values": "2 or -2"})
+    assert note.above
+    assert bb.run_metrics(PLANE, single, "weat_effect_size").attrs["notes"] == found.notes
+
+
+def test_words_of_one_vector_count_once_and_pairs_of_one_are_left_out():
+    """*he* and *man* have one vector, and so have *she* and *woman*."""
+    (note,) = [note for note in bb.metric("mac", PLANE, bb.Query(PAIRS, {"a": ["none"]})).notes if "man" in note][:1]
+    assert note.code == "copies"
+    pairs = bb.metric("db_wa", PLANE, bb.Query({"m": ["he", "man"], "f": ["she", "man"]}, {"a": ["none"]}))
+    assert [(n.code, n.numbers["kind"]) for n in pairs.notes if n.code == "left-out"] == [("left-out", "pairs")]
+
+
+def test_metrics_of_sentences_name_their_limits():
+    rng, places = np.random.default_rng(0), (np.array([0, 0, 1]), np.array([0, 1, 1]))
+    sets, owners = [tuple(rng.normal(size=(2, 3, 5))) for _ in range(2)], {"targets": places, "attributes": places}
+    found = [getattr(metrics.catalogue, name)(*sets, owners).notes[0] for name in ("seat", "ceat")]
+    assert [(note.code, note.numbers["metric"]) for note in found] == [("metric", "seat"), ("metric", "ceat")]
+    assert found[1].numbers["limit"] == "p of 1,000 dependent samples"
+
+
+def test_a_text_is_no_note():
+    noted = metrics.Metric("noted", lambda t, a: metrics.Measured(1.0, notes=("few words",)), attributes=(2, 2))
+    with pytest.raises(bb.InputError, match="has the note 'few words': a Note of a code is needed"):
+        bb.metric(noted, PLANE, MATH_AND_ART)
 
 
 @pytest.mark.parametrize("normalise", [False, True])
@@ -292,10 +321,8 @@ UNEQUAL = bb.Query(
 
 
 def test_sets_of_unequal_size_are_said_to_shift_the_sum(kv):
-    notes = bb.metric("weat", kv, UNEQUAL).notes
-    assert any(
-        "have 8 and 2 words: 0 is no bias for sets of equal size only, read the effect size" in note for note in notes
-    )
+    (note,) = bb.metric("weat", kv, UNEQUAL).notes
+    assert (note.code, note.numbers) == ("metric", {"metric": "weat", "limit": "unequal target sets (8, 2)"})
     assert not bb.metric("weat_effect_size", kv, UNEQUAL).notes
 
 
@@ -309,7 +336,8 @@ def test_the_default_metrics_need_no_pairs(kv):
     few = [name for name in shown if every[name].attributes[0] > 1]
     assert both["metric"].unique().tolist() == [name for name in shown if name not in few]
     assert set(few) >= {"weat", "weat_effect_size", "rnsb", "semaxis"}
-    assert both.attrs["notes"][0] == f"left out, since a query has too few sets: {', '.join(few)}."
+    note = both.attrs["notes"][0]
+    assert (note.code, note.numbers["count"], note.numbers["words"]) == ("left-out", len(few), few)
 
 
 CONTAINERS = (tuple, np.array, pd.Series, pd.Index, iter, dict.fromkeys)
@@ -482,18 +510,16 @@ def test_the_result_says_which_test_it_was(kv):
     query = query_for("mac")
     found = bb.metric("mac", kv, query, p_value="related", seed=3)
     assert (found.partitions, found.exact, found.options["p_value"]) == (None, None, "related")
-    assert f"p = {p_value(found.p_value)} (random lists as similar as these" in found.sentence
-    assert f"mean {found.null_mean:.4g}, sd {found.null_sd:.3g}); 1 is unrelated words;" in found.sentence
-    assert found.sentence.endswith(f"random lists of the embedding have the mean {found.null_mean:.3f}.")
-    assert "the random lists are described by 591 words sampled from all words." in str(found)
+    row = found.table().iloc[0]
+    assert (row["null_mean"], row["null_sd"], row["null_words"]) == (found.null_mean, found.null_sd, 591)
+    assert found.header()["test"] == ["random lists", "two-sided"]
     permuted = bb.metric("weat", kv, query_for("weat"), p_value=True)
     assert (permuted.null_mean, permuted.null_sd) == (None, None)
-    assert "all 3 partitions of these target words" in permuted.sentence
+    row = permuted.table().iloc[0]
+    assert (row["partitions"], row["exact"]) == (3, True)
     none = bb.metric("mac", kv, query)
-    assert (none.p_value, none.null_mean, none.null_sd) == (None, None, None)
-    assert none.sentence.endswith(
-        "; 1 is unrelated words; random lists of the embedding may lie elsewhere: p_value='related'."
-    )
+    assert (none.p_value, none.null_mean, none.null_sd, none.null_words) == (None, None, None, None)
+    assert none.summary().columns.tolist() == ["value", "least", "most"]
 
 
 def test_rows_of_many_metrics_are_those_of_single_ones(kv):
@@ -510,7 +536,6 @@ def test_rows_of_many_metrics_are_those_of_single_ones(kv):
         assert row["metric"] == (f"{name} (p_value={options['p_value']})" if options else name)
         assert row["value"] == found.value
         assert row["p_value"] == pytest.approx(found.p_value if options else np.nan, nan_ok=True)
-    assert sum("words sampled" in note for note in table.attrs["notes"]) == 1
 
 
 def test_values_of_which_there_are_many_are_not_tested(kv):
@@ -593,7 +618,9 @@ def test_few_words_make_the_sd_larger_and_fewer_are_refused(kv):
     query = query_for("weat")
     some = bb.load_embedding({word: kv[word] for word in kv.index_to_key[:100]})
     found = bb.metric("weat", some, query, p_value="related")
-    assert "91 words sampled from all words, fewer than 400, so that their sd is made 1.26 times as large" in str(found)
+    assert {"words": 91, "rule": "sd times 1.26"} in [
+        note.numbers for note in found.notes if note.code == "few-candidates"
+    ]
     few = bb.load_embedding({word: kv[word] for word in kv.index_to_key[:38]})
     with pytest.raises(bb.InputError, match=r"p_value='related' needs a vocabulary: 29 words of the embedding"):
         bb.metric("weat", few, query, p_value="related")

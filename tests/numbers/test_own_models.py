@@ -118,16 +118,10 @@ def test_predictions_and_densities_are_those_of_pymc(of_user):
 def test_answers_that_draws_give(of_user, tmp_path):
     assert len(bb.association(of_user)) > 16
     assert bb.diagnose(of_user).r_hat < 1.05
-    rows = bb.summary(of_user)
-    assert rows.loc[rows["parameter"] == "by_length", ["connection", "covariate"]].notna().all(axis=None)
     assert bb.contrasts(of_user).attrs["rows"] == "association"  # nothing is pooled after the fit
-    assert "further protected words like these" not in bb.checks.verdict_sentences(of_user)[0]
+    assert "new words" not in {note.code for note in bb.summary(of_user).notes}
     for figure in (bb.plot_contrasts, bb.plot_decomposition, bb.plot_coefficients):
         figure(of_user).savefig(tmp_path / "figure.png")
-    text = bb.report(of_user, tmp_path / "own.html").read_text(encoding="utf-8")
-    assert "by a model of the authors&#39; own" in text or "by a model of the authors' own" in text
-    assert "bb.fit(table, builder, seed=1, draws=600, chains=2)" in text
-    assert "MODEL.toml" not in text
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,16 @@ def noisy(slice_vectors):
     return copy
 
 
+def single(pool):
+    """The rows of single embeddings."""
+    return pool.table().query("quantity == 'embedding'").set_index("name")
+
+
+def codes(pool, code):
+    """The numbers of the notes with a code."""
+    return [note.numbers for note in pool.notes if note.code == code]
+
+
 def moved(kv, vectors):
     """The same words at other vectors."""
     copy = KeyedVectors(kv.vector_size)
@@ -63,14 +73,14 @@ def related(tables):
 
 
 def test_estimates_are_the_contrasts_of_single_fits(tables, pooled):
-    table = pooled.table()
-    for name, row in table.set_index("name").iterrows():
-        single = bb.contrasts(bb.fit(tables[name], seed=0), "associated", "different").iloc[0]
-        assert row["estimate"] == pytest.approx(single["mean"], abs=4 * single["sd"] / np.sqrt(4000))
+    table = single(pooled)
+    for name, row in table.iterrows():
+        alone = bb.contrasts(bb.fit(tables[name], seed=0), "associated", "different").iloc[0]
+        assert row["estimate"] == pytest.approx(alone["mean"], abs=4 * alone["sd"] / np.sqrt(4000))
         # errors of a pool are those of words that are near in all embeddings
-        assert row["se"] == pytest.approx(single["sd"], rel=0.1)
+        assert row["se"] == pytest.approx(alone["sd"], rel=0.1)
     assert (table["sd"] < table["se"] * 1.05).all()
-    assert pooled.notes[0].startswith("The covariance of the estimates follows from the vectors")
+    assert pooled.joint == "vectors"
     assert list(pooled.tree["posterior"].dims) == ["chain", "draw", "setting"]
 
 
@@ -80,7 +90,7 @@ def test_groups_of_unequal_size_weigh_the_same_as_in_a_fit(three):
     cells = {
         name: table.pivot_table("distance", "protected_word", "connection").mean() for name, table in few.items()
     }  # means in which words weigh the same
-    for name, row in bb.pool(few).table().set_index("name").iterrows():
+    for name, row in single(bb.pool(few)).iterrows():
         assert row["estimate"] == pytest.approx(expected[name]["mean"].iloc[0], abs=1e-6)
         assert abs(row["estimate"] - (cells[name]["associated"] - cells[name]["different"])) > 0.003
 
@@ -102,7 +112,7 @@ def test_lists_of_unequal_size_weigh_the_same_as_in_a_fit(unequal, related):
     """Of the words of the other lists, two in three would be those of one list."""
     tables = unequal if related else {name: table.without_relatedness() for name, table in unequal.items()}
     pool = bb.pool(tables)
-    for name, row in pool.table().set_index("name").iterrows():
+    for name, row in single(pool).iterrows():
         cell = tables[name].pivot_table("distance", ["protected_word", "group"], "attribute_class")
         own = pd.Series([values[group] for (_, group), values in cell.iterrows()], cell.index)
         difference = own - (cell.sum(axis=1) - own) / 2
@@ -113,9 +123,9 @@ def test_lists_of_unequal_size_weigh_the_same_as_in_a_fit(unequal, related):
 def test_errors_of_one_embedding_are_those_of_its_fit(unequal):
     for name, table in unequal.items():
         stage = second_stage.estimates.stage_of({name: read_distances(table)}, ("associated", "different"))
-        single = bb.contrasts(bb.fit(table, draws=40, seed=0), rows="association")
-        assert second_stage.estimates.whole_lists(stage).sd == pytest.approx(single["sd"].iloc[:1], rel=0.01)
-        assert second_stage.estimates.word_rows(stage).sd == pytest.approx(single["sd"].iloc[1:], rel=0.01)
+        alone = bb.contrasts(bb.fit(table, draws=40, seed=0), rows="association")
+        assert second_stage.estimates.whole_lists(stage).sd == pytest.approx(alone["sd"].iloc[:1], rel=0.01)
+        assert second_stage.estimates.word_rows(stage).sd == pytest.approx(alone["sd"].iloc[1:], rel=0.01)
 
 
 def test_contrasts_are_of_one_kind_in_all_embeddings(unequal):
@@ -125,8 +135,8 @@ def test_contrasts_are_of_one_kind_in_all_embeddings(unequal):
     gone[first] = gone[first].query("not (protected_word == 'he' and attribute_class == 'young')")
     pool = bb.pool(gone)
     assert pool.rows == "difference"
-    assert any(f"to the stereotypes of every group in {first}: contrasts are differences" in n for n in pool.notes)
-    for name, row in pool.table().set_index("name").iterrows():
+    assert codes(pool, "no-value") == [{"what": "associations", "reason": f"missing lists in {first}"}]
+    for name, row in single(pool).iterrows():
         cells = gone[name].pivot_table("distance", ["group", "protected_word"], "connection")
         difference = cells["associated"] - cells["different"]
         assert row["estimate"] == pytest.approx(difference.groupby("group").mean().mean(), abs=1e-6)
@@ -137,7 +147,7 @@ def test_the_default_contrast_is_what_every_table_has(tables, pooled):
     without = tables["e0"][tables["e0"]["connection"] != "different"]
     fallen = bb.pool({**tables, "e0": without})
     assert fallen.contrast == ("associated", "human")
-    assert "The contrast is associated − human: no protected word has both" in fallen.notes[-1]
+    assert [each["what"] for each in codes(fallen, "no-value")] == ["associated - different"]
     bare = without[without["connection"] == "associated"]
     with pytest.raises(InputError, match="no connection stands beside associated everywhere"):
         bb.pool({**tables, "e0": bare})
@@ -154,8 +164,9 @@ def test_a_copy_changes_nothing(tables, pooled, noisy):
     np.testing.assert_allclose(copied.estimates.mean, pooled.estimates.mean, atol=1e-7)
     np.testing.assert_allclose(copied.estimates.covariance, pooled.estimates.covariance, rtol=1e-6)
     np.testing.assert_allclose(copied.draws("population_mean"), pooled.draws("population_mean"), atol=1e-6)
-    assert "a, e0 hold the same distances: one embedding, counted once." in copied.notes
-    assert sum("hold the same distances" in note for note in copied.notes) == 3
+    same = codes(copied, "duplicates")
+    assert same[0] == {"count": 2, "rule": "once", "reason": "equal distances", "words": ["a", "e0"]}
+    assert len(same) == 3
 
 
 def test_copies_with_two_labels_or_values_are_refused(tables):
@@ -200,8 +211,8 @@ def test_near_copies_count_once(unlike, noise):
         weights = dict(zip(again, copied.estimates.index["weight"], strict=True))
         assert weights == pytest.approx({"google": 1 / 6, "copy": 1 / 6, "glove": 1 / 3, "hard": 1 / 3})
         names = [name for name in again if name in ("google", "copy")]
-        said = f"{', '.join(names)} count as one setting: their errors are correlated by more than 0.99."
-        assert said in copied.notes
+        (same,) = codes(copied, "duplicates")
+        assert (same["rule"], same["words"]) == ("once", names)
         for (name, moved_to), at in zip(ends(copied).items(), ends(alone).values(), strict=True):
             most = {"mean": 0.05, "population_mean": 0.1}[name]
             assert np.abs(moved_to - at).max() < most * np.ptp(at), name
@@ -217,11 +228,12 @@ def test_near_copies_are_said_where_they_are_not_joined(tables, noisy):
     groups = {name: "b" if name == "near" else "a" for name in again}
     two = {name: again[name] for name in ("e0", "near")}
     for apart in (bb.pool(again, on=on), bb.pool(again, groups=groups), bb.pool(two)):
-        assert any("correlated by more than 0.99 between e0 and near" in note for note in apart.notes)
+        (same,) = codes(apart, "duplicates")
+        assert (same["rule"], same["words"]) == ("apart", ["e0", "near"])
         assert "near" in apart.settings
     named = bb.pool(again, replicates={name: "e0" if name == "near" else name for name in again})
     assert named.settings == NAMES
-    assert not any("correlated by more than" in note for note in named.notes)
+    assert not codes(named, "duplicates")
     assert named.estimates.index["weight"].tolist() == pytest.approx([1 / 12, *[1 / 6] * 5, 1 / 12])
 
 
@@ -236,20 +248,26 @@ def test_groups_part_what_varies(tables):
     assert "group_mean" in grouped.tree["posterior"]
     total, between, within = (grouped.draws(f"{name}_sd") for name in ("between", "group", "within"))
     np.testing.assert_allclose(total**2, between**2 + within**2)
-    figures = [f"{np.median(draws):.3f}" for draws in (total, between, within)]
-    said = next(sentence for sentence in grouped.findings() if sentence.startswith("The standard deviation"))
-    assert said.startswith(
-        f"The standard deviation between embeddings is {figures[0]} (posterior median; 89% interval "
-    )
-    assert f"; between groups it is {figures[1]} (posterior median; " in said
-    assert f", within groups {figures[2]} (posterior median; " in said
+    rows = grouped.table().set_index("quantity").filter(like="sd ", axis=0)
+    assert rows["mean"].tolist() == [np.median(draws) for draws in (total, between, within)]
+    assert rows["low"].tolist() == pytest.approx([np.quantile(draws, 0.055) for draws in (total, between, within)])
     mean = grouped.draws("theta") @ grouped.estimates.index["weight"].to_numpy()
     assert np.allclose(mean, grouped.draws("mean"))
     assert mean.mean() == pytest.approx(grouped.estimates.mean.mean(), abs=1e-12)
-    assert "That is the mean over these embeddings" in grouped.text()
-    assert "rest largely on the prior" not in grouped.text()
-    two = bb.pool({name: tables[name] for name in NAMES[:2]}).text()
-    assert "With 2 embeddings this and the interval of the mean over further embeddings rest largely on the" in two
+    assert not codes(grouped, "few-levels")
+    two = bb.pool({name: tables[name] for name in NAMES[:2]})
+    assert codes(two, "few-levels") == [{"count": 2, "factor": "embeddings"}]
+
+
+def test_the_table_holds_both_means_and_who_is_lowest(pooled):
+    table = pooled.table().set_index("quantity")
+    for row, name in (("overall", "mean"), ("overall, new embeddings", "population_mean")):
+        draws = pooled.draws(name)
+        found = table.loc[row, ["mean", "low", "high", "p_closer"]].astype(float)
+        assert found.tolist() == pytest.approx([draws.mean(), *np.quantile(draws, [0.055, 0.945]), (draws < 0).mean()])
+    first = np.bincount(pooled.draws("theta").argmin(axis=1), minlength=6) / 4000
+    assert single(pooled)["p_lowest"].tolist() == first.tolist()
+    assert pooled.summary()["name"].tolist()[3:] == pooled.settings
 
 
 def test_replicates_have_a_noise_of_training(tables):
@@ -257,7 +275,7 @@ def test_replicates_have_a_noise_of_training(tables):
     assert replicated.settings == ["s0", "s1", "s2"]
     assert "training_sd" in replicated.tree["posterior"]
     assert ((replicated.training_share >= 0) & (replicated.training_share <= 1)).all()
-    assert "Noise of training" in replicated.text()
+    assert single(replicated)["training_share"].tolist() == replicated.training_share.tolist()
 
 
 def test_estimates_in_other_units(tables, pooled):
@@ -265,10 +283,10 @@ def test_estimates_in_other_units(tables, pooled):
     units = [table.coverage.embedding["spread"]["sd"] for table in tables.values()]
     assert scaled.estimates.index["unit"].tolist() == units
     assert np.allclose(scaled.estimates.mean * units, pooled.estimates.mean)
-    assert "standard deviations of the embedding's distances on average" in scaled.text()
+    assert scaled.unit == "sds of distances"
     mine = bb.pool(tables, standardise=dict.fromkeys(tables, 0.5))
     assert np.allclose(mine.estimates.mean, 2 * pooled.estimates.mean)
-    assert "the given units on average" in mine.text()
+    assert mine.unit == "the given units"
 
 
 @pytest.fixture
@@ -293,8 +311,8 @@ def test_embeddings_that_hold_few_words_or_other_languages_are_named(three, fewe
     assert held["language"].tolist() == ["en", "fr", "en"]
     assert held.loc["e1", "found"] == pytest.approx(share)
     pool = bb.pool(few)
-    assert f"Clearly fewer are in e1 ({100 * share:.0f}%)" in pool.text()
-    assert "The lists are in 2 languages (en, fr)" in pool.text()
+    assert pool.header()["words held"][0] == f"{share:.0%} (e1)"
+    assert pool.header()["languages"] == ["en", "fr"]
     assert pool.estimates.index["found"].tolist() == held["found"].tolist()
 
 
@@ -302,8 +320,8 @@ def test_words_of_control_lists_that_the_contrast_does_not_take_are_not_counted(
     few, share = fewer({"control"}, lambda entry: 1, three["e1"].coverage.language)
     pool = bb.pool(few)
     assert pool.estimates.index["found"].tolist() == pytest.approx([share] * 3)
-    assert "Clearly fewer" not in pool.text()
-    assert "Clearly fewer are in e1" in bb.pool(few, ("associated", "human")).text()
+    assert pool.header()["words held"] is None
+    assert "(e1)" in bb.pool(few, ("associated", "human")).header()["words held"][0]
 
 
 SETTINGS = {name: f"s{at // 2}" for at, name in enumerate(NAMES)}
@@ -343,14 +361,27 @@ def test_a_relation_is_told_with_the_mass_that_is_asked_for(related):
     row = related.relation(0.5).iloc[0]
     assert [row["correlation_low"], row["correlation_high"]] == pytest.approx(np.quantile(draws, [0.25, 0.75]))
     assert row["correlation"] == pytest.approx(draws.mean(), abs=1e-12)
-    assert f"50% interval {row['correlation_low']:.2f} to" in related.text(0.5).replace("\N{MINUS SIGN}", "-")
+    below = related.table(0.5).set_index("quantity").loc["correlation"]
+    assert below[["name", "low", "estimate"]].tolist() == ["x", row["correlation_low"], row["plain"]]
+    assert set(related.tables()) == {"All numbers", "Each embedding, not pooled", "Outside variables"}
 
 
 def test_the_share_of_groups_is_reported(tables):
     grouped = bb.pool(tables, on=OUTSIDE.assign(x_se=0.5), groups=labels("abc"))
     assert 0 < grouped.relation()["group_share"][0] < 0.95
     assert grouped.relation()[["n", "of"]].iloc[0].tolist() == [6, "embeddings"]
-    assert "is shared within groups" in grouped.text()
+
+
+def test_embeddings_without_a_value_and_words_of_another_spelling_are_noted(tables):
+    record = tables["e0"].coverage
+    table = bb.DistanceTable(tables["e0"].copy(), coverage=replace(record, substituted={"she": "She"}))
+    pool = bb.pool({**tables, "e0": table}, on=OUTSIDE.assign(x=[1.0, 3.0, 2.0, 5.0, 6.0, np.nan]))
+    assert codes(pool, "left-out") == [
+        {"count": 1, "total": 6, "kind": "embeddings", "reason": "no x", "words": ["e5"]}
+    ]
+    assert codes(pool, "spelling") == [{"words": ["she as She"]}]
+    sides = [second_stage.estimates.outside_note(mean, np.array([0.1, 0.2])) for mean in (0.0, 0.15, 0.3)]
+    assert [[note.numbers for note in each] for each in sides] == [[{"side": "below"}], [], [{"side": "above"}]]
 
 
 def test_a_variable_of_few_groups_is_related_to_their_means(tables):
@@ -361,16 +392,14 @@ def test_a_variable_of_few_groups_is_related_to_their_means(tables):
     y = grouped.estimates.mean
     assert row["plain"] == pytest.approx(np.corrcoef((y[:3] + y[3:]) / 2, (x[:3] + x[3:]) / 2)[0, 1])
     assert "group_share" not in row
-    assert "over the means of 3 groups" in grouped.text()
-    assert "only 3 values tell of this relation" in grouped.text()
 
 
 def test_a_picture_names_and_draws_every_embedding(pooled):
     axes = bb.plots.plot_pool(pooled).axes[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == pooled.table().sort_values("mean")["name"].tolist()
+    assert [label.get_text() for label in axes.get_yticklabels()] == single(pooled).sort_values("mean").index.tolist()
     assert "associated" in axes.get_title(loc="left")
     drawn = np.concatenate([points.get_offsets()[:, 0] for points in axes.collections if len(points.get_offsets())])
-    assert {round(float(x), 6) for x in pooled.table()["estimate"]} <= {round(float(x), 6) for x in drawn}
+    assert {round(float(x), 6) for x in single(pooled)["estimate"]} <= {round(float(x), 6) for x in drawn}
 
 
 def test_a_picture_of_a_relation_has_its_points_and_its_correlation(related, pooled):
@@ -419,7 +448,7 @@ def test_a_pool_of_axes_has_the_errors_of_further_pairs(axes):
     assert pool.estimates.sd[0] < by_word.max() * np.sqrt(freedom / (freedom - 2))
     covariance = pool.estimates.covariance.to_numpy()
     assert 0.4 < covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]) < 1
-    assert "further pairs of this opposition" in pool.text()
+    assert pool.joint == "pairs"
 
 
 def test_one_axis_twice_counts_once(axes):
@@ -451,14 +480,16 @@ def test_few_words_that_samples_share_are_said():
     rng, lists = np.random.default_rng(0), bb.load_words("weat7")
     lists = bb.WordLists("weat7", lists.protected, lists.stereotypes)
     words = lists.every_word()
-    embeddings = {}
-    for name, others in (("a", range(500)), ("b", range(400, 900))):
-        keys = [*words, *(f"w{number}" for number in others)]
-        vectors = rng.standard_normal((len(keys), 20)) + 0.5
-        embeddings[name] = bb.load_embedding(dict(zip(keys, vectors, strict=True)))
+
+    def made(**others):
+        every = {name: [*words, *(f"w{number}" for number in own)] for name, own in others.items()}
+        drawn = {name: rng.standard_normal((len(keys), 20)) + 0.5 for name, keys in every.items()}
+        return {name: bb.load_embedding(dict(zip(every[name], drawn[name], strict=True))) for name in every}
+
+    embeddings = made(a=range(500), b=range(400, 900))
     tables = {name: bb.distance_table(kv, lists) for name, kv in embeddings.items()}
     for result in (bb.pool(tables, seed=0), bb.compare(tables, seed=0)):
-        assert any("share 100 words, fewer than 400" in note for note in result.notes)
+        assert {"words": 100, "enough": 400} in codes(result, "shared-words")
     with pytest.warns(UserWarning, match="only 100 words"):
         shared = bb.distance_tables(embeddings, lists)
     assert set(bb.relatedness(shared["a"]).sample_words) == set(bb.relatedness(shared["b"]).sample_words)
@@ -468,3 +499,6 @@ def test_few_words_that_samples_share_are_said():
     one, other = (bb.compare(order, seed=0).contrasts() for order in orders)
     np.testing.assert_allclose(one["sd"], other["sd"], rtol=1e-6)
     np.testing.assert_allclose(one["mean"], -other["mean"], atol=1e-12)
+    alone = bb.pool({name: bb.distance_table(kv, lists) for name, kv in made(c=range(500), d=range(600, 1100)).items()})
+    assert alone.joint == "independent"
+    assert codes(alone, "independent")[0]["what"] == "embeddings"

@@ -101,7 +101,6 @@ def test_a_prior_ten_standard_deviations_off_is_flagged(model, table):
 def test_related_words_have_a_log_prior_alone_and_two_densities(related):
     full = bb.checks.add_prior(related, log_likelihood=True)
     assert not set(PRIOR) & set(full.children)
-    assert full["log_prior"].attrs["notes"].endswith("there is no prior predictive distribution.")
     assert list(full["log_prior"].data_vars) == ["sd_factor"]
     assert full["log_likelihood/distance"].dims == STEPS
     pairs = bb.checks.add_log_likelihood(related)["log_likelihood"].to_dataset()

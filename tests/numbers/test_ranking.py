@@ -1,7 +1,6 @@
 """Embeddings would be ranked by their lengths, missing words or chance, and the bootstrap would not show it."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -70,10 +69,9 @@ def test_probabilities_are_complementary_and_agree_with_the_ranks(ranking):
     assert chance["weat", "none", "strong"] > 0.99
     shares = ranking.rank_distribution.groupby(["metric", "embedding"])["probability"].sum()
     np.testing.assert_allclose(shares, 1)
-    assert ranking.sentences[0] == (
-        "weat: only none < strong, weak < strong are credible; probabilities below 0.95 are none < weak "
-        f"{chance['weat', 'none', 'weak']:.2f}."
-    )
+    steps = ranking.table().query("metric == 'weat'")["p_below_next"]
+    assert steps.dropna().tolist() == [chance["weat", "none", "weak"], chance["weat", "weak", "strong"]]
+    assert {note.numbers["what"] for note in ranking.notes if note.code == "no-value"} == {"random lists"}
 
 
 @pytest.mark.parametrize("of", ["one embedding twice", "a rotated embedding"])
@@ -87,19 +85,22 @@ def test_equal_embeddings_tie(of):
     assert (found.ranks == 1.5).all().all()
     assert (found.probabilities["probability"] == 0.5).all()
     assert (found.rank_distribution["probability"] == 0.5).all()
-    assert found.sentences[0] == "weat: one = two, so there is no order."
+    assert found.table()["p_below_next"].isna().all()
 
 
 @pytest.mark.parametrize(
-    ("other", "gone"), [({"drop": ("m0", "a1")}, "m0, a1"), ({"m3": np.zeros(20)}, "m3")], ids=["missing", "zeros"]
+    ("other", "gone"),
+    [({"drop": ("m0", "a1")}, ["m0", "a1"]), ({"m3": np.zeros(20)}, ["m3"])],
+    ids=["missing", "zeros"],
 )
 def test_only_words_that_all_hold_are_compared(other, gone):
     kvs = {"whole": planted(0.5), "other": planted(0.5, **other)}
     for names in (("whole", "other"), ("other", "whole")):
-        with pytest.warns(UserWarning, match="zeros") if gone == "m3" else nullcontext():
+        with pytest.warns(UserWarning, match="zeros") if gone == ["m3"] else nullcontext():
             found = bb.rank({name: kvs[name] for name in names}, QUERY, ["weat", "ripa"], draws=5)
         assert found.scores.loc["whole"].tolist() == found.scores.loc["other"].tolist()
-        assert f"Words of planted that only some embeddings hold were left out: {gone}." in found.notes
+        (note,) = (note for note in found.notes if note.code == "left-out")
+        assert (note.numbers["count"], note.numbers["total"], note.numbers["words"]) == (len(gone), 120, gone)
 
 
 @pytest.mark.parametrize(
@@ -160,14 +161,16 @@ def test_words_that_one_embedding_lacks_count_as_missing_in_all():
     kvs = {"whole": planted(0.5), "short": planted(0.5, drop=tuple(f"m{at}" for at in range(20)))}
     other = bb.Query({"m": ["f0", "f1"], "f": ["f2", "f3"]}, {"a": ["a0", "a1"], "b": ["b0", "b1"]}, name="other")
     found = bb.rank(kvs, [QUERY, other], "weat", draws=5)
-    assert any("20 of 30 words of the set 'm' are missing (at most 20% may be)" in note for note in found.notes)
+    numbers = {note.numbers["reason"]: note.numbers for note in found.notes if note.code == "left-out"}
+    left = numbers["20 of 30 words of the set 'm' are missing (at most 20% may be)"]
+    assert (left["count"], left["total"], left["words"]) == (1, 2, ["weat of planted"])
     # both are scored on the other query alone
     expected = abs(bb.metric("weat", kvs["whole"], other).value)
     assert found.scores["weat"].tolist() == pytest.approx([expected, expected])
     none = bb.rank(kvs, QUERY, "weat", draws=5)
     assert none.scores["weat"].isna().all()
-    assert none.sentences == ("weat: no query has a value in every embedding, so there is no order.",)
     assert none.probabilities.empty
+    assert {note.code for note in none.notes} == {"coverage", "left-out"}
     bb.plots.plot_ranking(none)
 
 
@@ -190,17 +193,16 @@ def test_a_query_without_a_value_in_one_embedding_is_left_out_for_all():
     chance = found.probabilities.set_index(["less", "more"])["probability"]
     assert chance["one", "two"] + chance["two", "one"] == pytest.approx(1)
     both = bb.rank(kvs, [pairs, whole], {"ripa": "ripa"}, draws=5)
-    assert any(
-        note.startswith("one pair was left out: ") and "the words of every pair have one vector" in note
-        for note in both.notes
-    )
+    left = [note.numbers for note in both.notes if note.code == "left-out" and note.numbers["kind"] == "values"]
+    assert [numbers["words"] for numbers in left] == [["ripa of one pair"]]
+    assert "the words of every pair have one vector" in left[0]["reason"]
     assert both.used == ["all pairs"]
     # the first pair of "all pairs" has one vector too, and is left out in every embedding
     rest = bb.Query({name: words[1:] for name, words in whole.targets.items()}, whole.attributes)
     expected = [abs(bb.metric("ripa", kv, rest, normalise=True).value) for kv in kvs.values()]
     assert both.scores["ripa"].tolist() == pytest.approx(expected)
     kept = bb.rank(kvs, [pairs, whole], {"ripa": "ripa"}, draws=5, twins="keep")
-    assert any(note.startswith("one pair was left out: no value in flat, because") for note in kept.notes)
+    assert any(note.numbers.get("reason", "").startswith("flat: ") for note in kept.notes)
     assert kept.scores["ripa"].isna().all()
 
 
@@ -209,46 +211,21 @@ def test_a_query_that_one_embedding_lacks_is_left_out_once_and_not_cited():
     part = bb.Query({name: words[9:] for name, words in QUERY.targets.items()}, QUERY.attributes, name="part")
     found = bb.rank(kvs, [QUERY, part], ["weat", "weat_effect_size"], draws=40, replicates=0)
     why = "9 of 30 words of the set 'f' are missing (at most 20% may be)"
-    lost = "coverage: 51 of 60 target words found (missing: f0, f1, f2, f3, f4, f5, ...): planted"
-    assert [note for note in found.notes if "planted" in note] == [lost, f"planted was left out: {why}."]
+    (lost,) = (note.numbers for note in found.notes if note.code == "coverage")
+    assert (lost["found"], lost["asked"], lost["kind"]) == (51, 60, "planted target")
+    (left,) = (note.numbers for note in found.notes if note.numbers.get("reason") == why)
+    assert (left["count"], left["total"]) == (2, 4)
     assert [cited.what for cited in found.sources() if cited.what.startswith("query")] == ["query part"]
-    text = bb.methods_text(found)
-    assert text.startswith("We ranked 2 embeddings (a, b; c) by weat, weat_effect_size over 1 query (part).")
-    assert "planted was left out: " in text
-
-
-def test_the_headline_names_each_metric_with_a_credible_order(ranking):
-    chance = ranking.probabilities.set_index(["metric", "less", "more"])["probability"]
-    assert (
-        chance["weat", "none", "weak"] < 0.95 < min(chance["weat", "none", "strong"], chance["weat", "weak", "strong"])
-    )
-    headline = ranking.findings()[0]
-    assert headline.startswith("Credible orders, less biased first: by weat none < strong, weak < strong; by ")
-    uneven = bb.rank({"one": planted(1.5, seed=1), "two": planted(0.0, seed=2)}, QUERY, ["weat", "rnd"], draws=40)
-    noise = uneven.probabilities.assign(probability=[0.01, 0.99, 0.4, 0.6])
-    mixed = replace(uneven, probabilities=noise)
-    assert mixed.findings()[0].startswith("Credible orders, less biased first: by weat ")
-    assert mixed.findings()[0].endswith("; by rnd none.")
-    neither = replace(uneven, probabilities=noise.assign(probability=0.5))
-    assert neither.front().answer == "By weat, rnd no order is credible."
-
-
-def test_without_draws_nothing_is_said_of_how_sure_the_order_is():
-    kvs = {"one": planted(0.2, seed=1), "two": planted(1.4, seed=2)}
-    sentences = bb.rank(kvs, QUERY, "weat", draws=0).sentences
-    assert sentences == ("weat: one < two in its values; without draws nothing says if that is credible.",)
 
 
 @pytest.mark.parametrize(("bias", "least", "most"), [(0.0, 0.0, 0.04), (1.0, 0.07, 0.2)])
-def test_probabilities_of_equal_embeddings_are_seldom_high_near_no_bias(pair, bias, least, most):
-    """How often a mean of 16 words' scores calls one of two equal embeddings less biased; the result says how often."""
+def test_probabilities_of_equal_embeddings_are_seldom_high_near_no_bias(bias, least, most):
+    """How often a mean of 16 words' scores calls one of two equal embeddings less biased, as the docs of rank say."""
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((600, 16, 2)) + bias
     drawn = np.abs(np.take_along_axis(scores[:, None], rng.integers(0, 16, (600, 300, 16, 1)), axis=2).mean(axis=2))
     less = (drawn[..., 0] < drawn[..., 1]).mean(axis=1)
     assert least <= np.mean((less > 0.95) | (less < 0.05)) <= most
-    found = bb.rank(pair, QUERY, "weat", draws=20)
-    assert any("in 1 to 3% of word lists where both are close to no bias" in note for note in found.notes)
 
 
 def test_seeds_are_nested():
@@ -282,10 +259,12 @@ def test_random_topics_show_what_ranks_owe_to_the_vectors():
     expected = 1 - 2 * found.same_order["weat"]
     assert rows.loc[("weat", "task"), "topics"] == pytest.approx(expected)
     assert (rows["low"] <= rows["high"]).all()
-    note = next(note for note in found.notes if "have 5 and 120 dimensions" in note)
-    assert "more dimensions give a smaller score by weat: the order by this metric may be one of dimensions." in note
-    assert "That order by weat may thus come from the vectors, without a bias." in found.sentences
+    (note,) = (note for note in found.notes if note.code == "dimension-bias")
+    assert note.numbers["metric"] == "weat"
+    assert note.numbers["share"] > 0.75
+    assert found.table().set_index("metric")["same_order"]["weat"].tolist() == [found.same_order["weat"]] * 2
+    assert found.header()["dimensions"] == ["few 5", "many 120"]
     none = bb.rank(kvs, query, "weat", draws=5, replicates=0)
-    assert none.notes[-1] == "The embeddings have 5 and 120 dimensions."
+    assert none.notes == ()
     assert none.same_order == {}
     assert none.agreement.empty

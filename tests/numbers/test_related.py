@@ -1,6 +1,5 @@
 """Words of one topic would count as independent evidence, and most intervals would be far too narrow."""
 
-import json
 import warnings
 from dataclasses import replace
 from itertools import chain, pairwise
@@ -227,7 +226,6 @@ class TestSample:
         lists = bb.load_words("gender")
         assert not set(found.sample_words) & {*lists.group_of, *chain(*lists.stereotypes.values())}
         assert found.kind == "random"
-        assert "500 words" in found.sentence
 
     def test_the_seed_decides_and_two_vocabularies_share_their_sample(self, slice_vectors):
         first, again = (bb.relatedness(slice_vectors, "gender", sample=500, seed=3) for _ in range(2))
@@ -263,29 +261,17 @@ class TestSample:
             bb.distance_table(kv, lists)
             bb.distance_table(kv, lists, relatedness=False)
 
-    @pytest.mark.usefixtures("without_pictures")
-    def test_a_vocabulary_of_list_words_is_said_beside_every_answer(self, tmp_path):
+    def test_a_vocabulary_of_list_words_is_noted_beside_every_answer(self):
         kv, lists = made_up(sampled=14)  # and 6 control words
         with pytest.raises(bb.InputError, match="20 words of the embedding are no protected or stereotype words"):
             bb.relatedness(kv, lists)
         with pytest.warns(bb.errors.RelatednessWarning):
             table = bb.distance_table(kv, lists)
-        assert any("relatedness" in note for note in bb.coverage(table).attrs["notes"])
         post = bb.fit(table, seed=0)
         assert post.attrs["model"] == "crossed"
-        said = (
-            "Different words are treated as unrelated, so that intervals may be too narrow by a factor of 2 and more."
-        )
-        assert said in bb.contrasts(post).attrs["notes"]
-        assert said in bb.contrasts(post, by="group", rows="difference").attrs["notes"]
-        assert said in bb.summary(post).attrs["notes"]
-        verdict = bb.diagnose(post)
-        assert verdict.ok
-        assert verdict.headline().endswith(said)
-        assert said in bb.checks.verdict_sentences(post)[0]
-        bb.report(post, tmp_path / "report.md", sensitivity=False)
-        first_screen = (tmp_path / "report.md").read_text().partition("## ")[0]
-        assert said in first_screen
+        tables = (bb.coverage(table), bb.contrasts(post), bb.contrasts(post, by="group", rows="difference"))
+        for notes in (*(each.attrs["notes"] for each in tables), bb.summary(post).notes, bb.diagnose(post).notes):
+            assert "unrelated" in {note.code for note in notes}
 
 
 class TestTable:
@@ -311,9 +297,7 @@ class TestTable:
         back = bb.load_fit(tmp_path / "fit.nc")
         np.testing.assert_array_equal(bb.relatedness(back).scatter, known.scatter)
         pd.testing.assert_frame_equal(bb.contrasts(back), bb.contrasts(post))
-        answers = (bb.diagnose(post).headline(), bb.checks.verdict_sentences(post)[0])
-        assert not any("unrelated" in text for text in (*bb.contrasts(post).attrs["notes"], *answers))
-        assert not any("unrelated" in note for note in bb.summary(post).attrs["notes"])
+        assert "unrelated" not in {note.code for note in (*bb.contrasts(post).attrs["notes"], *bb.summary(post).notes)}
 
     def test_what_carries_none_says_so(self, small):
         plain = bb.distance_table(small[0], small[1], relatedness=False)
@@ -400,11 +384,10 @@ class TestModel:
         with pytest.raises(bb.InputError, match="population is 'all'"):
             bb.contrasts(post, population="all")
 
-    def test_without_relatedness_the_crossed_model_says_what_it_takes_for_granted(self, plain_gender, gender):
+    def test_without_relatedness_it_is_the_crossed_model(self, plain_gender, gender):
         post = bb.fit(plain_gender, seed=0)
         assert post.attrs["model"] == "crossed"
-        assert "does not tell how words are related" in json.loads(post.attrs["notes"])[0]
-        assert any("takes different words for unrelated" in s for s in bb.checks.verdict_sentences(post))
+        assert {"model", "unrelated"} <= {note.code for note in bb.summary(post).notes}
         with pytest.raises(bb.InputError, match="needs to know how words are related"):
             bb.fit(plain_gender, "related", seed=0)
         with pytest.raises(bb.InputError, match="use auto or exact or nuts"):
@@ -538,13 +521,6 @@ class TestAround:
         assert 0.8 < drawn.std(axis=(0, 1)).mean() / gender[0]["distance"].std() < 1.6
         assert np.isfinite(bb.checks.add_log_likelihood(post)["log_likelihood/distance"]).all()
 
-    @pytest.mark.usefixtures("without_pictures")
-    def test_the_report_names_populations_and_effective_words(self, gender, tmp_path):
-        text = bb.report(gender[1], tmp_path / "report.html", sensitivity=False).read_text(encoding="utf-8")
-        assert "these protected words and attribute lists like these" in text
-        assert "Effective number of words, for the mean distance of each list: man 2.2 of 12" in text
-        assert "further protected words like these" in text
-
 
 class TestChanges:
     def test_levels_and_changes_come_from_one_covariance(self, gender, hard_debiased):
@@ -559,7 +535,6 @@ class TestChanges:
             assert row["mean"] == pytest.approx(apart[1] - apart[0], abs=0.001)
         alone = bb.contrasts(gender[1], second="human")["sd"][0]
         assert row["sd"] < 0.3 * alone
-        assert "these protected words" in result.verdict
 
     def test_the_same_table_has_not_changed(self, gender):
         result = bb.compare(before=gender[0], after=gender[0], seed=0)
@@ -573,7 +548,8 @@ class TestChanges:
         tables = {"before": bb.distance_table(slice_vectors, lists), "after": bb.distance_table(renamed, lists)}
         result = bb.compare(**tables, seed=0)
         assert result.posterior.attrs["model"] == "change"
-        assert any("share 0 words" in note for note in result.notes)
+        reason = next(note for note in result.notes if note.code == "unrelated").numbers["reason"]
+        assert "0 words" in reason
         with pytest.raises(bb.InputError, match="cannot compare these tables"):
             bb.compare(**tables, model="related")
 
@@ -717,9 +693,8 @@ class TestPopulation:
         assert numerics.related.freedom_of(two)[0] == pytest.approx(1, abs=0.01)
         assert numerics.related.freedom_of(np.ones((1, 1))) == (0.0, 0.0)
 
-    def test_diagnose_says_that_few_independent_words_leave_it_to_the_prior(self, slice_vectors):
+    def test_few_independent_words_are_noted(self, slice_vectors):
         post = bb.fit(bb.distance_table(slice_vectors, "race"), seed=0)
         worth = post.attrs["independent_protected_words"]
         assert worth == pytest.approx(4.02, abs=0.01)
-        notes = " ".join(bb.diagnose(post).notes)
-        assert f"the effective number of protected words is {worth:.1f}, of 10" in notes
+        assert {"effective": worth, "words": 10} in [note.numbers for note in bb.diagnose(post).notes]

@@ -64,7 +64,7 @@ def test_what_is_observed_is_the_mean(before, after, result, observed_associatio
 
 def test_draws_are_made_when_they_are_asked_for(before, after, tmp_path):
     result, other = (compared(before, after) for _ in range(2))
-    assert [*result.outcomes()["outcome"], result.verdict, *result.changes()["mean"]]
+    assert [*result.outcomes()["clear"], str(result), *result.changes()["mean"]]
     assert {"posterior", "sample_stats"}.isdisjoint(result.tree.children)
     assert [*result.tree["paired"].data_vars] == ["before_index", "after_index"]
     drawn = result.posterior
@@ -120,12 +120,12 @@ def test_tables_do_not_depend_on(before, after, result, tmp_path, of, tolerance)
     if of == "a file":
         bb.save_fit(result.posterior, tmp_path / "change.nc")
         other = Comparison(bb.load_fit(tmp_path / "change.nc"))
-        assert other.verdict == result.verdict
+        assert other.notes == result.notes
     else:
         other = compared(before, after, seed=5, draws=800)
     for question in QUESTIONS:
         pd.testing.assert_frame_equal(question(result), question(other), rtol=0, atol=tolerance)
-    assert result.sentences() == other.sentences()
+    assert str(result) == str(other)
 
 
 @pytest.mark.parametrize("where", ["both", "one"])
@@ -147,8 +147,7 @@ def test_equalised_pairs_leave_intervals_that_include_0(result):
     table = result.outcomes()
     away = (table["low"] > 0) | (table["high"] < 0)
     assert table.loc[~away, "protected_word"].tolist() == ["male"]
-    assert "sign reversed" not in result.verdict
-    assert result.sentences()[0].startswith("With debiasing (hard), the contrast associated")
+    assert result.debiasing("after") == "hard"
 
 
 def test_a_sign_that_reversed_is_told_where_the_value_is_away_from_0(before):
@@ -171,7 +170,7 @@ def test_exchanged_groups_have_the_same_size_in_either_order(slice_vectors):
     for first, second in ((one, two), (two, one)):
         row = whole(compared(first, second).outcomes())
         assert row["p_shrank"] == 0.5
-        assert row["outcome"] == "inconclusive"
+        assert not row["clear"]
         assert row["p_reversed"] > 0.9
 
 
@@ -201,7 +200,6 @@ def test_part_of_what_was_measured_did_not_change(before, after):
     # smoothed correlations are made positive semi-definite for the lists of a question, here two or three
     np.testing.assert_allclose(apart["sd"], own["sd"], rtol=1e-5)
     np.testing.assert_allclose(apart["mean"], own["mean"] - 0.02, atol=1e-9)
-    assert "did not change" not in result.sentences()[0]
     # the change depends on the scale of stereotypes alone, the values on that of human words too
     sides = result.sides("associated", "human")
     start, moved = np.split(sides.before.join(sides.change).draws(200_000, seed=0), 2, axis=1)
@@ -211,12 +209,12 @@ def test_part_of_what_was_measured_did_not_change(before, after):
 def test_the_same_table_twice_is_unchanged(before, observed_associations):
     result = compared(before, before)
     table = result.outcomes()
-    assert set(table["outcome"]) == {"unchanged"}
+    assert not table["clear"].any()
     np.testing.assert_allclose(table["before"].iloc[1:], observed_associations(before), atol=1e-12)
     # also of contrasts with a control list, whose scale only the values before depend on
     every = result.table()
-    assert set(every["of"]) == {f"associated - {name}" for name in ("different", "human", "neutral")}
-    for each in (table, every):
+    assert {f"associated - {name}" for name in ("different", "human", "neutral")} < set(every["of"])
+    for each in (table, every[~every["of"].str.startswith("to ")]):
         assert (each[["change", "low", "high", "p_shrank", "p_reversed"]].to_numpy() == 0).all()
 
 
@@ -246,12 +244,19 @@ def test_groups_of_unequal_size_weigh_the_same(before, after, observed_associati
 def test_three_groups_by_hand(religion, observed_associations):
     noise = np.random.default_rng(0).normal(0, 0.02, len(religion))
     moved = with_distances(religion, religion["distance"] + noise)
-    outcomes = compared(religion, moved).outcomes().set_index("protected_word")
+    result = compared(religion, moved)
+    outcomes = result.outcomes().set_index("protected_word")
     group = religion.drop_duplicates("protected_word").set_index("protected_word")["group"]
+    rows = result.table().set_index("of")
     for side, table in (("before", religion), ("after", moved)):
         expected = observed_associations(table)
         np.testing.assert_allclose(outcomes.loc[expected.index, side], expected, atol=1e-12)
-        assert outcomes.loc["whole list", side] == pytest.approx(expected.groupby(group).mean().mean(), abs=1e-12)
+        means = expected.groupby(group).mean()
+        assert outcomes.loc["whole list", side] == pytest.approx(means.mean(), abs=1e-12)
+        for name, mean in means.items():
+            own = rows.loc[f"group {name}"]
+            assert own[[side, f"observed_{side}"]].tolist() == pytest.approx([mean, mean], abs=1e-12)
+            assert own[f"{side}_low"] < mean < own[f"{side}_high"]
 
 
 def test_joint_draws_of_sides(result):
@@ -276,18 +281,3 @@ def test_opposite_signs_of_two_normal_quantities():
     assert known((one, -one), (one, one), -one) == 1, "one quantity and its negative"
     assert known((zero, one), (zero, one), zero) == 0, "a known 0 has no sign"
     np.testing.assert_allclose(known((one, zero), (zero, one), zero), 0.5)
-
-
-def test_groups_of_opposite_signs_are_told_for_three_groups(religion, observed_associations):
-    """Two groups have the same mean association by arithmetic."""
-    own = religion["connection"] == "associated"
-    moved = religion["group"].map({"jew": 0.35, "christian": -0.25, "muslim": 0.1})
-    after = with_distances(religion, religion["distance"] + np.where(own, moved, 0.0))
-    (told,) = (one for one in compared(religion, after).parts()["For whom"] if "differ in sign" in one)
-    group = after.drop_duplicates("protected_word").set_index("protected_word")["group"]
-    means = observed_associations(after).groupby(group).mean()
-    assert means["jew"] > 0.05 > -0.05 > means["christian"]
-    assert told.startswith(f"Afterwards the mean associations of the groups differ in sign, jew {means['jew']:.3f} (")
-    assert f"christian \N{MINUS SIGN}{-means['christian']:.3f} (" in told
-    assert "they cancel" in told
-    assert not any("differ in sign" in one for one in compared(after, religion).parts()["For whom"])

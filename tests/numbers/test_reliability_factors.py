@@ -77,13 +77,11 @@ def test_means_over_embeddings_and_maps_fitted_to_some_words():
     assert found["l2_norm"][0] == pytest.approx(3)
     assert found["log_frequency"].isna().all()
     assert found["log_frequency_squared"].isna().all()
-    assert found.attrs["notes"] == (
-        "No counts of words come with one, other.",
-        "There is no log_frequency: give the corpus's counts as counts=.",
-        "Left out of fit_on (1 of 3 words): x.",
-        "The maps between embeddings rest on 2 words in 2 dimensions, so that they fit any embeddings: stability is "
-        "too high for these words and too low for others.",
-    )
+    counts, frequency, fitted, maps = found.attrs["notes"]
+    assert (counts.code, counts.numbers["count"], counts.numbers["words"]) == ("left-out", 2, ["one", "other"])
+    assert (frequency.code, frequency.numbers["what"]) == ("no-value", "log_frequency")
+    assert (fitted.numbers["count"], fitted.numbers["total"], fitted.numbers["words"]) == (1, 3, ["x"])
+    assert (maps.code, maps.numbers["count"], maps.numbers["total"]) == ("weak-basis", 2, 2)
 
 
 def test_stability_tells_stable_words_from_others():
@@ -100,7 +98,8 @@ def test_stability_tells_stable_words_from_others():
 def test_one_embedding_has_no_stability():
     found = word_features(keyed(SQUARE, COUNTS), ["north", "east"])
     assert found["stability"].isna().all()
-    assert found.attrs["notes"] == ("There is no stability of a single embedding: give other seeds.",)
+    (note,) = found.attrs["notes"]
+    assert (note.code, note.numbers["what"]) == ("no-value", "stability")
     np.testing.assert_allclose(found["log_frequency"], np.log([20, 100]))
 
 
@@ -109,20 +108,17 @@ def test_missing_words_are_left_out_and_named():
         {"one": SQUARE, "other": {**SQUARE, "far": [9.0, 1.0]}}, ["far", "east", "gone", "east"], counts=COUNTS
     )
     assert found["word"].tolist() == ["east"]
-    assert found.attrs["notes"] == (
-        "one lacks 2 of 3 words, left out here: far, gone.",
-        "other lacks 1 of 3 words, left out here: gone.",
-    )
+    lost = [(note.numbers["count"], note.numbers["reason"], note.numbers["words"]) for note in found.attrs["notes"]]
+    assert lost == [(2, "missing in one", ["far", "gone"]), (1, "missing in other", ["gone"])]
 
 
 def test_embeddings_of_settings_are_called_after_their_seeds():
     first, second = (("wiki", "sgns", 2, seed) for seed in (3, 8))
     found = word_features({first: SQUARE, second: {"east": [1.0, 0.0], "north": [0.0, 1.0]}}, ["both", "east"])
     assert found["word"].tolist() == ["east"]
-    assert found.attrs["notes"][:2] == (
-        "embedding 8 lacks 1 of 2 words, left out here: both.",
-        "No counts of words come with embedding 3, embedding 8.",
-    )
+    lost, counts = (note.numbers for note in found.attrs["notes"][:2])
+    assert (lost["reason"], lost["words"]) == ("missing in embedding 8", ["both"])
+    assert counts["words"] == ["embedding 3", "embedding 8"]
     with pytest.raises(bb.InputError, match="give those that differ in their seed only"):
         word_features({first: SQUARE, ("news", "sgns", 2, 3): SQUARE}, ["east"])
 
@@ -141,7 +137,7 @@ def test_counts_that_gensim_makes_up_are_not_used(tmp_path):
     assert [made_up.get_vecattr(word, "count") for word in SQUARE] == [3, 2, 1]
     found = word_features({"file": made_up}, list(SQUARE))
     assert found["log_frequency"].isna().all()
-    assert "The counts of file fall by 1 from word to word: they are made up, and not used." in found.attrs["notes"]
+    assert ["file"] in [note.numbers.get("words") for note in found.attrs["notes"]]
     both = word_features({"file": made_up, "trained": keyed(SQUARE, COUNTS)}, list(SQUARE))
     np.testing.assert_allclose(both["log_frequency"], np.log(list(COUNTS.values())))
 
@@ -151,7 +147,8 @@ def test_given_counts_go_before_others_and_unknown_words_have_none():
     found = word_features(keyed(SQUARE, COUNTS), list(SQUARE), counts=counts)
     np.testing.assert_allclose(found["log_frequency"], [np.log(4), np.nan, np.nan])
     assert found["log_frequency_squared"].isna().all()  # a single count does not vary
-    assert found.attrs["notes"][0] == "Without a count (2 of 3 words): north, both."
+    left = found.attrs["notes"][0].numbers
+    assert (left["count"], left["total"], left["words"]) == (2, 3, ["north", "both"])
 
 
 def with_nan():
@@ -264,7 +261,7 @@ def test_features_from_wordnet(folder):
     features = word_features(vectors, list(vectors), counts=dict.fromkeys(vectors, 1), wordnet=folder)
     np.testing.assert_allclose(features["log_senses"], [np.log(4), np.nan, 0])
     assert features["part_of_speech"].fillna("").tolist() == ["VERB", "", "ADV"]
-    assert features.attrs["notes"][0] == "Not in WordNet (1 of 3 words): zebra."
+    assert features.attrs["notes"][0].numbers["words"] == ["zebra"]
 
 
 def test_the_real_wordnet():
@@ -407,25 +404,25 @@ def test_other_priors_by_weights():
     sds = rng.exponential(3.0, (4, 50_000, 1))
     values = {"coefficient": rng.standard_normal((4, 50_000, 3)), "group_sd": sds}
     shares = {"algorithm": np.minimum(sds[:, :, 0] / 6, 1), "fixed effects": np.full((4, 50_000), 0.25)}
-    (note,) = reliability.regression._unsettled(values, shares, {"algorithm": ["glove", "sgns"]}, 3.0)
+    found = reliability.regression._other_priors(values, shares, ["algorithm"], 3.0).set_index("part")
 
     def expected(scale):
         return scale / 6 * (1 - np.exp(-6 / scale))
 
-    assert note.startswith("2 levels of algorithm cannot tell how much levels differ: ")
-    half, twice, given, *same, moved = map(float, re.findall(r"([\d.]+)(?=%| posterior)", note))
-    assert [half, twice, given] == pytest.approx([100 * expected(scale) for scale in (1.5, 6, 3)], abs=1.5)
-    assert same == [25, 25, 25]
-    assert moved < 0.03
-    assert reliability.regression._unsettled(values, shares, {"algorithm": list("abcde")}, 3.0) == []
+    means = [expected(scale) for scale in (3, 1.5, 6)]
+    assert found.loc["algorithm", ["share", "half", "twice"]].tolist() == pytest.approx(means, abs=0.015)
+    assert found.loc["fixed effects"].tolist() == pytest.approx([0.25] * 3)
+    assert found.iloc[-1].max() < 0.03
+    assert reliability.regression._other_priors(values, shares, [], 3.0).empty
 
 
 def test_rows_without_a_value_are_left_out_and_counted():
     table = scores()
     table.loc[[0, 5], "stability"] = np.nan
     table.loc[[5, 7, 9], "value"] = np.nan
-    kept, said = reliability.regression._complete(table, ["value", "stability", "corpus"])
-    assert said == ["4 of 360 rows lack a value and are left out: value (3), stability (2)."]
+    kept, (note,) = reliability.regression._complete(table, ["value", "stability", "corpus"])
+    assert (note.numbers["count"], note.numbers["total"]) == (4, 360)
+    assert note.numbers["words"] == ["value (3)", "stability (2)"]
     assert kept.index.tolist() == [at for at in range(360) if at not in (0, 5, 7, 9)]
 
 
@@ -517,15 +514,14 @@ def test_the_posterior_is_arviz_s(planted):
     assert planted.posterior["observed_data/value"].shape == (719,)
 
 
-def test_the_notes_and_the_sentence(planted):
+def test_the_notes(planted):
     assert planted.references == {"measure": "db_wa"}
     assert planted.levels == {"word": 60, "algorithm": 2, "corpus": 3}
-    absent, left, few = planted.notes
-    assert absent.endswith("no value of them: log_senses, part_of_speech, nn_similarity, l2_norm.")
-    assert left == "1 of 720 rows lacks a value and is left out: stability (1)."
-    assert few.startswith("2 levels of algorithm and 3 levels of corpus cannot tell how much levels differ: with prior")
-    assert repr(planted).startswith("Explained variance of value, with 89% intervals: total ")
-    assert "largest share of its own is stability (" in str(planted)
+    absent, left, *few = (note.numbers for note in planted.notes)
+    assert absent["words"] == ["log_senses", "part_of_speech", "nn_similarity", "l2_norm"]
+    assert (left["count"], left["total"], left["words"]) == (1, 720, ["stability (1)"])
+    assert few == [{"count": 2, "factor": "levels of algorithm"}, {"count": 3, "factor": "levels of corpus"}]
+    assert planted.priors["part"].tolist()[:3] == ["algorithm", "corpus", "fixed effects"]
 
 
 def test_without_groups_the_same_seed_gives_the_same_numbers():
@@ -533,7 +529,8 @@ def test_without_groups_the_same_seed_gives_the_same_numbers():
         bb.reliability.reliability_regression(scores(words=10), groups=(), draws=80, chains=2, seed=3) for _ in range(2)
     )
     pd.testing.assert_frame_equal(first.table(), again.table())
-    assert first.notes[-1].startswith("Rows of one word count as independent of each other; 'word' among the groups")
+    assert (first.notes[-1].code, first.notes[-1].numbers["what"]) == ("independent", "rows of one word")
+    assert first.priors.empty
     assert "group_sd" not in first.posterior["posterior"]
     shares = first.table().set_index("term")["r2"]
     assert shares["fixed effects"] == pytest.approx(shares["total"])

@@ -191,7 +191,7 @@ class TestEncode:
         assert np.allclose(found.vectors[0], expected, atol=1e-6)
         assert found.pieces.tolist() == [3]
         assert found.representation == "word"
-        assert "into pieces, which may move them" in " ".join(found.notes)
+        assert {"count": 1, "total": 1, "words": ["nightingale"]} in [note.numbers for note in found.notes]
 
     def test_the_cache_resumes(self, tmp_path, lists):
         encoder = Letters()
@@ -366,7 +366,8 @@ class TestCosines:
         for template in range(len(TEMPLATES)):
             rows = np.isin(moved.word, outside) & (moved.template == template)
             assert np.allclose(moved.vectors[rows].mean(axis=0), 0, atol=1e-6)
-        assert any("mean of the vocabulary" in note for note in moved.notes)
+        assert moved.notes[0].code == "encoded"
+        assert moved.notes[0].numbers["removed"] != vectors.notes[0].numbers["removed"]
         top = vectors.centred("controls", lists, all_but_top=3)
         assert top.all_but_top == 3
         with pytest.raises(InputError, match="another origin already"):
@@ -417,8 +418,8 @@ class TestTables:
         table = bb.distance_table(found, lists, relatedness=False)
         gone = lists.every_word()[-3:]
         assert not set(gone) & set(table["attribute_word"])
-        notes = " ".join(table.coverage.contexts["notes"])
-        assert "3 of 64 words do not suit each of 16 templates" in notes
+        left = next(note for note in table.coverage.notes() if note.code == "left-out").numbers
+        assert (left["count"], left["total"], left["words"]) == (3, 64, list(gone))
 
     def test_a_template_in_which_no_word_is_seen_is_refused(self, lists):
         class Blind(Letters):
@@ -435,24 +436,16 @@ class TestTables:
                 bb.encode(lambda texts: np.ones((len(texts), 3)), lists, TEMPLATES[:2]), [("babo", "bedu")], ["bilo"]
             )
 
-    def test_methods_and_coverage_count_sentences_distances_and_means(self, vectors, lists):
+    def test_coverage_counts_distances_and_means(self, vectors, lists):
         table = bb.distance_table(vectors, lists)
         post, pairs = bb.fit(table, seed=0), len(averaged(table))
         assert len(table) == 6 * pairs
-        text = bb.methods_text(post)
-        assert f"in letters (words in sentences, 40 dimensions): {pairs:,} distances." in text
-        listed = "\N{RIGHT DOUBLE QUOTATION MARK}; \N{LEFT DOUBLE QUOTATION MARK}".join(TEMPLATES)
-        said = "The vectors are of 3,084 sentences by the encoder letters: 514 words in 6 templates ("
-        assert f"{said}\N{LEFT DOUBLE QUOTATION MARK}{listed}\N{RIGHT DOUBLE QUOTATION MARK})." in text
-        assert f"The distance of a pair is the mean over its templates, of {len(table):,} distances in all." in text
-        assert "an exponential prior with a mean of 0.25 standard deviations of the control distances" in text
-        said = (
-            f"{len(table):,} distances were measured in 6 templates; the model takes the mean of each of {pairs} pairs."
-        )
-        assert table.coverage.notes(averaged(table))[0] == said
-        assert not any("measured in" in note or "was changed" in note for note in table.coverage.notes(table))
-        few = averaged(table).head(50)
-        assert f"it holds 50 of {pairs} distances and" in table.coverage.notes(few)[1]
+        header = bb.summary(post).header()
+        assert (header["distances"], header["templates"], table.coverage.pairs) == (pairs, 6, len(table))
+        for whole in (table, averaged(table)):
+            assert "table-changed" not in {note.code for note in table.coverage.notes(whole)}
+        changed = table.coverage.notes(averaged(table).head(50))[0].numbers
+        assert (changed["rows"], changed["measured"]) == (50, pairs)
 
     def test_wrong_options_are_named(self, vectors, lists, slice_vectors):
         with pytest.raises(InputError, match="for words in sentences"):
@@ -597,9 +590,9 @@ class TestTemplatesAsRandomEffect:
         extra = (shift.sel(connection="associated") - shift.sel(connection="human")).var().item()
         assert found["one"] ** 2 - found["two"] ** 2 == pytest.approx(extra, rel=0.2)
 
-    def test_few_templates_are_said_to_rest_on_the_prior(self):
+    def test_few_templates_are_noted(self):
         post = bb.fit(framed(np.random.default_rng(4), 0.02, 2), "crossed", seed=0)
-        assert any("rests on its prior" in note for note in bb.diagnose(post).notes)
+        assert {"count": 2, "factor": "templates"} in [note.numbers for note in bb.diagnose(post).notes]
 
     def test_templates_with_the_vectors_of_another_are_named(self, lists):
         class Deaf(Letters):
@@ -608,24 +601,21 @@ class TestTemplatesAsRandomEffect:
 
         found = bb.encode(Deaf(), lists, [*TEMPLATES, "They see {}."], vocabulary=0)
         post = bb.fit(bb.distance_table(found, lists, relatedness=False), seed=0)
-        said = "Contrasts are equal in 'They like {}.' and 'They see {}.', whose vectors are then the same: they count"
-        assert any(note.startswith(said) for note in bb.diagnose(post).notes)
+        same = next(note for note in bb.diagnose(post).notes if note.code == "templates").numbers
+        assert (same["count"], same["total"], same["words"]) == (2, 7, ["They like {}.", "They see {}."])
 
-    def test_a_fit_says_which_of_its_templates_shows_no_word(self):
+    def test_a_template_that_shows_no_word_is_named(self):
         table = framed(np.random.default_rng(3), 0.06, 6)
         name = table["template"].iloc[0]
         table.loc[table["template"] == name, "distance"] = 0.4
         notes = bb.diagnose(bb.fit(table, "crossed", seed=0)).notes
-        assert (
-            f"In {str(name)!r} all words have one vector: the encoder does not see the word there. Leave it out."
-            in notes
-        )
+        assert [note.numbers["words"] for note in notes if note.code == "templates"] == [[name]]
 
     def test_compare_takes_the_templates_that_tables_share(self, lists, vectors):
         other = bb.encode(Letters(seed=5), lists, [*TEMPLATES[:4], "More {}."], vocabulary=list(vectors.vocabulary))
         first, second = (bb.distance_table(one, lists) for one in (vectors, other))
         found = bb.compare({"a": first, "b": second}, seed=0)
-        assert any("not in every table" in note for note in found.notes)
+        assert any(note.code == "left-out" and "templates" in note.numbers["kind"] for note in found.notes)
         shared = [table[table["template"].isin(TEMPLATES[:4])] for table in (first, second)]
         means = [one.pivot_table(index="protected_word", columns="connection", values="distance") for one in shared]
         by_hand = [one.mean() for one in means]
@@ -706,7 +696,7 @@ class TestClassicMetrics:
         s = [one @ a.T.mean(axis=1) - one @ b.T.mean(axis=1) for one in targets]
         assert found.value == pytest.approx((s[0].mean() - s[1].mean()) / np.concatenate(s).std(), abs=1e-5)
         assert len(found.per_word) == 8 * len(TEMPLATES)
-        assert "different words" in " ".join(found.notes)
+        assert "metric" in {note.code for note in found.notes}
         one = bb.metric("seat", vectors.of_templates(TEMPLATES[:1]), query)
         of_words = bb.metric("weat_effect_size", vectors.of_templates(TEMPLATES[:1]), query)
         assert one.value == pytest.approx(of_words.value, rel=1e-7)

@@ -1,6 +1,8 @@
 """Silhouettes and their scores would not be those of the metrics on the words that are used."""
 
 import dataclasses
+import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -219,14 +221,25 @@ def test_trimmed_lists_and_missing_words_are_said(kv):
     )
     found = silhouette(kv, asked, "weat", runs=3)
     assert found.sizes[-1] == 16
-    assert found.notes == ("1 of 13 words of x is missing: absent.",)
-    assert "absent" in str(found)
+    (note,) = found.notes
+    assert (note.code, note.numbers["words"]) == ("coverage", ["absent"])
+    assert (note.numbers["found"], note.numbers["asked"]) == (12, 13)
 
 
 def by_hand(values, metric="ect", bounds=(-1.0, 1.0), **options):
     """The silhouette of these values, in steps of two words."""
     values = np.array(values, dtype=float)
     return Silhouette(metric, "targets", 2 * np.arange(1, values.shape[1] + 1), values, bounds, 0.0, **options)
+
+
+def test_fits_that_needed_nuts_are_counted(kv, monkeypatch):
+    engine = SimpleNamespace(independent=True)
+    own = silhouettes.studies.choose_engine
+    engine.sample = lambda spec, *rest: warnings.warn("NUTS", stacklevel=1) or own(spec, "auto").sample(spec, *rest)
+    monkeypatch.setattr(silhouettes.studies, "choose_engine", lambda *_: engine)
+    found = silhouette(kv, query(), ("crossed", {"draws": 200, "prob": 0.5}), runs=1, step=24)
+    assert [note.numbers["reason"] for note in found.notes if note.code == "model"] == ["NUTS in 1 of 1 fits"]
+    assert found.prob == 0.5
 
 
 def test_scores_by_hand():
@@ -239,13 +252,14 @@ def test_scores_by_hand():
     assert turned.bounds == (0.0, 2.0)
     np.testing.assert_array_equal(turned.values, 1 - one.values)
     assert np.isnan(by_hand(np.ones((2, 1))).robustness)
+    assert one.by_size()[["words", "smallest", "largest"]].iloc[0].tolist() == [2, 0, 1]
 
 
 WRONG = {
     "options of the study's": (query(), ("ect", {"a": 1}), {}, "ect takes no options here, given are a"),
     "no metric": (query(), 3, {}, "3 is no metric: give the name of one, a Metric, or a function"),
     "options of the model": (query(), ("crossed", {"a": 1}), {}, "crossed has no option 'a': it takes model, first"),
-    "NUTS": (query(), ("crossed", {"model": "crossed_t"}), {}, "the model 'crossed_t' is fitted by the No-U-Turn"),
+    "NUTS": (query(), ("crossed", {"model": "crossed_t"}), {}, "the model 'crossed_t' needs NUTS"),
     "a connection": (query(), ("crossed", {"second": "human"}), {}, "the connection is 'human': valid are associated"),
     "runs": (query(), "weat", {"runs": 0}, "runs is 0"),
     "step": (query(), "weat", {"step": 60}, "a list has 12 words, fewer than the 30 of a step"),
@@ -325,7 +339,9 @@ def test_a_study_is_its_silhouettes(kv):
     other = bb.load_embedding({word: rng.normal(size=20) for word in WORDS if word != "x3"})
     table = silhouette_study({"one": kv, "two": other}, {"q": query()}, runs=6)
     assert len(table) == 3 * 2 * 2
-    assert table.attrs["notes"] == ["q: 1 of 12 words of x is left out, since some embedding lacks it: x3."]
+    (note,) = table.attrs["notes"]
+    assert (note.code, note.numbers["count"], note.numbers["total"]) == ("left-out", 1, 12)
+    assert note.numbers["words"] == ["x3"]
     rows = table.set_index(["metric", "vary"]).sort_index()
     targets = query().targets
     kept = bb.Query({**targets, "x": [word for word in targets["x"] if word != "x3"]}, query().attributes)

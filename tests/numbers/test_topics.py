@@ -1,6 +1,5 @@
 """A contrast would look rarer, or less rare, among random lists as coherent as the given ones than it is."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -129,30 +128,8 @@ def test_the_table_counts_replicates_as_far_from_the_centre():
         assert (row["share_as_far"], row["p_value"]) == (row["count"] / 99, (row["count"] + 1) / 100)
         assert (row["mean"], row["sd"]) == pytest.approx((values.mean(), values.std(ddof=1)))
         assert (row["low"], row["high"]) == pytest.approx(tuple(np.quantile(values, [0.055, 0.945])))
-    first, second, third = ((row["count"], f"{row['observed']:.3f}".replace("-", "−")) for row in rows)
-    assert null.sentence.startswith(f"Of 99 {null.called('associated - different')}, ")
-    assert f"{first[0]} {'is' if first[0] == 1 else 'are'} at least as far from 0 " in null.sentence
-    assert f"(associated − different: {first[1]})" in null.sentence
-    assert f"{second[0]} for associated − human ({second[1]}" in null.sentence
-    assert f"{third[0]} for associated − neutral ({third[1]}" in null.sentence
-    assert str(null).startswith(null.sentence)
-
-
-@pytest.mark.parametrize("reached", [0.12, -0.07, 0.09, 0.31])
-def test_random_lists_are_called_as_similar_up_to_a_difference_of_a_twentieth(reached):
-    """The given stereotype lists have a cosine of .16; what control lists have is no matter of theirs."""
-    null = bb.topic_null(random_vectors(), lists_of(), replicates=9)
-    pairs = null.similarity.assign(cosine_target=0.16, cosine_reached=0.9)
-    pairs.loc[~pairs["control"], "cosine_reached"] = reached
-    first, second = pairs.loc[~pairs["control"], ["first", "second"]].iloc[0]
-    said = replace(null, similarity=pairs).called("associated - different")
-    unlike = (
-        f"similar to each other (cosine of the means of {first} and {second} {reached:.2f}, in the given lists 0.16)"
-    )
-    below = f"less {unlike}".replace("-0.07", "\N{MINUS SIGN}0.07")
-    expected = {0.12: "as similar to each other", 0.31: f"more {unlike}"}.get(reached, below)
-    assert said.endswith(expected)
-    assert replace(null, kind="random", similarity=pairs).called("associated - different").endswith("random words")
+    assert null.summary()["as_far"].tolist() == [row["count"] for row in rows]
+    assert null.summary()["lists"].tolist() == ["as near", "anywhere", "anywhere"]
 
 
 def contrasts_of(kv, lists, statistic):
@@ -269,7 +246,7 @@ def test_coherence_is_that_of_the_given_lists(gender, news):
         assert abs(table.loc[name, "reached"] - table.loc[name, "target"]) < 0.03
     # of long lists the mean is known well
     assert (table["reached"] - table["target"]).loc[["human", "neutral"]].abs().max() < 0.004
-    assert not any("mean similarity" in note for note in gender.notes)
+    assert not [note for note in gender.notes if note.code == "random-lists"]
     for words in ("weat7", "religion"):
         table = bb.topic_null(news, words, replicates=60).coherence
         assert (table["reached"] - table["target"]).abs().max() < 0.03
@@ -315,8 +292,6 @@ def test_random_lists_are_as_similar_to_each_other_as_the_given_ones(gender, unr
     assert not first["control"]
     assert gender.similarity["control"].sum() == 5
     assert first["cosine_reached"] == pytest.approx(first["cosine_target"], abs=0.1)
-    said = f"{first['cosine_target']:.2f} and {first['cosine_reached']:.2f} (man, woman)."
-    assert f"Cosines of the lists' means, as given and of the random lists: {said}" in gender.text()
     assert abs(unrelated.similarity.iloc[0]["cosine_reached"]) < 0.05
 
 
@@ -343,19 +318,14 @@ def test_a_similarity_that_the_vocabulary_does_not_have_is_told():
     row = null.similarity.iloc[0]
     assert row["target"] > 0.45
     assert row["reached"] < row["target"] - 0.05
-    note = (
-        f"Random lists in place of g and h reach a mean similarity to each other of {row['reached']:.2f} and not "
-        f"{row['target']:.2f} (cosine of their means {row['cosine_reached']:.2f} and not {row['cosine_target']:.2f}): "
-        "the null distribution may be too wide."
-    )
-    assert note in null.notes
+    reached, target = round(row["reached"], 2), round(row["target"], 2)
+    assert {"lists": "g with h", "reached": reached, "target": target} in [note.numbers for note in null.notes]
 
 
 def test_random_words_are_as_coherent_as_the_vocabulary(unrelated, news):
     mean = news.get_normed_vectors().mean(axis=0, dtype=float)
     np.testing.assert_allclose(unrelated.coherence["reached"], mean @ mean, atol=0.01)
-    assert unrelated.sentence.startswith("Of 200 sets of lists of unrelated random words, ")
-    assert not any("mean similarity" in note for note in unrelated.notes)
+    assert not [note for note in unrelated.notes if note.code == "random-lists"]
 
 
 def test_real_lists_among_topics(gender, unrelated, news):
@@ -367,7 +337,8 @@ def test_real_lists_among_topics(gender, unrelated, news):
     assert shares["associated - different"] < 0.02
     assert gender.observed["associated - human"] == pytest.approx(-0.120, abs=5e-4)
     assert gender.embedding == "google_news_slice.bin"
-    assert any("control list human lacks" in note and "21 of 85 words" in note for note in gender.notes)
+    (lost,) = [note.numbers for note in gender.notes if note.code == "coverage"]
+    assert (lost["found"], lost["asked"]) == (125, 311)
     race = bb.topic_null(news, "race", replicates=100).table().set_index("statistic")
     assert race.loc["associated - human", "share_as_far"] > 0.4
     # alike words vary more than unrelated ones, so that their contrasts do; less so between lists that are alike
@@ -416,9 +387,8 @@ def test_a_metric_of_a_query(metric, centre):
         drawn = bb.metric(metric, kv, bb.Query(query.targets, null.lists(replicate)))
         assert null.of(metric)[replicate] == pytest.approx(float(drawn), abs=1e-6)
     assert null.coherence["words"].tolist() == [2, 2]
-    assert any("a lacks none" in note for note in null.notes)
+    assert [note.numbers["words"] for note in null.notes] == [["none"]]
     assert null.table()["count"].item() == sum(abs(null.of(metric) - centre) >= abs(observed - centre)) > 0
-    assert f"from {centre} ({metric}: " in null.sentence
 
 
 @pytest.mark.parametrize(
@@ -443,22 +413,16 @@ def test_lists_more_or_less_coherent_than_any_topic_are_told():
     row = null.coherence.set_index("list").loc["g"]
     assert row["target"] > 0.99
     assert row["reached"] < 0.9
-    less = (
-        f"Random lists in place of g reach a mean similarity of {row['reached']:.2f} and not 1.00: the null "
-        "distribution may be too narrow."
-    )
-    assert less in null.notes
-    assert any("in place of h " in note and note.endswith("too wide.") for note in null.notes)
-    assert less in str(null)
+    unlike = {note.numbers["lists"]: note.numbers for note in null.notes if note.code == "random-lists"}
+    assert unlike["g"] == {"lists": "g", "reached": round(row["reached"], 2), "target": 1.0}
+    assert unlike["h"]["reached"] > unlike["h"]["target"]
 
 
 def test_a_small_vocabulary_is_told():
-    short = "short: lists of 3 words or fewer (g 2, h 1, g 2, h 3, human 3); intervals may be too narrow."
     few = bb.topic_null(random_vectors(60), lists_of(), replicates=3, kind="random")
-    assert few.notes == (
-        short,
-        "Replicates of 12 words are drawn from 45 words, so that they share many of them: load more of the embedding.",
-    )
+    short, note = few.notes
+    assert (short.code, short.numbers["words"]) == ("short-lists", ["g 2", "h 1", "g 2", "h 3", "human 3"])
+    assert (note.code, note.numbers["words"]) == ("few-candidates", 45)
     assert bb.topic_null(random_vectors(200), lists_of(), replicates=3, kind="random").notes == (short,)
 
 

@@ -106,12 +106,9 @@ class TestRanks:
         assert kind == same == "random"
         np.testing.assert_array_equal(plain, followed)
 
-    def test_it_is_said_what_was_sampled(self, ordered):
+    def test_it_is_known_what_was_sampled(self, ordered):
         found = bb.relatedness(*ordered)
-        assert found.kind == "ranks"
-        assert "3,000 words sampled from all words, as frequent as the stereotypes" in found.sentence
-        table = bb.distance_table(*ordered)
-        assert "as frequent as the stereotypes" in table.coverage.relatedness
+        assert (found.kind, found.sampled) == ("ranks", 3000)
 
 
 class TestPart:
@@ -137,7 +134,7 @@ class TestPart:
         assert len(part) == 60 + len({*others[:-1]} - {*lists.every_word()})
         whole = bb.load_embedding(tmp_path / "a.txt")
         assert sample_of(part).words == sample_of(bb.load_embedding(tmp_path / "a.txt", words=lists)).words
-        assert bb.checks.check_words(lists, part).text() == bb.checks.check_words(lists, whole).text()
+        assert str(bb.checks.check_words(lists, part)) == str(bb.checks.check_words(lists, whole))
 
     def test_a_part_of_vectors_in_memory(self, part, ordered):
         kv, lists = ordered

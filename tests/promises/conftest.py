@@ -49,6 +49,8 @@ MADE = {
     "framed": lambda made: bb.fit(
         bb.distance_table(made.context_vectors, made.lists, relatedness=False), "crossed", draws=200, seed=1
     ),
+    "fit_summary": lambda made: bb.summary(made.related),
+    "estimates": lambda made: bb.cell_estimates(made.related),
     "citations": lambda made: bb.cite(made.table),
     "balance": lambda made: bb.balance(made.table, made.lengths),
     "balance_of_several": lambda made: bb.balance({"a": made.table, "b": made.table}, made.lengths),
@@ -76,9 +78,9 @@ MADE = {
     "sample": lambda made: bb.instances(
         made.speeches, "people", "glove-50d-slice", clusters="president", transform=np.eye(50)
     ),
-    "covariate_contrast": lambda made: bb.covariates(made.sample, "party + year").contrast(
-        ["family", "home"], ["career", "office"]
-    ),
+    "vector_sample": lambda made: made.sample,
+    "covariates": lambda made: bb.covariates(made.sample, "party + year"),
+    "covariate_contrast": lambda made: made.covariates.contrast(["family", "home"], ["career", "office"]),
     # axes
     "audit": lambda made: bb.audit("glove-50d-slice", "gender"),
     "axis": lambda made: bb.axis("glove-50d-slice", made.gender_pairs, words=JOBS),

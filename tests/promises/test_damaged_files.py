@@ -124,13 +124,13 @@ def test_names_are_held_to_what_words_are_held_to(table, name):
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_a_report_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
+def test_the_answer_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
     table = bb.distance_table("google-news-slice", "weat7")
     table.to_csv(tmp_path / "plain.csv", index=False)
     post = bb.fit(bb.read_distance_table(tmp_path / "plain.csv"), draws=400, seed=0)
-    page = bb.report(post, tmp_path / "report.html", sensitivity=False).read_text(encoding="utf-8")
-    assert page.count('<td class="text">unknown</td>') == 6
-    assert "The coverage is not known, because no coverage goes with the file" in page
+    answer = bb.summary(post)
+    assert answer.lists["asked"].isna().sum() == 6
+    assert "coverage-unknown: words asked for are not known (no coverage goes with the file)" in answer.notes
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,7 @@ def test_a_fasttext_model_composes_words_and_coverage_says_so(fasttext, subwords
     table = bb.distance_table(fasttext, lists)
     assert table.coverage.composed == ["doctors", "nursing"]
     assert table.coverage.table()["found"].tolist() == [1, 1, 2, 2]
-    assert "The vocabulary lacks these words, composed from their parts: doctors, nursing." in table.coverage.notes()
+    assert "composed: 2 vectors made of parts of words: doctors, nursing" in table.coverage.notes()
     he, doctors = (subwords.wv.get_vector(word).astype(float) for word in ("he", "doctors"))
     expected = 1 - he @ doctors / np.linalg.norm(he) / np.linalg.norm(doctors)
     row = table.query("protected_word == 'he' and attribute_word == 'doctors'")
@@ -392,7 +392,7 @@ def test_vectors_of_sentences_encoded_elsewhere_are_those_of_encode(encoded, sen
             for each in (encoded, again)
         )
         pd.testing.assert_frame_equal(first, second)
-        assert again.notes[0].startswith("Vectors are those of whole sentences (mine, 2 templates)")
+        assert again.notes[0].numbers["encoder"] == "mine, 2 templates"
 
 
 def test_without_templates_each_word_has_sentences_of_its_own(sentences):

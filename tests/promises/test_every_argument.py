@@ -20,8 +20,7 @@ from gensim.models import KeyedVectors
 from matplotlib.figure import Figure
 
 import bayesbias as bb
-from bayesbias._support.results import Result
-from bayesbias.plots import style
+from bayesbias.results import Result
 
 MODULES = (
     *("checks", "calibration", "metrics", "debiasing", "silhouettes", "reliability", "contextual", "stability"),
@@ -108,7 +107,7 @@ CALLS = {
     "pymc_model": lambda made: {"model": "published"},
     "read_distance_table": lambda made: {"path": made.file("t.parquet", partial(bb.write_distance_table, made.table))},
     "relatedness": lambda made: {"words": made.lists, "sample": 420},
-    "report": lambda made: {"path": made.folder / "r.html", "sensitivity": False},
+    "report": lambda made: {"results": made.metric_result, "path": made.folder / "r.html"},
     "run_metrics": lambda made: {"kvs": made.kv, "queries": made.query, "metrics": ["weat"]},
     "save_embedding": lambda made: {"path": made.folder / "o.npz"},
     "save_fit": lambda made: {"path": made.folder / "o.nc"},
@@ -201,11 +200,8 @@ METHODS = {
     "Query.subqueries": lambda made: {"targets": 2, "attributes": 2},
     "Relatedness.covariance": lambda made: {"weights": np.eye(8, 24)},
     "Relatedness.families": lambda made: {"words": ["p", "q"]},
-    "SideEffects.added_to": lambda made: {"parts": {"a": ["b"]}},
     "TopicNull.lists": lambda made: {"replicate": 0},
     "TopicNull.of": lambda made: {"statistic": "associated - human"},
-    "TopicNull.called": lambda made: {"statistic": "associated - human"},
-    "TopicNull.counted": lambda made: {"statistic": "associated - human"},
 }
 """Methods to the arguments that they need."""
 STEPS = {
@@ -232,16 +228,16 @@ def public_functions():
 def public_methods():
     """Every method with arguments of a result, or of what is given, by class and name.
 
-    Options of ``figure`` are those of pictures, which are tried by themselves; test_every_result has wrong ones.
+    Options of ``figure`` and ``to_latex`` are those of pictures and of pandas; test_every_result has wrong ones.
     """
     given = (bb.Query, bb.contextual.ContextVectors)
     return {
         f"{one.__name__}.{name}"
         for one in {*given, *results_below(Result)}
-        if ".reporting." not in one.__module__  # what report makes of fits and tables of metrics
         for name, method in inspect.getmembers(one, inspect.isfunction)
         if not name.startswith("_")
-        and name != "figure"
+        and name not in ("figure", "to_latex")
+        and one.__name__ not in ("Covariates", "Estimates", "VectorSample")  # what later steps are made of
         and len(inspect.signature(method).parameters) > 1
         and not (one.__name__ == "Relatedness" and name in STEPS)
     }
@@ -324,7 +320,7 @@ def answer(result):
         case Figure():
             buffer = io.StringIO()
             with mpl.rc_context({"svg.hashsalt": "fixed"}):
-                style.write_svg(result, buffer)
+                result.savefig(buffer, format="svg")
             return buffer.getvalue()
         case xr.DataTree():
             nodes = result.subtree_with_keys

@@ -73,7 +73,7 @@ def test_a_result_says_what_it_rests_on(name, metric, kv, query, options):
     assert result.per_word["word"].tolist() == [word for words in sets.values() for word in words]
     assert np.isfinite(result.per_word["value"]).all()
     assert result.doi == metric.doi
-    assert f"{result.value:.4g}" in str(result)
+    assert result.table()["value"].item() == result.value
     assert set(metric.options) <= set(result.options)
 
 
@@ -104,6 +104,7 @@ def test_too_many_missing_words_give_no_value_and_a_reason(name, metric, kv, que
     result = bb.metric(name, kv, lacking, **options)
     assert np.isnan(result.value)
     assert "2 of 6" in result.reason
+    assert {note.code for note in result.notes} == {"no-value", "coverage"}
     assert result.coverage.set_index("set").loc[key, "missing"] == ["nowhere", "neither"]
     assert np.isfinite(bb.metric(name, kv, lacking, **options, max_missing=0.34).value)
     with pytest.raises(bb.InputError, match="lacks nowhere, neither"):

