@@ -10,6 +10,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 from pkgutil import resolve_name
+from textwrap import wrap
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +18,7 @@ import pandas as pd
 from _tables import number, read
 
 import bayesbias as bb
+from bayesbias.results import register
 
 HERE = Path(__file__).parent
 DOTS = 110
@@ -30,7 +32,7 @@ AREAS = {
     "distances": ("Distance tables", "distances"),
     "relatedness": ("Similar words", "distances.vocabularies distances.covariances"),
     "models": ("Models and fits", "models"),
-    "contrasts": ("Contrasts", "contrast reporting.verdicts estimates"),
+    "contrasts": ("Contrasts", "contrast estimates"),
     "fit-checks": ("Checks of a fit", "checks"),
     "confounds": ("Frequency and other confounds", "checks.confounds"),
     "topics": ("Random topics", "checks.calibration.topics"),
@@ -57,7 +59,7 @@ AREAS = {
     "plots-embeddings": ("Figures of several embeddings", "plots.embeddings"),
     "plots-axes": ("Figures of words, axes and metrics", "plots.words plots.metrics"),
     "plots-studies": ("Figures of reliability and stability", "plots.reliability"),
-    "reporting": ("Reports and citations", "reporting reporting.papers"),
+    "reporting": ("Results, reports and citations", "results reporting"),
     "errors": ("Errors and warnings", "errors"),
 }
 """Pages of the API reference: title, and the modules whose names they document unless another page names a part."""
@@ -72,6 +74,8 @@ ROOMS = {
     "distances": "Relatedness",
     "documents.regression": "CovariateContrast Covariates",
     "models": "ModelSpec",
+    "reporting.fit_summary": "FitSummary",
+    "results": "Result",
     "second_stage": "Criterion Pool",
     "words": "PairList WordList",
 }
@@ -324,8 +328,8 @@ LOOKS = {
 
 def before_data(spec) -> list[str]:
     """What the priors of a model say a table looks like, beside the published tables."""
-    if reason := bb.models.families.family_of(spec).without_prior:
-        return [f"Before data: {plain(reason)}", ""]
+    if not bb.models.families.family_of(spec).has_prior:
+        return ["Before data: there is no prior predictive distribution.", ""]
     looks = read("prior_predictive").set_index(["model", "figure"])
     if spec.name not in looks.index:
         return []
@@ -367,6 +371,25 @@ def metrics() -> dict[str, str]:
         ),
     ]
     return {"reference/metrics.rst": "\n".join(lines)}
+
+
+def notes() -> dict[str, str]:
+    """The register of notes: a heading a code, its frame, and what it means."""
+    lines = [
+        "# Notes",
+        "",
+        "Notes below a result say what limits it. `result.notes` has all of them, each with its `code`, `numbers` and",
+        "`about`. Notes that are marked *above* stand above the table.",
+        "",
+    ]
+    for code, entry in register().items():
+        about = re.sub(r"docs/(\w+)\.md", r"[\1](\1.md)", " ".join(entry["about"].split()))
+        about = re.sub(r"https://[^\s,)]+", r"<\g<0>>", about)
+        about = re.sub(r"\b\w+(?:\([^()]*\)|=(?:'\w+'|\w+)?)", r"`\g<0>`", about)
+        frame, above = entry["frame"].replace("!r", ""), "*Above.* " if entry.get("above") else ""
+        text = wrap(f"{above}{about}", 120, break_on_hyphens=False, break_long_words=False)
+        lines += [f"## {code}", "", f"`{code}: {frame}`", "", *text, ""]
+    return {"notes.md": "\n".join(lines[:-1]) + "\n"}
 
 
 WIDTHS = {"name": 16, "description": 40, "doi": 18}
@@ -467,7 +490,7 @@ def notebooks() -> dict[str, str]:
 
 def write(folder: Path) -> None:
     """Write what has changed, and delete pages of names, commands, figures and notebooks that are no more."""
-    files = api() | command_line() | models() | metrics() | data() | gallery(folder) | notebooks()
+    files = api() | command_line() | models() | metrics() | data() | notes() | gallery(folder) | notebooks()
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -477,3 +500,7 @@ def write(folder: Path) -> None:
         for path in folder.glob(pattern):
             if path.relative_to(folder).as_posix() not in files:
                 path.unlink()
+
+
+if __name__ == "__main__":  # the page that is in the repository; the others are made when the site is built
+    (HERE / "notes.md").write_text(notes()["notes.md"], encoding="utf-8")
