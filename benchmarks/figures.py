@@ -94,7 +94,9 @@ def of_one_fit(name, post):
     yield f"{name} contrasts of groups", bb.contrasts(post, by="group", rows="difference")
     yield f"{name} groups beside the others", bb.contrasts(post, by="group")
     yield f"{name} association", bb.association(post)
-    yield f"{name} standardised", [bb.contrasts(post).attrs[key] or np.nan for key in ("standardised", "sd_ratio")]
+    whole = bb.contrasts(post)
+    ratio = np.nan if whole.attrs["cluster"].reason else whole["sd"].iloc[0] / whole.attrs["cluster"].se
+    yield f"{name} standardised", [whole.attrs["standardised"] or np.nan, ratio]
     if groups > 2:
         yield f"{name} associations of groups", bb.contrasts(post, by="group", rows="association")
         yield f"{name} association by group", bb.association(post, by="group")

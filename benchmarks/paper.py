@@ -13,6 +13,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 import bayesbias as bb
+from bayesbias._support.numbers import latex
 
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,natbib,url}
@@ -22,7 +23,7 @@ DOCUMENT = r"""\documentclass{article}
 \section{Method}
 %s \nocite{*}
 \section{Results}
-Table~\ref{tab:contrasts} has the words, Figure~\ref{fig:contrasts} their intervals.
+Table~\ref{tab:contrasts} has the contrasts, Figure~\ref{fig:contrasts} the words.
 \input{contrasts}
 \begin{figure}\centering\includegraphics{contrasts}
 \caption{Associated $-$ different by protected word, with 50\%% and 89\%% intervals; negative: own stereotypes are
@@ -38,14 +39,13 @@ def write(folder: Path) -> None:
     """The four parts and the document that holds them."""
     post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
     topics = bb.topic_null("google-news-slice", "weat7", replicates=200, seed=0)
-    bb.to_latex(post, folder / "contrasts.tex", label="tab:contrasts")
+    bb.to_latex(bb.summary(post, topics), folder / "contrasts.tex", label="tab:contrasts")
     plt.rcParams["font.size"] = 8
     figure, axes = plt.subplots(figsize=(4.8, 3.6), layout="constrained")  # inches: the width of the text
     bb.plot_contrasts(post, beside=False, ax=axes)
     figure.savefig(folder / "contrasts.pdf")
     (folder / "works.bib").write_text(bb.cite(post).bibtex(), encoding="utf-8")
-    text = bb.to_latex(bb.methods_text(post, topics=topics))
-    (folder / "paper.tex").write_text(DOCUMENT % text, encoding="utf-8")
+    (folder / "paper.tex").write_text(DOCUMENT % latex(bb.methods_text(post)), encoding="utf-8")
 
 
 def compiled(folder: Path) -> Path | None:

@@ -62,7 +62,7 @@ bb.plot_distances(table, "she")
 # ## Fit
 #
 # The default model reads the covariance of distances off the vectors, because words of one topic have similar
-# distances. `diagnose` says whether the fit passes its checks, and its limits.
+# distances. `diagnose` says whether the fit passes its checks, and which notes limit it.
 
 # %%
 post = bb.fit(table, seed=0)
@@ -72,18 +72,26 @@ bb.diagnose(post)
 # ## The answer
 #
 # Are protected words closer to their own stereotypes than to those of the other group? The first row is the whole list.
-# Negative means closer; the interval is the 89% equal-tailed interval. The other rows are associations: how much closer
-# each word is to its own stereotypes, less how near the two lists are to all protected words. They are partially
-# pooled: drawn towards the whole list, the more the less the vectors tell about their differences.
+# Negative means closer; the interval is the 89% equal-tailed interval. Further protected words like these (*new words*)
+# are a larger population, about which fourteen words say less. `docs/notes.md` says what each note means.
 
 # %%
-bb.contrasts(post).head(4).round(3)
+answer = bb.summary(post)
+answer
 
 # %% [markdown]
-# Further protected words like these are a larger population, about which fourteen words say less.
+# Words have associations: how much closer each is to its own stereotypes, less how near the two lists are to all
+# protected words. They are partially pooled: drawn towards the whole list, the more the less the vectors tell about
+# their differences. `unshrunk` is what the distances of the word alone say.
 
 # %%
-bb.contrasts(post, population="similar").head(1).round(3)
+answer.words.head(3).round(3)
+
+# %% [markdown]
+# Words of a list are similar, so that a list counts for fewer words than it has: `n_eff`.
+
+# %%
+answer.lists.drop(columns="missing").round(2)
 
 # %% [markdown]
 # Is the contrast with words for people special to a word's own stereotypes? For the whole list it is the sum of two
@@ -101,17 +109,7 @@ bb.decomposition(post).head(3).round(3)
 # coherent as these, as near and as similar to each other, have a contrast that is as far from 0?
 
 # %%
-null = bb.topic_null(kv, words)
-null.table()[["statistic", "observed", "low", "high", "count", "p_value"]].round(3)
-
-# %% [markdown]
-# ## In words
-#
-# The report opens with these sentences.
-
-# %%
-for sentence in bb.checks.verdict_sentences(post)[:2]:
-    print(sentence, end="\n\n")
+bb.topic_null(kv, words)
 
 # %% [markdown]
 # ## A contrast of one's own
@@ -137,13 +135,13 @@ az.summary(post, var_names=["connection_mean"], ci_kind="eti", ci_prob=0.89)
 # %% [markdown]
 # ## Saving
 #
-# NetCDF for the fit, Parquet for the table with all that it carries, HTML for readers.
+# NetCDF for the fit, Parquet for the table with all that it carries, a page of all tables and figures for readers.
 
 # %%
 folder = Path(tempfile.mkdtemp())
 bb.save_fit(post, folder / "fit.nc")
 bb.write_distance_table(table, folder / "distances.parquet")
-bb.report(post, folder / "report.html")
+bb.report(answer, folder / "report.html")
 sorted(path.name for path in folder.iterdir())
 
 # %% [markdown]

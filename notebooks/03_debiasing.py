@@ -22,8 +22,10 @@
 # measure them.
 
 # %%
+import tempfile
+from pathlib import Path
+
 import pandas as pd
-from IPython.display import Markdown
 
 import bayesbias as bb
 
@@ -42,17 +44,18 @@ debiased.bayesbias_debiasing
 # %% [markdown]
 # ## Compare
 #
-# The verdict in sentences, and below it the figures by word: the association before and after, the change with its 89%
-# interval, and the probability that it is nearer to 0 than before (`p_shrank`).
+# Each contrast and mean distance of the whole list before and after, and its change with the 89% interval. Below are
+# the associations of words: the probability that each is nearer to 0 than before (`p_shrank`), and whether that is
+# `clear`. For no single word it is, since that takes the size of the association as well as its change.
 
 # %%
 words = bb.load_words("gender")
 before, after = bb.distance_table(kv, words), bb.distance_table(debiased, words)
 result = bb.compare(before=before, after=after, seed=0)
-Markdown("\n\n".join(f"**{part}** {' '.join(sentences)}" for part, sentences in result.parts().items()))
+result
 
 # %%
-shown = ["protected_word", "group", "before", "after", "change", "low", "high", "p_shrank", "outcome"]
+shown = ["protected_word", "group", "before", "after", "change", "low", "high", "p_shrank", "clear"]
 result.outcomes()[shown].round(3)
 
 # %% [markdown]
@@ -77,8 +80,8 @@ pd.DataFrame(gains).T[["mean", "low", "high"]].astype(float).round(3)
 # ## Which part changed?
 #
 # The contrast with words for people is the sum of what is special to own stereotypes and of what stereotype words of
-# any kind share. Debiasing removed the first part (a change of .060), and the second grew (by -.026). A verdict on
-# *associated - human* alone would see a change of about half that size. Each word has three parts: its association, the
+# any kind share. Debiasing removed the first part (a change of .060), and the second grew (by -.026). In
+# *associated - human* alone the change is about half that size. Each word has three parts: its association, the
 # nearness of the lists, and the nearness of the word.
 
 # %%
@@ -101,6 +104,12 @@ effects
 
 # %%
 bb.plots.plot_side_effects(effects)
+
+# %% [markdown]
+# Both results on one page, with all tables and figures:
+
+# %%
+bb.report([result, effects], Path(tempfile.mkdtemp()) / "debiasing.html").name
 
 # %% [markdown]
 # ## Other methods

@@ -154,8 +154,4 @@ coefficients = regression.table().dropna(subset="mean").iloc[1:]
 bb.plots.forest(coefficients, "term", label="coefficients, and standard deviations of groupings and residuals")
 
 # %%
-regression.table().round(3)
-
-# %%
-for note in regression.notes:
-    print(note)
+regression

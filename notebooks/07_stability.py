@@ -133,7 +133,7 @@ query = bb.Query(PEOPLE, HOBBIES)
 measures = bb.stability.metric_stability(
     embeddings, query, ["weat", "weat_effect_size", "rnsb", "mac", "ect", "db_wa", "semaxis"]
 )
-measures.summary().round(3)
+measures.shares().round(3)
 
 # %% [markdown]
 # The contrast follows the planted bias in all settings, which agree on the order of the corpora. Its size depends on

@@ -66,18 +66,19 @@ bb.plots.plot_covariates(labor)
 # made of: where it is attribute words, further addresses would tell little.
 
 # %%
-labor.table().round(3)
+labor.table().loc[:, :"share_words"].round(3)
 
 # %% [markdown]
 # ## The other words
 #
-# `words="given"` keeps to the attribute words as they are. A difference whose interval excludes 0 only there rests on
-# the choice of words.
+# `these_low` and `these_high` keep to the attribute words as they are. What excludes 0 only there rests on the choice
+# of words.
 
 # %%
 by = bb.covariates(sample, "party + era")
-for word in words:
-    print(by.contrast("family", "career", target=word).findings()[0])
+rows = pd.concat([by.contrast("family", "career", target=word).table().assign(target=word) for word in words])
+shown = ["target", "name", "mean", "low", "high", "these_low", "these_high", "p_closer"]
+rows.loc[rows["quantity"] != "coefficient", shown].round(3)
 
 # %% [markdown]
 # ## On an axis

@@ -181,9 +181,9 @@ def unlike_frequency(cell):
         table = bb.distance_table(vectors.kv, unlike_lists(vectors, cell["lists"], cell["cell"], rng))
         related, adjusted = bb.relatedness(table), bb.adjust(table, "frequency")
         left, warnings = bb.relatedness(adjusted), bb.balance(table).warnings
-        said = " ".join(warnings)
-        row = {"warned": bool(warnings), "warned associations": "the associations" in said}
-        row["warned differences"] = "associated \N{MINUS SIGN} different" in said
+        moved = {note.numbers["contrast"] for note in warnings if note.code == "frequency-words"}
+        row = {"warned": bool(warnings), "warned associations": "association" in moved}
+        row["warned differences"] = "associated - different" in moved
         both = {"difference": difference_weights(related), "association": association_weights(related)}
         for what, weights in both.items():
             row[what] = share_excluding(table, related, weights)

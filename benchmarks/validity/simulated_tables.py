@@ -114,7 +114,7 @@ def extreme(stereotypes):
             "others": covered[1:].mean(),
             "error": float(apart.mean(("chain", "draw"))[0] - true[0]),
             "width": high - low,
-            "named": any("Grubbs" in note for note in bb.diagnose(post).notes),
+            "named": any(note.code == "outlier" for note in bb.diagnose(post).notes),
         }
 
     def rows(cell):
