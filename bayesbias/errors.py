@@ -90,13 +90,6 @@ def listed(words: Sequence[str], most: int = 8, mark: str = ", ") -> str:
     return mark.join(words[:most]) + more
 
 
-def in_words(words: Sequence[str]) -> str:
-    """The same in a sentence: ``and`` stands before the last word, or before how many more there are."""
-    if not 1 < len(words) <= 8:
-        return listed(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
-
-
 def many(count: int, noun: str) -> str:
     """A number and what it counts, such as ``1 word`` and ``2,000 words``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

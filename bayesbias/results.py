@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from bayesbias._support.figures import drawing_of, unlisted
 from bayesbias._support.files import check_target, write_text
-from bayesbias._support.numbers import WIDTH, cells, cut, latex, latex_table, lines_of, plain, short, written
+from bayesbias._support.numbers import WIDTH, cells, cut, latex_table, lines_of, plain, short, written
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError
 
@@ -88,7 +88,7 @@ def restored(values: Iterable[Any]) -> tuple[Note, ...]:
 def _restored(value: Any) -> Note:
     try:
         return Note(value[0], **value[1])
-    except (KeyError, TypeError):
+    except (LookupError, TypeError):
         return Note("note-of-file", text=value if isinstance(value, str) else ", ".join(map(str, value)))
 
 
@@ -160,7 +160,8 @@ class Result:
 
     def to_latex(self, **options: Any) -> str:
         """The summary as a LaTeX table, by the options of ``pandas.io.formats.style.Styler.to_latex``."""
-        caption = latex(f"{self.caption()}. {'; '.join(self._facts())}.")
+        above = [note for note in self.notes if note.above]
+        caption = f"{self.caption()}. {'; '.join([*self._facts(), *above])}."
         return latex_table(self.summary(), self.prob, **{"caption": caption} | options)
 
     def __repr__(self) -> str:
@@ -174,12 +175,13 @@ class Result:
         return html_table(table, "\n".join([caption, " ".join(facts)]), below, self.prob, above)
 
     def _facts(self) -> list[str]:
-        return [f"{name} {written(fact)}" for name, fact in self.header().items() if fact not in (None, "", [], ())]
+        facts = {name: written(plain(fact)) for name, fact in self.header().items()}
+        return [f"{name} {fact}" for name, fact in facts.items() if fact]
 
     def _head(self) -> list[str]:
         """Caption and facts as lines; a fact too long for one is cut."""
         facts = "; ".join(short(fact, WIDTH - 2).replace(" ", "\xa0") for fact in self._facts())
-        lines = wrap(facts, WIDTH, break_on_hyphens=False)[:4]
+        lines = wrap(facts, WIDTH, break_on_hyphens=False, max_lines=4, placeholder=" ...")
         return [short(self.caption(), WIDTH), *(line.replace("\xa0", " ") for line in lines)]
 
     def _shown(self) -> tuple[list[Note], pd.DataFrame, list[str]]:

@@ -31,6 +31,7 @@ LATEX = {
     **{c: f"\\{c}" for c in "&%$#_{}"},
 }
 LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+LATEX |= {"\N{RIGHTWARDS ARROW}": r"$\to$", "\N{MINUS SIGN}": "$-$"}
 
 
 def signed(value: float, plus: str = "", digits: int = 3) -> str:
@@ -87,22 +88,25 @@ def short(text: str, room: int) -> str:
 
 def cells(table: pd.DataFrame, prob: float) -> pd.DataFrame:
     """A table as text: decimals by which most sds have two digits and each has one, probabilities never 0 or 1."""
-    ends = {"low": f"{(1 - prob) / 2:.1%}", "high": f"{(1 + prob) / 2:.1%}"}
+    import pandas as pd
+
+    ends = {name: f"{round(50 + side * 50 * prob, 6):g}%" for name, side in (("low", -1), ("high", 1))}
     spread = table["sd"] if "sd" in table else (table["high"] - table["low"]) / 3 if ends.keys() <= set(table) else ()
     known = sorted(_size(float(sd)) for sd in spread if 1e-9 < sd < math.inf)
     common = max(1 - known[len(known) // 2], -known[0]) if known else None
-    columns: dict[str, list[str]] = {}
+    heads, columns = [], []
     for i, name in enumerate(map(str, table)):
         column, form = table.iloc[:, i], partial(written)
         if name.startswith("p_"):
-            form = partial(probability_text)
+            form = partial(_p_value if name == "p_value" else probability_text)
         elif column.dtype.kind == "f":
             own = 2 - max((_size(abs(value)) for value in column if value and math.isfinite(value)), default=0)
             form = partial(written, decimals=min(max(own if common is None or name not in SCALE else common, 0), 6))
         values = zip(column, column.isna(), strict=True)
-        head = ends.get(name) or HEADINGS.get(name) or name.replace("_", " ")
-        columns[head] = ["" if missing else form(plain(value)) for value, missing in values]
-    return type(table)(columns, index=range(len(table)), dtype=object)
+        heads.append(ends.get(name) or HEADINGS.get(name) or name.replace("_", " "))
+        columns.append(["" if missing else form(plain(value)) for value, missing in values])
+    texts = pd.DataFrame(dict(enumerate(columns)), index=range(len(table)), dtype=object)
+    return texts.set_axis(heads, axis=1)  # several columns may have one heading
 
 
 def _size(value: float) -> int:
@@ -111,6 +115,10 @@ def _size(value: float) -> int:
 
 def probability_text(value: Any) -> str:
     return value if isinstance(value, str) else f"{min(max(value, 0.001), 0.999):.3f}"
+
+
+def _p_value(value: Any) -> str:
+    return value if isinstance(value, str) else "< 0.0001" if value < 1e-4 else f"{value:.2g}"
 
 
 def latex(text: str) -> str:
@@ -133,12 +141,13 @@ def lines_of(table: pd.DataFrame, prob: float) -> list[str]:
 
 
 def latex_table(table: pd.DataFrame, prob: float, **options: Any) -> str:
-    """A table in LaTeX with the rules of booktabs, by the options of ``Styler.to_latex``."""
+    """A table in LaTeX with the rules of booktabs, by the options of ``Styler.to_latex``; a caption is plain text."""
     numeric = [kind.kind in "iufb" for kind in table.dtypes]
     texts = cells(table, prob).map(latex).rename(columns=latex)
-    texts = texts.apply(
-        lambda column: column.str.replace("-", "$-$") if numeric[texts.columns.get_loc(column.name)] else column
-    )
+    for i in (i for i, each in enumerate(numeric) if each):
+        texts.isetitem(i, [text.replace("-", "$-$") for text in texts.iloc[:, i]])
     sides = "".join("r" if each else "l" for each in numeric)
+    if isinstance(caption := options.get("caption"), str):
+        options["caption"] = latex(caption)
     lines: str = texts.style.hide(axis="index").to_latex(**{"hrules": True, "column_format": sides, **options})
     return lines

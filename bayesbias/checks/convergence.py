@@ -410,9 +410,8 @@ def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[No
         (repeated, "repeated", {"rows": repeated, "total": total, "rule": "kept"}),
         (outside, "outside", {"rows": outside, "total": total, "name": "the table"}),
     )
-    of_lists = [
-        note for note in (record.notes(table) if record else ()) if not (unrelated and note.code == "unrelated")
-    ]
+    # whether words are taken for unrelated is the model's to say
+    of_lists = [note for note in (record.notes(table) if record else ()) if note.code != "unrelated"]
     notes = [*unrelated, *of_lists, *result.notes]
     notes += [Note(code, **numbers) for holds, code, numbers in every if holds]
     related = result.data.relatedness
@@ -458,7 +457,7 @@ def _width_notes(result: Fit, words: int, width: float | None) -> list[Note]:
         few = worth - 1 < result.posterior.sizes["connection"] and words >= FEWEST_PROTECTED
         return [Note("few-words", effective=float(worth), words=words)] if few else []
     few = width is not None and (words < THIN_LIST or abs(width) > MOST_WIDTH)
-    return [Note("few-words", effective=words, words=words)] if few else []
+    return [Note("few-levels", count=words, factor="protected words")] if few else []
 
 
 def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[Note]:

@@ -100,7 +100,11 @@ def _difference(
     of_fits = dict.fromkeys(note for each in runs.values() for note in (*each.data.notes, *each.drawn.notes))
     return _Difference(
         draws,
-        faults=tuple(fault for each in runs.values() for fault in engine_faults(each.drawn)),
+        faults=tuple(
+            Note(fault.code, **{**fault.numbers, "figure": f"{fault.numbers['figure']} ({label}, {name})"})
+            for name, each in runs.items()
+            for fault in engine_faults(each.drawn)
+        ),
         notes=(*change_notes(data, change, fixed, label), *of_fits),
         engine=next((each.engine for each in reversed(runs.values())), EXACT),
     )

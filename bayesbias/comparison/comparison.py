@@ -40,7 +40,7 @@ from bayesbias.contrast.associations import (
 from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.list_coverage import COSINE, carried_labels, known_coverage
-from bayesbias.errors import InputError, in_words, listed, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of
 from bayesbias.models.functionals import Fields, cell_fields
@@ -446,10 +446,7 @@ class Comparison(Result):
     def _recorded(self) -> dict[str, Any]:
         """Facts of the change, the words and the vectors."""
         records = list(self.coverage.values())
-        measured = {
-            "word_list": records[0]["word_list"] if records else "",
-            "embedding": in_words(self.embeddings),
-        }
+        measured = {"word_list": records[0]["word_list"] if records else ""}
         return {"population": self.population, "measured": measured}
 
     def sources(self) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -22,20 +22,6 @@ SHORT = 3  # words of a list up to which intervals are known to be too narrow
 ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide the type
     "ListEntry", {"list": str, "kind": str, "asked": int | None, "found": int, "missing": list[str]}
 )
-
-
-class HeldWords(NamedTuple):
-    """Numbers of words of the lists that an embedding holds, and of the control words apart."""
-
-    held: int
-    asked: int
-    controls_held: int
-    controls: int
-
-    @property
-    def share(self) -> float:
-        """Share of the words of groups and stereotypes that the embedding holds."""
-        return self.held / self.asked
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,15 +57,13 @@ class Coverage:
     bundled: tuple[str, ...] = ()  # control lists that are the bundled ones, with these' sources
     path: str = field(default="", compare=False)  # of the file of the word lists, as it was given
 
-    @property
-    def held(self) -> HeldWords:
-        """Numbers of words that are held; words that are not known to be asked for count as none."""
-        parts = [[entry for entry in self.lists if (entry["kind"] == "control") is of] for of in (False, True)]
-        return HeldWords(*(sum(entry[key] or 0 for entry in part) for part in parts for key in ("found", "asked")))
-
     def used(self, entry: ListEntry) -> int:
         """Words of a list that count there: of the found ones, those that no earlier list of the table counts."""
-        same = 0 if self.kept_twins else sum(each["list"] == entry["list"] for each in self.twins)
+        same = (
+            0
+            if self.kept_twins
+            else sum((each["kind"], each["list"]) == (entry["kind"], entry["list"]) for each in self.twins)
+        )
         if self.kept_duplicates or entry["kind"] != "control":
             return entry["found"] - same
         controls = [each["list"] for each in self.lists if each["kind"] == "control"]
@@ -130,6 +114,7 @@ class Coverage:
         same = [f"{each['word']} = {each['first']}" for each in self.twins]
         several = [f"{word} ({'/'.join(lists)})" for word, lists in self.in_several_lists.items()]
         kept = "kept" if self.kept_duplicates else "dropped"
+        measured = self.pairs + self.repeated_rows * (not self.kept_duplicates)
         twins = "all kept" if self.kept_twins else "counted once"
         every = (
             (self.substituted, "spelling", {"words": [f"{a} as {b}" for a, b in self.substituted.items()]}),
@@ -138,7 +123,7 @@ class Coverage:
             (self.gender, "gender", {"language": self.language, "forms": self.gender}),
             (self.own_pairs, "both-sides", {"words": self.own_pairs}),
             (several, "several-lists", {"rule": rule, "words": several}),
-            (self.repeated_rows, "repeated", {"rows": self.repeated_rows, "total": self.pairs, "rule": kept}),
+            (self.repeated_rows, "repeated", {"rows": self.repeated_rows, "total": measured, "rule": kept}),
             (self.relatedness.startswith("none"), "unrelated", {"reason": self.why_unrelated}),
             (same, "copies", {"count": len(same), "rule": twins, "words": same}),
             (between, "copies-between", {"count": sum(map(len, self.one_vector)), "words": between}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -24,11 +24,17 @@ from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.tree import Fit
 from bayesbias.results import Note, Result
 from bayesbias.vectors import list_embeddings
+from bayesbias.vectors.lookup import left_out
 from bayesbias.words import OTHER, OWN, load_words
 
 NUMBERS = ["mean", "sd", "low", "high", "p_closer"]
 FEW_GROUPS = 3  # up to which the differences of groups are printed
-NEW, CLUSTERS, STANDARDISED, WEAT = "overall, new words", "overall, clusters", "overall / sd of controls", "WEAT's d"
+NEW, CLUSTERS, STANDARDISED, WEAT = (
+    "overall, new words",
+    "overall, clusters",
+    "overall / sd of controls",
+    "WEAT's d (> 0: closer)",
+)
 """Rows of the table beside contrasts: further protected words, attribute words as clusters, and effect sizes."""
 
 
@@ -76,8 +82,8 @@ class FitSummary(Result):
         rows = self._rows | self._beside
         table = pd.DataFrame([{name: row.get(name, np.nan) for name in NUMBERS} for row in rows.values()], dtype=float)
         table.insert(0, "quantity", list(rows))
-        if self.topics is not None and self._others:
-            counts = self.topics.table().set_index("statistic")["count"]
+        if self._far is not None:
+            counts = self._far.table().set_index("statistic")["count"]
             named = table["quantity"].replace("overall", f"{OWN} - {self._others[0]}")
             table["as_far"] = named.map(counts).astype("Int64")
         return table
@@ -185,13 +191,23 @@ class FitSummary(Result):
         notes = [*self._verdict.faults]
         if NEW in self._rows:
             notes.append(Note("new words"))
-        if self.topics is not None and self._others:
-            notes.append(Note("as far", replicates=self.topics.replicates))
-        if self._others and self._others[0] != OTHER:
-            notes.append(Note("one-group"))
-        if self._others and self._groups and equal_groups(self.fit.data):
-            notes.append(Note("equalised", side="here", change="these vectors"))
-        return tuple(dict.fromkeys([*notes, *self._verdict.notes]))
+        if self._far is not None:
+            notes.append(Note("as far", replicates=self._far.replicates))
+            notes += [note for note in self._far.notes if note.code != "coverage"]
+        if self._others:
+            facts, words = self._overall.attrs, self.fit.data.protected_words
+            notes += left_out(len(facts["left_out"]), len(words), "words", "no row of their own", facts["left_out"])
+            notes += facts["notes"]
+            notes += [Note("one-group")] * (self._others[0] != OTHER)
+            if self._groups and equal_groups(self.fit.data):
+                notes.append(Note("equalised", side="here", change="these vectors"))
+        several = {note.code for note in notes} & {"several-lists"}  # how words of several lists count in the rows
+        return tuple(dict.fromkeys([*notes, *(note for note in self._verdict.notes if note.code not in several)]))
+
+    @property
+    def _far(self) -> TopicNull | None:
+        """Random lists whose differences are those of the rows: their distances are as they were measured."""
+        return None if self.fit.adjusted_for or not self._others else self.topics
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The tables of the page."""
@@ -205,12 +221,21 @@ class FitSummary(Result):
             tables["Before and after the adjustment"] = adjustment(post, prob)
         tables["Lists"] = self.lists
         if balance is not None:
-            tables[f"Lists by {balance.attribute}"] = balance.contrasts
+            tables |= {f"{name}, by {balance.attribute}": table for name, table in balance.tables().items()}
         if self.fit.predicts:
             tables["Distances within predictive intervals"] = check_predictions(post)
         if self.topics is not None:
             tables["Matched reference lists"] = self.topics.table()
-        return tables | {"Draws": self.diagnostics}
+        facts: dict[str, Any] = {name: post.attrs.get(name) for name in ("engine", "seed", "model_hash")}
+        facts |= self.fit.versions | {name: self._embedding.get(name) for name in ("name", "vectors", "dimensions")}
+        fit = pd.DataFrame({"fact": facts.keys(), "value": map(str, facts.values())})
+        return tables | {"Draws": self.diagnostics, "Fit": fit}
+
+    @property
+    def _embedding(self) -> Mapping[str, Any]:
+        """The record of the embedding; empty where there is none."""
+        record = self.fit.data.coverage
+        return {} if record is None else record.embedding
 
     def drawn_from(self) -> tuple[Any, dict[str, Any]]:
         """The fit, with random lists where they are known."""

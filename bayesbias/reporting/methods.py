@@ -14,6 +14,7 @@ from bayesbias.distances.list_coverage import known_coverage
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of
 from bayesbias.models.tree import Fit
+from bayesbias.reporting.fit_summary import FitSummary
 from bayesbias.reporting.papers import cite
 
 MEASURED = (
@@ -28,6 +29,7 @@ COVARIANCE: Mapping[str, str] = {
 }
 OWN_MODEL = "The model is the authors' own."
 FOUND = "Of the words asked for, {found:,} of {asked:,} were found in {embedding}{missing}."
+DEBIASED = "The vectors of {embedding} were debiased by the method {method}."
 ADJUSTED = "Distances were adjusted for {attribute}."
 COMPARED = "Changes are differences of contrasts between embeddings ({changes}), of the pairs that all tables hold."
 COMPUTED = (
@@ -37,13 +39,13 @@ COMPUTED = (
 """Frames of the paragraph; the estimates are in the table of the result, and not here."""
 
 
-def methods_text(result: xr.DataTree | Comparison, prob: float = PROB) -> str:
+def methods_text(result: xr.DataTree | FitSummary | Comparison, prob: float = PROB) -> str:
     """The methods paragraph of a paper on a fit or a comparison, to start from.
 
     Parameters
     ----------
     result
-        A fit, or a result of :func:`compare`.
+        A fit, its :func:`summary`, or a result of :func:`compare`.
     prob
         Posterior mass of the intervals.
 
@@ -54,6 +56,8 @@ def methods_text(result: xr.DataTree | Comparison, prob: float = PROB) -> str:
     'Cosine distances of 16 protected words to 141 attribute words'
     """
     prob = probability(prob, "prob")
+    if isinstance(result, FitSummary):
+        result = result.fit.tree
     if isinstance(result, Comparison):
         fit, names = Fit(result.tree), list(result.embeddings)
         records = [known_coverage(result.coverage.get(name)) for name in names]
@@ -83,6 +87,8 @@ def methods_text(result: xr.DataTree | Comparison, prob: float = PROB) -> str:
         parts.append(
             FOUND.format(found=found, asked=asked, embedding=name, missing=f" (missing: {missing})" if missing else "")
         )
+        if method := str(record.embedding.get("debiasing") or "").partition(":")[0]:
+            parts.append(DEBIASED.format(embedding=name, method=method))
     if fit.adjusted_for or data.adjusted:
         parts.append(ADJUSTED.format(attribute=fit.adjusted_for or data.adjusted))
     if isinstance(result, Comparison):

@@ -419,7 +419,11 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
         if len(pairs) > 1
         else {},
         # of words without a place there is a note that counts those with a value
-        notes=tuple(note for note in placed.notes if set(note.numbers.get("words", ())) != absent),
+        notes=tuple(
+            note
+            for note in placed.notes
+            if note.code not in ("coverage", "left-out") or not absent or {*note.numbers["words"]} != absent
+        ),
     )
 
 

@@ -64,11 +64,8 @@ FEW_GROUPS = 6
 """Groups up to which a variable that varies between them is related to their means."""
 GROUP_SHARES = np.append(np.linspace(0.0, 0.9, 10), 0.95)
 """Shares of what is left around the line of a relation that embeddings of one group have in common."""
-
-
 FEW = 4
 """Embeddings below which their standard deviation is little more than its prior."""
-"""Name of the unit of contrasts that are standardised."""
 OVERALL = {"overall": "mean", "overall, new embeddings": "population_mean"}
 SPREADS = {
     "sd between embeddings (median)": "between_sd",

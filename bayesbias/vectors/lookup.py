@@ -27,7 +27,6 @@ Case = Literal["as-is", "fallback"]
 CASES = ("as-is", "fallback")
 Twins = Literal["once", "keep"]
 TWINS = ("once", "keep")
-SHOWN = 8  # words that a sentence names
 DOTTED = ("tr", "az")  # languages with a dotted and a dotless i, each with its capital (Unicode's SpecialCasing.txt)
 NO_BREAK = "\N{NO-BREAK SPACE}"
 BLANKS = (" ", "_", NO_BREAK, "-", "")  # what may stand for a blank of a word, in the order in which it is tried

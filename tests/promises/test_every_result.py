@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias._support.numbers import WIDTH
+from bayesbias._support.numbers import WIDTH, cells
 from bayesbias.results import LINES, WORDS, Note, Result, register, restored, stored
 
 ELSEWHERE = {"ReliabilityRegression"}
@@ -211,6 +211,23 @@ def test_the_printer_cuts_rows_and_puts_failed_checks_above_the_table():
     assert max(map(len, lines)) <= WIDTH
     assert len(lines) <= LINES
     assert "more rows" not in repr(Odd(3))
+
+
+def test_columns_of_one_heading_stay_and_a_small_p_value_is_no_probability_of_draws():
+    table = pd.DataFrame([[1.5, 2.5, 1e-9, 1.0]], columns=["p_value", "p", "p_value", "p_closer"])
+    texts = cells(table, 0.999)
+    assert texts.columns.tolist() == ["p", "p", "p", "P(<0)"]
+    assert texts.iloc[0].tolist() == ["1.5", "2.50", "< 0.0001", "0.999"]
+    assert cells(pd.DataFrame({"low": [0.1], "high": [0.2]}), 0.999).columns.tolist() == ["0.05%", "99.95%"]
+
+
+def test_an_answer_names_words_without_a_row_and_how_words_of_several_lists_count(slice_vectors):
+    groups = {"man": ["he", "him", "boy"], "woman": ["she", "her", "girl"], "job": ["artist", "lawyer", "judge"]}
+    lists = {"man": ["soldier", "captain", "boss"], "woman": ["nurse", "teacher", "soldier"]}
+    table = bb.distance_table(slice_vectors, bb.WordLists("mine", groups, lists, {"human": ["manager", "engineer"]}))
+    notes = {note.code: note.numbers for note in bb.summary(bb.fit(table, seed=0)).notes}
+    assert notes["several-lists"] == {"rule": "count in each", "words": ["soldier"]}
+    assert notes["left-out"]["words"] == groups["job"]
 
 
 def test_hostile_words_are_escaped_everywhere(tmp_path):
