@@ -45,7 +45,7 @@ def test_the_chain_gives_what_the_functions_give(chain, slice_vectors):
     # the command runs with one thread of linear algebra, which rounds in another order than several
     xr.testing.assert_allclose(bb.load_fit(folder / "f.nc").posterior.dataset, post.posterior.dataset, rtol=1e-9)
     assert "2,256 distances written" in said["distances"]
-    assert "165 of 226 words" in " ".join(said["distances"].split())
+    assert "125 of 311 control words found" in " ".join(said["distances"].split())
     assert set(repr(bb.summary(post)).splitlines()) <= set(said["fit"].splitlines())
     verdict = bb.diagnose(post)
     assert set(repr(verdict).splitlines()) <= set(said["diagnose"].splitlines())
