@@ -276,13 +276,7 @@ class Axis(Result):
                 "frequency_rank": pd.array([rank or None for rank in ranks.tolist()], dtype="Int64"),
             }
         )
-        return self._captioned(table, "places" if scale == "difference" else "cosines", mass, population)
-
-    def _captioned(self, table: pd.DataFrame, what: str, mass: float, population: str) -> pd.DataFrame:
-        """A table with what a caption says."""
-        subject = f"{what} on {self.name} in {self.embedding['name']}"
-        sign = f"positive: nearer to {self.ends[1]}"
-        table.attrs = {"subject": subject, "prob": mass, "intervals": f" over {population}", "sign": sign}
+        table.attrs = {"prob": mass}
         return table
 
     def pairs(self) -> pd.DataFrame:
@@ -299,9 +293,7 @@ class Axis(Result):
         """
         if not self.paired:
             raise InputError(f"the axis {self.name} is made of two lists: give pairs of words to see how each agrees")
-        table = agreement_of(self.poles, self.offset, self.field)
-        table.attrs = {"subject": f"pairs of {self.name} in {self.embedding['name']}"}
-        return table
+        return agreement_of(self.poles, self.offset, self.field)
 
     def contrast(
         self,
@@ -361,7 +353,8 @@ class Axis(Result):
                 "missing": pd.array([", ".join(lost)], dtype="string"),
             }
         )
-        return self._captioned(table, "difference of mean places", mass, population)
+        table.attrs = {"prob": mass}
+        return table
 
     def _errors(
         self, variances: FloatArray, more: FloatArray | None, population: str

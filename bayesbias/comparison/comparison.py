@@ -61,7 +61,7 @@ from bayesbias.models.weights import (
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.results import Note, Result, restored
 from bayesbias.vectors.lookup import distance_sd
-from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of, labelled
+from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -321,7 +321,7 @@ class Comparison(Result):
         """Facts of what was measured."""
         attrs = self.tree.attrs
         return {
-            "words": self._recorded["measured"]["word_list"],
+            "words": next((record["word_list"] for record in self.coverage.values()), None),
             "embeddings": list(self.embeddings),
             "pairs": len(self.data.y),
             "model": f"{attrs['model']} ({self.engine})",
@@ -441,13 +441,6 @@ class Comparison(Result):
         """A figure of each change."""
         drawn = {f"{b} → {a}": partial(drawing, "plot_change", self, self.prob, b, a) for b, a in self.pairs}
         return dict(drawn)
-
-    @property
-    def _recorded(self) -> dict[str, Any]:
-        """Facts of the change, the words and the vectors."""
-        records = list(self.coverage.values())
-        measured = {"word_list": records[0]["word_list"] if records else ""}
-        return {"population": self.population, "measured": measured}
 
     def sources(self) -> tuple[Any, ...]:
         """The fit of the changes."""
@@ -580,8 +573,9 @@ class Comparison(Result):
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
+            "population": self.population,
             **carried_labels(self.labels),
-        } | self._recorded
+        }
         return table
 
     def decomposition(
@@ -613,16 +607,14 @@ class Comparison(Result):
             changed = self._standardised(sides, number, 0.0, standardise).change
             pieces[number] = changed.summary(prob)
         table = self._joined(pieces)
-        of = MINUS.join(labelled(name, self.labels) for name in (OWN, second))
         table.attrs = {
-            "subject": f"{of} and its parts",
-            "sign": "negative: closer than before",
             "second": second,
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,
             "left_out": left_out(self.data, changed),
+            "population": self.population,
             **carried_labels(self.labels),
-        } | self._recorded
+        }
         return table
 
     def sides(
@@ -747,16 +739,16 @@ class Comparison(Result):
             mean_of = connections[0] if connections[1] is None and not standardise else ""
             pieces[number] = self._moved(sides, mean_of, number, prob, paired)
         table = self._joined(pieces)
-        mean = {"subject": f"distance to {label} words"}
         table.attrs = {
             "of": label,
-            **(mean if connections[1] is None else dict(zip(("first", "second"), connections, strict=True))),
+            **({} if connections[1] is None else dict(zip(("first", "second"), connections, strict=True))),
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
             "left_out": left_out(self.data, sides.change),
+            "population": self.population,
             **carried_labels(self.labels),
-        } | self._recorded
+        }
         return table
 
     def _moved(self, sides: BeforeAfter, mean_of: str, number: int, prob: float, paired: bool = True) -> pd.DataFrame:

@@ -43,7 +43,7 @@ from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Normals, false_sign_rates, pooled_rows, s_values
 from bayesbias.numerics.related import root_of
 from bayesbias.results import Note
-from bayesbias.words import CONTROLS, OTHER, OWN, controls_of, labelled
+from bayesbias.words import CONTROLS, OTHER, OWN, controls_of
 
 GIVEN, SIMILAR = "given", "similar"
 POPULATIONS = {
@@ -303,7 +303,6 @@ def decomposition(
     whole, words = decomposition_parts(result, second, population)
     table = pd.concat([whole.summary(prob), words.summary(prob)], ignore_index=True)
     table.attrs = {
-        "subject": f"parts of {labelled(whole.index['contrast'].iloc[-1], result.labels)}",
         "measured": result.measured,
         "second": whole.index["contrast"].iloc[-1].split(" - ")[1],
         "prob": prob,

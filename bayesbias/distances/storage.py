@@ -60,8 +60,7 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
             "this table carries no coverage: make it with distance_table or read it with read_distance_table"
         )
     result = known.table()
-    measured = {"word_list": known.word_list, "embedding": known.embedding.get("name", "")}
-    result.attrs = {"subject": "words asked for and found", "measured": measured, "notes": known.notes(table)}
+    result.attrs = {"notes": known.notes(table)}
     return result
 
 

@@ -188,7 +188,8 @@ class FitSummary(Result):
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """Failed checks first, then what limits the answer."""
-        notes = [*self._verdict.faults]
+        notes: list[Note] = [*self._verdict.faults]
+        rows: tuple[Note, ...] = ()
         if NEW in self._rows:
             notes.append(Note("new words"))
         if self._far is not None:
@@ -197,12 +198,13 @@ class FitSummary(Result):
         if self._others:
             facts, words = self._overall.attrs, self.fit.data.protected_words
             notes += left_out(len(facts["left_out"]), len(words), "words", "no row of their own", facts["left_out"])
-            notes += facts["notes"]
+            rows = facts["notes"]
             notes += [Note("one-group")] * (self._others[0] != OTHER)
             if self._groups and equal_groups(self.fit.data):
                 notes.append(Note("equalised", side="here", change="these vectors"))
-        several = {note.code for note in notes} & {"several-lists"}  # how words of several lists count in the rows
-        return tuple(dict.fromkeys([*notes, *(note for note in self._verdict.notes if note.code not in several)]))
+        several = {note.code for note in rows} & {"several-lists"}  # how words of several lists count in the rows
+        of_fit = [note for note in self._verdict.notes if note.code not in several]
+        return tuple(dict.fromkeys([*notes, *of_fit, *rows]))
 
     @property
     def _far(self) -> TopicNull | None:

@@ -53,7 +53,6 @@ def test_the_parts_add_up(religion_fit, second, population):
     assert table["protected_word"].tolist() == ["whole list"] * 3 + np.repeat(names, 4).tolist()
     check_sums(table, second)
     assert table.attrs == {
-        "subject": f"parts of associated - {second}",
         "measured": {"word_list": "religion", "embedding": "google-news-slice", "adjusted": ""},
         "second": second,
         "prob": 0.89,
