@@ -15,9 +15,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
+from bayesbias._support.arguments import plain
 from bayesbias._support.figures import drawing_of, unlisted
 from bayesbias._support.files import check_target, write_text
-from bayesbias._support.numbers import WIDTH, cells, cut, latex_table, lines_of, plain, short, written
+from bayesbias._support.numbers import WIDTH, cells, cut, latex_table, lines_of, short, written
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError
 
@@ -165,13 +166,13 @@ class Result:
         return latex_table(self.summary(), self.prob, **{"caption": caption} | options)
 
     def __repr__(self) -> str:
-        above, table, below = self._shown()
-        return "\n".join(short(line, WIDTH) for line in (*self._head(), *above, *lines_of(table, self.prob), *below))
+        head, above, table, below = self._shown()
+        return "\n".join(short(line, WIDTH) for line in (*head, *above, *lines_of(table, self.prob), *below))
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        (caption, *facts), (above, table, below) = self._head(), self._shown()
+        (caption, *facts), above, table, below = self._shown()
         return html_table(table, "\n".join([caption, " ".join(facts)]), below, self.prob, above)
 
     def _facts(self) -> list[str]:
@@ -184,19 +185,19 @@ class Result:
         lines = wrap(facts, WIDTH, break_on_hyphens=False, max_lines=4, placeholder=" ...")
         return [short(self.caption(), WIDTH), *(line.replace("\xa0", " ") for line in lines)]
 
-    def _shown(self) -> tuple[list[Note], pd.DataFrame, list[str]]:
-        """Notes above, the first rows and columns of the summary, and notes below: as many as have room."""
-        whole, above = self.summary(), [note for note in self.notes if note.above]
+    def _shown(self) -> tuple[list[str], list[Note], pd.DataFrame, list[str]]:
+        """Facts, notes above, the first rows and columns of the summary, and notes below: as many as have room."""
+        head, whole, above = self._head(), self.summary(), [note for note in self.notes if note.above]
         below: list[str] = [note for note in self.notes if not note.above]
         for rows, most in ROOM:
             table, left, hidden = whole.iloc[:rows, :COLUMNS], len(whole) - rows, whole.shape[1] - COLUMNS
             more = [f"{left:,} more rows"] * (left > 0) + [f"{hidden} more columns"] * (hidden > 0)
             notes = [f"... {' and '.join(more)} in table()"] * bool(more) + below[:most]
             notes += [f"... {len(below) - most} more in notes"] * (len(below) > most)
-            lines = [*self._head(), *above, *lines_of(table, self.prob), *notes]
+            lines = [*head, *above, *lines_of(table, self.prob), *notes]
             if len(lines) <= LINES and len(re.findall(r"[^\W\d_]+", " ".join(lines))) <= WORDS:
                 break
-        return above, table, notes
+        return head, above, table, notes
 
 
 def html_table(
@@ -246,9 +247,8 @@ def report(results: Result | Sequence[Result], path: str | Path) -> Path:
         raise InputError(f"a report is of results, and given is {wrong[0]}: give summary(post) for a fit, or a list")
     alone = len(every) == 1
     title = escape(every[0].caption() if alone else "Bias in word embeddings")
-    met = dict.fromkeys(note.code for each in every for note in each.notes)
-    abouts = {code: escape(" ".join(register()[code]["about"].split())) for code in met}
-    meanings = "".join(f'<dt id="{anchor(code)}">{escape(code)}</dt><dd>{about}</dd>' for code, about in abouts.items())
+    met = {note.code: escape(note.about) for each in every for note in each.notes}
+    meanings = "".join(f'<dt id="{anchor(code)}">{escape(code)}</dt><dd>{about}</dd>' for code, about in met.items())
     parts = [f"<h1>{title}</h1>"] * (not alone) + [_part(each, 1 if alone else 2) for each in every]
     body = "".join([*parts, f"<h2>Notes</h2><dl>{meanings}</dl>" if met else ""])
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bayesbias._support.arguments import plain
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -65,13 +67,6 @@ def written(value: object, decimals: int | None = None) -> str:
     if decimals is None:
         return f"{value:.{4 if abs(value) >= 1 else 3}g}"
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, str) or value is None:
-        return value
-    return [plain(each) for each in value] if isinstance(value, Iterable) else getattr(value, "item", lambda: value)()
 
 
 def cut(words: Iterable[Any], room: int) -> str:

@@ -289,11 +289,13 @@ def audit(
     found = contrasts.poles if contrasts.paired else None
     count = len(offsets[0].offsets[0]) if contrasts.paired else 0
     notes = [] if vocabulary.ordered else [Note("no-value", what="frequency bands", reason="file of another order")]
+    by_pair, usual = None, None
     if found is None:
         notes.append(Note("no-value", what="measured share of errors", reason="lists, not pairs"))
     else:
+        by_pair, usual = agreement_of(found, offsets[0], field), random_agreement(field, count)
         notes += [Note("pairs", pairs=count, asked=len(found.poles.pairs))] if count < FEW else []
-        notes += agreement_notes(found, offsets[0], field)
+        notes += agreement_notes(by_pair, usual, found.ends)
     if not words["called"].any():
         notes.append(Note("no-value", what="word called", reason="the largest are shown"))
     return Audit(
@@ -309,8 +311,8 @@ def audit(
         notes=(*contrasts.notes, *notes),
         lists=contrasts.lists,
         most_frequent=most_frequent,
-        by_pair=None if found is None else agreement_of(found, offsets[0], field),
-        usual=None if found is None else random_agreement(field, count),
+        by_pair=by_pair,
+        usual=usual,
     )
 
 

@@ -552,7 +552,10 @@ def axis(
             sample = sample_beside(vectors, ())  # the poles too, where the others do not span all dimensions
         sampled = field_of(sample)
         offset = mean_offset(sampled, poles.strata)
-    poles = replace(poles, notes=(*poles.notes, *agreement_notes(poles, offset, sampled)))
+    if poles.pairs:
+        usual = random_agreement(sampled, len(poles.pairs))
+        disagree = agreement_notes(agreement_of(poles, offset, sampled), usual, poles.ends)
+        poles = replace(poles, notes=(*poles.notes, *disagree))
     units = None if where != "words" else _units(vectors, keys.values())
     base = Base.of(where, vocabulary, units, wanted, frequencies, vectors)
     base = replace(base, words=tuple(keys) if where == "words" else ())
@@ -693,14 +696,12 @@ def share_direction(pairs: pd.DataFrame, usual: float) -> bool:
     return bool(pairs["agreement"].mean() > usual)
 
 
-def agreement_notes(poles: FoundPoles, offset: MeanOffset, field: Field) -> list[Note]:
+def agreement_notes(pairs: pd.DataFrame, usual: float, ends: tuple[str, ...]) -> list[Note]:
     """A note where pairs have no common direction, some are the wrong way round, or that which names the poles is."""
-    if len(poles.pairs) < 2:
-        return []
-    pairs, usual = agreement_of(poles, offset, field), random_agreement(field, len(poles.pairs))
     values, bounds = pairs["agreement"], pairs["random_agreement"]
-    naming = (pairs["negative"] == poles.ends[0]) & (pairs["positive"] == poles.ends[1]) & (len(pairs) > 2)
-    if share_direction(pairs, usual) and not ((values < -bounds) | (naming & (values <= 0))).any():
+    naming = (pairs["negative"] == ends[0]) & (pairs["positive"] == ends[1]) & (len(pairs) > 2)
+    turned = (values < -bounds) | (naming & (values <= 0))
+    if len(pairs) < 2 or (share_direction(pairs, usual) and not turned.any()):
         return []
     least = pairs[values <= bounds]
     named = [f"{low}/{high}" for low, high in zip(least["negative"], least["positive"], strict=True)]

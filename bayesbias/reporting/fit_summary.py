@@ -22,6 +22,7 @@ from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, shown
 from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.tree import Fit
+from bayesbias.models.weights import POOLED, RAW
 from bayesbias.results import Note, Result
 from bayesbias.vectors import list_embeddings
 from bayesbias.vectors.lookup import left_out
@@ -101,10 +102,9 @@ class FitSummary(Result):
             means = pd.DataFrame(describe(flat_draws(self.fit.posterior["connection_mean"].to_numpy()), prob))
             names = [f"distance to {name}" for name in self.fit.posterior["connection"].to_numpy()]
             return _by_name(means.assign(quantity=names), "quantity")
-        rows = _by_name(self._overall.iloc[:1].assign(quantity="overall"), "quantity")
+        rows = {"overall": _numbers(self._overall.iloc[0])}
         if self.fit.knows_further:
-            new = contrasts(post, OWN, others[0], prob, population=SIMILAR).iloc[:1]
-            rows |= _by_name(new.assign(quantity=NEW), "quantity")
+            rows[NEW] = _numbers(contrasts(post, OWN, others[0], prob, population=SIMILAR).iloc[0])
         if self._groups:
             rows |= _by_name(contrasts(post, OWN, others[0], prob, by="group"), "group", "group ")
         for control in decomposable_controls(self.fit)[:1]:
@@ -112,7 +112,7 @@ class FitSummary(Result):
             rows |= _by_name(parts[parts["contrast"] != f"{OWN} - {others[0]}"], "contrast")
         for other in others[1:]:
             if (name := f"{OWN} - {other}") not in rows:
-                rows |= _by_name(contrasts(post, OWN, other, prob).iloc[:1].assign(quantity=name), "quantity")
+                rows[name] = _numbers(contrasts(post, OWN, other, prob).iloc[0])
         return rows
 
     @cached_property
@@ -154,16 +154,12 @@ class FitSummary(Result):
         """
         if not self._others:
             raise InputError("there is no contrast of associated words, and no row of a word")
-        own = contrasts(self.fit.tree, OWN, self._others[0], self.prob, rows=self._unshrunk).set_index("protected_word")
-        table = self._overall.iloc[1:].reset_index(drop=True)
+        own, table = self._overall, self._overall.iloc[1:].reset_index(drop=True)
+        if own.attrs["rows"] == POOLED:
+            own = contrasts(self.fit.tree, OWN, self._others[0], self.prob, rows=RAW)
         signs = {word: side for side, words in self._overall.attrs["signs"].items() for word in words}
-        unshrunk = table["protected_word"].map(own["mean"]).astype(float)
+        unshrunk = table["protected_word"].map(own.set_index("protected_word")["mean"]).astype(float)
         return table.assign(unshrunk=unshrunk, sign=[signs.get(word, "") for word in table["protected_word"]])
-
-    @property
-    def _unshrunk(self) -> str | None:
-        """Rows of words by their own distances; None where these are what is shown."""
-        return "association" if self._overall.attrs["rows"] == "pooled" else None
 
     @cached_property
     def lists(self) -> pd.DataFrame:
@@ -229,15 +225,11 @@ class FitSummary(Result):
         if self.topics is not None:
             tables["Matched reference lists"] = self.topics.table()
         facts: dict[str, Any] = {name: post.attrs.get(name) for name in ("engine", "seed", "model_hash")}
-        facts |= self.fit.versions | {name: self._embedding.get(name) for name in ("name", "vectors", "dimensions")}
+        record = self.fit.data.coverage
+        embedding: Mapping[str, Any] = {} if record is None else record.embedding
+        facts |= self.fit.versions | {name: embedding.get(name) for name in ("name", "vectors", "dimensions")}
         fit = pd.DataFrame({"fact": facts.keys(), "value": map(str, facts.values())})
         return tables | {"Draws": self.diagnostics, "Fit": fit}
-
-    @property
-    def _embedding(self) -> Mapping[str, Any]:
-        """The record of the embedding; empty where there is none."""
-        record = self.fit.data.coverage
-        return {} if record is None else record.embedding
 
     def drawn_from(self) -> tuple[Any, dict[str, Any]]:
         """The fit, with random lists where they are known."""
@@ -263,8 +255,12 @@ class FitSummary(Result):
 
 def _by_name(table: pd.DataFrame, column: str, before: str = "") -> dict[str, dict[str, float]]:
     """The numbers of rows by their names in a column."""
-    known = [name for name in NUMBERS if name in table]
-    return {f"{before}{row[column]}": {name: float(row[name]) for name in known} for _, row in table.iterrows()}
+    return {f"{before}{row[column]}": _numbers(row) for _, row in table.iterrows()}
+
+
+def _numbers(row: pd.Series) -> dict[str, float]:
+    """The numbers of a row that are known."""
+    return {name: float(row[name]) for name in NUMBERS if name in row}
 
 
 def summary(post: xr.DataTree, topics: TopicNull | bool | None = None, prob: float = PROB) -> FitSummary:

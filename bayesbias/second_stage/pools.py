@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of, probability
-from bayesbias._support.figures import drawing_of
+from bayesbias._support.figures import drawing
 from bayesbias._support.numbers import IN_SDS
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
@@ -233,7 +233,7 @@ class Pool(Staged):
     def pictures(self) -> dict[str, Callable[[], Any]]:
         """Each embedding, and its relation to each outside variable."""
         names = self.correlates["variable"] if len(self.correlates) else ()
-        drawn = {f"{name} (outside)": partial(drawing_of("plot_relation"), self, name) for name in names}
+        drawn = {f"{name} (outside)": partial(drawing, "plot_relation", self, name) for name in names}
         return super().pictures() | drawn
 
     def relation(self, prob: float = PROB) -> pd.DataFrame:
