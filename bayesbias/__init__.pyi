@@ -18,9 +18,9 @@ from .checks.convergence import diagnose as diagnose
 from .comparison import compare as compare
 from .comparison import side_effects as side_effects
 from .contrast import association as association
-from .contrast import cell_estimates as cell_estimates
 from .contrast import contrasts as contrasts
 from .contrast import decomposition as decomposition
+from .contrast import estimates as estimates
 from .distances import DistanceTable as DistanceTable
 from .distances import adjust as adjust
 from .distances import coverage as coverage
@@ -35,7 +35,6 @@ from .documents import covariates as covariates
 from .documents import instances as instances
 from .documents import vector_sample as vector_sample
 from .errors import InputError as InputError
-from .estimates import Estimates as Estimates
 from .metrics import Query as Query
 from .metrics import list_metrics as list_metrics
 from .metrics import list_queries as list_queries
@@ -54,6 +53,7 @@ from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_contrasts as plot_contrasts
 from .plots import plot_decomposition as plot_decomposition
 from .plots import plot_distances as plot_distances
+from .posteriors import Estimates as Estimates
 from .reporting.fit_summary import summary as summary
 from .reporting.methods import methods_text as methods_text
 from .reporting.papers import cite as cite

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
+from benchmarks.inside import Fit, functionals_of, law_of_rows, rows_in, weights_of
 from benchmarks.study import published_table
 
 TABLES = ("religion_group_reddit_dataset", "gender_group_google_dataset", "weat_1_glove")
@@ -80,25 +81,41 @@ def of_vectors():
     yield "noise", public("simulate_null_weat")(draws=500, seed=1).summary().select_dtypes("number").to_numpy().ravel()
 
 
+def by_group(post, kind):
+    """Means over the words of each group, and their differences; the lists of other groups weigh the same."""
+    result = Fit.read(post)
+    cells = weights_of.cells_of(result.data)
+    words = np.flatnonzero(cells.associated)
+    if kind == "association":
+        found = law_of_rows(post, kind)[1:]
+    else:
+        parts = weights_of.list_differences(cells, words, cells.own[words])
+        found = functionals_of(result, cells, parts)
+    labels, matrix = weights_of.group_weights(result.data.groups[words])
+    return found.combine(matrix, labels).summary()
+
+
 def of_one_fit(name, post):
     """Every table of one fit."""
     groups = bb.contrasts(post)["group"].nunique()
     controls = [each for each in post["posterior"]["connection"].to_numpy() if each not in ("associated", "different")]
-    for rows in ("association", "pooled", "difference"):
-        yield f"{name} contrasts, {rows}", bb.contrasts(post, rows=rows, rope=0.01)
+    for rows in ("association", "difference"):
+        yield f"{name} contrasts, {rows}", law_of_rows(post, rows).summary(rope=0.01)
+    yield f"{name} contrasts, pooled", bb.contrasts(post, rope=0.01)
     for other in controls:
         yield f"{name} contrasts, {other}", bb.contrasts(post, second=other)
         yield f"{name} decomposition, {other}", bb.decomposition(post, other)
-    yield f"{name} contrasts, similar", bb.contrasts(post, population="similar")
-    yield f"{name} decomposition, similar", bb.decomposition(post, population="similar")
-    yield f"{name} contrasts of groups", bb.contrasts(post, by="group", rows="difference")
+    yield f"{name} contrasts, similar", bb.contrasts(post, target="population")
+    yield f"{name} decomposition, similar", bb.decomposition(post, target="population")
+    yield f"{name} contrasts of groups", by_group(post, "difference")
     yield f"{name} groups beside the others", bb.contrasts(post, by="group")
     yield f"{name} association", bb.association(post)
-    whole = bb.contrasts(post)
-    ratio = np.nan if whole.attrs["cluster"].reason else whole["sd"].iloc[0] / whole.attrs["cluster"].se
-    yield f"{name} standardised", [whole.attrs["standardised"] or np.nan, ratio]
+    cluster, spread = bb.checks.cluster_interval(post), rows_in.control_spread(Fit.read(post).data)
+    whole = bb.contrasts(post).iloc[0]
+    ratio = np.nan if cluster.reason else whole["sd"] / cluster.se
+    yield f"{name} standardised", [whole["mean"] / spread if spread else np.nan, ratio]
     if groups > 2:
-        yield f"{name} associations of groups", bb.contrasts(post, by="group", rows="association")
+        yield f"{name} associations of groups", by_group(post, "association")
         yield f"{name} association by group", bb.association(post, by="group")
 
 

@@ -15,12 +15,13 @@ measured_relatedness = distances.vocabularies.measured_relatedness
 vocabularies = distances.vocabularies
 Distances, Fit, read_distances = distances.distances.Distances, models.tree.Fit, models.tree.read_distances
 TARGET_ACCEPT, TUNE = models.nuts.TARGET_ACCEPT, models.nuts.TUNE
-family_of, DistanceTable = models.families.family_of, distances.dataframe.DistanceTable
+family_of, functionals_of = models.families.family_of, models.families.functionals_of
+DistanceTable = distances.dataframe.DistanceTable
 related_model, prior_scale = models.related, models.related.prior_scale
 bootstrap_icc, icc = numerics.components.bootstrap_icc, numerics.components.icc
 related_core, mixtures = numerics.related, numerics.mixtures
 factor_quantiles = numerics.related._factor_quantiles
-functionals, weights_of, associations = models.functionals, models.weights, contrast.associations
+functionals, weights_of, rows_in = models.functionals, models.weights, contrast.contrast
 draw_alike, Wanted = numerics.random_lists.draw_alike, numerics.random_lists.Wanted
 random_parts = numerics.random_lists.draw_any
 unit_rows, s_values = numerics.arrays.unit_rows, numerics.mixtures.s_values
@@ -39,3 +40,11 @@ lower_case = bayesbias.documents.corpora.lower_case
 groups_core, LEAST = bayesbias.documents.design, bayesbias.documents.samples.LEAST
 UnitMeans, regression = numerics.clusters.UnitMeans, numerics.clusters.regression
 bias_reduced = numerics.clusters.bias_reduced
+
+
+def law_of_rows(post, kind, first="associated", second="different"):
+    """Posterior of the whole list and of its words as rows of one kind, which are not shrunken."""
+    result = Fit.read(post)
+    cells = weights_of.cells_of(result.data)
+    sums = weights_of.row_sums(result.data, cells, first, second, kind)
+    return sums.of(functionals_of(result, cells, sums.parts))

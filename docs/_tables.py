@@ -164,7 +164,12 @@ def debiasing_parts():
 
 def rows_of_gender():
     post = bb.fit(bb.distance_table("google-news-slice", "gender"), seed=0)
-    tables = {rows: bb.contrasts(post, rows=rows).set_index("protected_word") for rows in ("difference", "association")}
+    cells, own = bb.estimates(post), bb.association(post).query("own")
+    difference = cells.select(connection="associated") - cells.select(connection="different")
+    tables = {
+        name: each.set_index("protected_word")
+        for name, each in (("difference", difference.table()), ("association", own))
+    }
     shown = {rows: table.loc[["he", "male", "she"], ["mean", "sd"]].map(three) for rows, table in tables.items()}
     return pd.concat({rows: table.agg(" ± ".join, axis=1) for rows, table in shown.items()}, axis=1)
 

@@ -114,11 +114,11 @@ bb.topic_null(kv, words)
 # %% [markdown]
 # ## A contrast of one's own
 #
-# `cell_estimates` is the joint posterior of all mean distances; sums and differences of these are estimates again. Are
+# `estimates` is the joint posterior of all mean distances; sums and differences of these are estimates again. Are
 # fathers and sons, beside mothers and daughters, nearer to the stereotypes of men than to those of women?
 
 # %%
-cells = bb.cell_estimates(post)
+cells = bb.estimates(post)
 beside = cells.select(list="man") - cells.select(list="woman")
 men, women = (beside.select(protected_word=words) for words in (["father", "son"], ["mother", "daughter"]))
 (men.average() - women.average()).summary().round(3)

@@ -32,11 +32,11 @@ from bayesbias.axes.poles import (
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances.vocabularies import FREQUENCY, check_used
 from bayesbias.errors import InputError, listed
-from bayesbias.estimates import Estimates
 from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals
 from bayesbias.numerics.offsets import Field, MeanOffset, field_of, mean_offset
 from bayesbias.numerics.related import root_of
+from bayesbias.posteriors import Estimates
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import (
     Case,

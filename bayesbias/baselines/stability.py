@@ -18,7 +18,7 @@ from bayesbias._support.progress import progress
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB, flat_draws
 from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
-from bayesbias.contrast import SIMILAR, contrasts
+from bayesbias.contrast import POPULATION, contrasts
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import refuse_rows, refuse_twice
 from bayesbias.errors import InputError, within
@@ -261,7 +261,7 @@ def metric_stability(
             measured = table[["metric", "subquery", "value", "low", "high", "reason"]].to_numpy(dtype=object).tolist()
             if lists is not None:
                 post = fit(distance_table(kv, lists, case=case, relatedness=False), "crossed", draws=draws, seed=seed)
-                row = contrasts(post, prob=prob, population=SIMILAR).iloc[0]
+                row = contrasts(post, prob=prob, target=POPULATION).iloc[0]
                 measured.append(["crossed", None, row["mean"], row["low"], row["high"], None])
                 cosines.append(True)
                 notes |= {_in_setting(fault, setting): None for fault in diagnose(post).faults}

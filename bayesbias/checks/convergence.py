@@ -18,7 +18,6 @@ from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.dataframe import coverage_of
 from bayesbias.distances.list_coverage import FEWEST_PROTECTED
 from bayesbias.errors import InputError
-from bayesbias.estimates import PROB
 from bayesbias.models.families import family_of, unrelated_notes
 from bayesbias.models.fits import made_independently
 from bayesbias.models.groups import predictive_generator
@@ -28,6 +27,7 @@ from bayesbias.models.template_variation import template_notes
 from bayesbias.models.tree import Draws, Fit, read_distances
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.related import MIDDLES
+from bayesbias.posteriors import PROB
 from bayesbias.results import Note, Result
 from bayesbias.words import controls_of
 

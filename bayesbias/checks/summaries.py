@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from bayesbias._support.arguments import one_of, probability
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.estimates import PROB as PROB
 from bayesbias.models.tree import read_distances
 from bayesbias.models.weights import whole_weights
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.resampling import clustered_contrast, sorted_interval, t_ends
+from bayesbias.posteriors import PROB as PROB
 from bayesbias.results import Note, Result
 from bayesbias.words import counterparts
 

@@ -17,8 +17,8 @@ from bayesbias.checks.convergence import outlying, too_few_words
 from bayesbias.distances import distance_table, relatedness
 from bayesbias.distances.list_coverage import FEWEST_PROTECTED, FEWEST_STEREOTYPE, entries_of
 from bayesbias.errors import InputError
-from bayesbias.estimates import PROB
 from bayesbias.numerics.arrays import SAME
+from bayesbias.posteriors import PROB
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Embedding, about, find_concepts, find_keys, opened
 from bayesbias.vectors.lookup import missing_words

@@ -12,7 +12,7 @@ import xarray as xr
 
 from bayesbias._support.files import to_json
 from bayesbias.comparison.sides import Matched, fixed_values
-from bayesbias.contrast.associations import GIVEN, SIMILAR
+from bayesbias.contrast import POPULATION, SAMPLE
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group
 from bayesbias.distances.distances import Distances
 from bayesbias.models.families import family_of
@@ -102,7 +102,7 @@ def tree_of(
         "versions": to_json(versions_of(engine)),
         "coverage": to_json(matched.coverage),
         "levels_model": spec.name if values else LEVELS_MODEL,
-        "population": GIVEN if values else SIMILAR,
+        "target": SAMPLE if values else POPULATION,
     }
     return tree
 

@@ -28,20 +28,13 @@ from bayesbias.comparison.sides import (
     related_sides,
     side_weights,
 )
-from bayesbias.contrast.associations import (
-    ONE_GROUP,
-    PARTS_OF_WHOLE,
-    POPULATIONS,
-    SIMILAR,
-    control_of_parts,
-    decomposable,
-    equal_groups,
-)
+from bayesbias.contrast import POPULATION
+from bayesbias.contrast.associations import ONE_GROUP, PARTS_OF_WHOLE, control_of_parts, decomposable
+from bayesbias.contrast.contrast import TARGETS, equal_groups
 from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.list_coverage import COSINE, carried_labels, known_coverage
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of
 from bayesbias.models.functionals import Fields, cell_fields
 from bayesbias.models.layout import PAIRED, check_comparison, check_records
@@ -59,6 +52,7 @@ from bayesbias.models.weights import (
     why_no_association,
 )
 from bayesbias.numerics.arrays import NOTHING, FloatArray
+from bayesbias.posteriors import Estimates
 from bayesbias.results import Note, Result, restored
 from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of
@@ -124,7 +118,7 @@ class Comparison(Result):
             raise InputError(f"the tree is {shown(self.tree)}: give that of a comparison, as compare returns it")
         try:
             check_records(self.tree.attrs)
-            one_of(self.population, tuple(POPULATIONS), "the attribute population")
+            one_of(self.target, tuple(TARGETS), "the attribute target")
             check_comparison(self.tree, Fit(self.tree).spec)
             related = relatedness_in_fit(self.tree)
             lost = set() if related is None else {*self.data.attribute_words.tolist()} - {*related.attribute_words}
@@ -188,7 +182,7 @@ class Comparison(Result):
             notes.append(Note("no-value", what="contrast", reason=reason))
         elif self.headline[1] != OTHER:
             notes.append(Note("one-group"))
-        if self.population == SIMILAR:
+        if self.target == POPULATION:
             notes.append(Note("new words"))
         if not self.coverage:
             notes.append(Note("coverage-unknown", reason="tables without a record"))
@@ -222,9 +216,9 @@ class Comparison(Result):
         return self.debiasing(name) in EQUAL_MEANS and len(own) > 1 and all(words in groups for words in own)
 
     @property
-    def population(self) -> str:
-        """Population of whole-list results, ``"given"`` or ``"similar"``, as in :func:`contrasts`."""
-        return str(self.tree.attrs.get("population", SIMILAR))
+    def target(self) -> str:
+        """What results of the whole list speak about, ``"sample"`` or ``"population"``, as in :func:`contrasts`."""
+        return str(self.tree.attrs.get("target", POPULATION))
 
     @cached_property
     def data(self) -> Distances:
@@ -261,7 +255,7 @@ class Comparison(Result):
         """Mean distances before and after each change, and what changed, to make contrasts of one's own.
 
         They are labelled by ``change`` (``"before → after"``), ``value`` (``"before"``, ``"after"`` or ``"change"``),
-        and as those of :func:`cell_estimates`. All have one joint posterior; where changes are drawn, only those of a
+        and as those of :func:`estimates`. All have one joint posterior; where changes are drawn, only those of a
         comparison of two embeddings have one.
         """
         sums, pieces = list_sums(self.data, self.cells[0]), []
@@ -326,7 +320,7 @@ class Comparison(Result):
             "pairs": len(self.data.y),
             "model": f"{attrs['model']} ({self.engine})",
             "levels": attrs["levels_model"] if attrs["levels_model"] != attrs["model"] else None,
-            "population": "new words" if self.population == SIMILAR else None,
+            "target": "new words" if self.target == POPULATION else None,
             "intervals": f"{self.prob:.0%}",
             "debiased by": list(filter(None, map(self.debiasing, self.embeddings))),
         }
@@ -573,7 +567,6 @@ class Comparison(Result):
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
-            "population": self.population,
             **carried_labels(self.labels),
         }
         return table
@@ -612,7 +605,6 @@ class Comparison(Result):
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,
             "left_out": left_out(self.data, changed),
-            "population": self.population,
             **carried_labels(self.labels),
         }
         return table
@@ -664,7 +656,7 @@ class Comparison(Result):
             before, change = related_sides(self.joint, sums, places, self._known(places))
         else:
             further = []
-            if self.population == SIMILAR:
+            if self.target == POPULATION:
                 columns = [self.connections.index(name) for name in names]
                 of_connections = ("paired/connection_before", "posterior/connection_change")
                 further = [self._draws(name, number)[:, columns] @ np.transpose(whole) for name in of_connections]
@@ -746,7 +738,6 @@ class Comparison(Result):
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
             "left_out": left_out(self.data, sides.change),
-            "population": self.population,
             **carried_labels(self.labels),
         }
         return table

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._support.arguments import one_of
-from bayesbias.contrast.associations import named_together
+from bayesbias.contrast.contrast import named_together
 from bayesbias.distances.dataframe import PAIR
 from bayesbias.distances.distances import Distances, once, refuse_mixed
 from bayesbias.distances.list_coverage import limits_of
 from bayesbias.errors import InputError, listed, within
-from bayesbias.estimates import Estimates
 from bayesbias.models.functionals import Fields, cell_draws
 from bayesbias.models.weights import DIFFERENCE, RAW, Cells, Sums, stacked
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.mixtures import Empirical, Law, Normals
+from bayesbias.posteriors import Estimates
 from bayesbias.results import Note
 from bayesbias.vectors.lookup import left_out
 

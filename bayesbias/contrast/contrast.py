@@ -1,38 +1,55 @@
-"""Contrasts of a fit, in figures and sentences, and weighted sums of mean distances of any kind."""
+"""Contrasts of a fit: of the whole list, of its words, shrunken and as they are, and of its groups."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
+from scipy import sparse
 
 from bayesbias._support.arguments import WIDEST, interval, one_of, probability
-from bayesbias._support.files import from_json
-from bayesbias.checks.summaries import PROB, cluster_interval_of, contrast_partners, contrasted
-from bayesbias.contrast.associations import GIVEN, POPULATIONS, Rows, rows_of
+from bayesbias.checks.summaries import PROB, contrast_partners, contrasted
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import carried_labels
 from bayesbias.errors import InputError
-from bayesbias.estimates import Estimates
 from bayesbias.models.families import family_of, functionals_of, unrelated_notes
+from bayesbias.models.functionals import further_functionals
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
     DIFFERENCE,
-    GROUPS,
+    RAW,
+    Cells,
     cells_of,
     group_sums,
     group_weights,
-    left_out,
-    list_difference_sums,
-    list_sums,
+    mean_words,
+    row_sums,
+    whole_weights,
     why_no_association,
 )
+from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
+from bayesbias.numerics.mixtures import Empirical, Normals, false_sign_rates, pooled_rows, s_values
+from bayesbias.numerics.related import root_of
 from bayesbias.numerics.resampling import effect_size
+from bayesbias.posteriors import Estimates
+from bayesbias.results import Note
 from bayesbias.words import OTHER, OWN, controls_of
+
+SAMPLE, POPULATION = "sample", "population"
+TARGETS = {
+    SAMPLE: "these protected words, over attribute lists of this kind",
+    POPULATION: "new protected words, over attribute lists of this kind",
+}
+"""What a contrast of the whole list speaks about, in words."""
+POOL_SD = 0.35
+"""Scale of the half-Cauchy prior of the standard deviation between words' associations, in standard deviations of a
+protected word's distances to the vocabulary: .03 in cosine distance for Google News."""
+SIGN_RATE = 0.025  # expected share of wrong signs among the words that are named together
+FEWEST_CONTROLS = 3  # control words below which their spread is not taken for a measure
 
 
 def contrasts(
@@ -41,11 +58,10 @@ def contrasts(
     second: str | None = None,
     prob: float = PROB,
     rope: float | tuple[float, float] | None = None,
-    population: str = GIVEN,
     by: str = "protected_word",
-    rows: str | None = None,
+    target: str = SAMPLE,
 ) -> pd.DataFrame:
-    """A contrast for the whole list, and the association of each protected word or group.
+    """A contrast for the whole list, and for each protected word, shrunken, or each group.
 
     The whole list of associated - different says whether protected words are closer to the stereotypes of their own
     group than to those of others. The association of a word is its difference of two mean distances without how near
@@ -54,8 +70,10 @@ def contrasts(
 
         association of j = G / (G - 1) g[j, own],    whole list = weighted mean of the associations,
 
-    where groups weigh the same, and words within a group. With two groups each group's mean association is the whole
-    list, which does not tell which group contributes it (``rows="groups"`` does, beside control words).
+    where groups weigh the same, and words within a group. Rows of words are these associations, whose deviations from
+    the whole list are shrunken (around 0, with a half-Cauchy prior of their standard deviation). Rows of all other
+    contrasts are differences of two mean distances, which are not. Models with normal means of words (``crossed``,
+    ``published``) shrink these means, and nothing afterwards.
 
     Parameters
     ----------
@@ -68,48 +86,31 @@ def contrasts(
         Posterior mass of the equal-tailed intervals.
     rope
         A region of practical equivalence: plus or minus a number, or (low, high), in cosine distance, at most 2.
-    population
-        What the row of the whole list speaks about. ``"given"``: these protected words, and attribute lists like
-        these. ``"similar"``: further protected words like these too, which is less certain; there every word weighs the
-        same, so that the mean is another one where groups are of unequal size.
     by
-        ``"protected_word"``, or ``"group"``: means over the protected words of each group, and differences of groups.
-    rows
-        What the rows of words are. ``"pooled"`` (the default of associated - different): associations whose deviations
-        from the whole list are partially pooled (around 0, with a half-Cauchy prior of their standard deviation), so
-        that words and whole list have one posterior. ``"association"``: the same without pooling, unbiased for each
-        word and about twice as uncertain; for sums and comparisons of your own. ``"difference"`` (that of all other
-        contrasts, and of groups): differences of two mean distances, not pooled; of three groups or more the whole list
-        is then their mean, in which the lists of other groups weigh by their words. ``"groups"`` (with ``by="group"``,
-        and the default of associated - different there): by how much the words of a group are nearer to the
-        stereotypes of their group than the words of the other groups are, beyond the mean of the control lists where
-        there are any; how near a list or a group is to all words cancels. The mean of the groups is the whole list.
-        With ``by="group"`` lists of other groups weigh the same in all rows, and associations take three groups.
-        Models with normal means of words (``crossed``, ``published``) pool these means, whatever the rows.
+        ``"protected_word"``, or ``"group"``: of associated - different by how much the words of a group are nearer to
+        the stereotypes of their group than the words of the other groups are, beyond the mean of the control lists
+        where there are any; how near a list or a group is to all words cancels, and the mean of the groups is the
+        whole list. Of other contrasts the means over the words of each group.
+    target
+        What the whole list speaks about. ``"sample"``: these protected words, over attribute lists of this kind.
+        ``"population"``: new protected words too, which is less certain; there every word weighs the same.
 
     Returns
     -------
     DataFrame
         First the whole list (``protected_word`` is ``"whole list"``), then each protected word that has what the row
         needs. Columns ``protected_word``, ``group`` (missing for the whole list), ``mean``, ``sd``, ``low``, ``high``
-        (cosine distance), ``p_closer`` (posterior probability of a value below 0), and ``p_rope`` where a rope was
-        given. With ``by="group"`` there is no ``protected_word``: one row a group, and one for each two groups
-        (``g - h``, negative: that of g is the smaller one). For the model ``related`` all figures are exact: they do
-        not depend on the draws.
-
-        ``attrs``: ``rows`` (what rows are), ``population``, ``measured`` (word list, embedding and adjustment),
-        ``left_out`` (words without a row), ``signs`` (the words that are clearly ``closer`` or ``farther``, see
-        below), ``standardised`` (the whole list over the standard deviation of control words), ``weat_d`` (WEAT's
-        effect size of the same words, for two groups), ``cluster`` (the :class:`ClusterInterval` of the whole list),
-        ``notes``.
+        (cosine distance), ``p_closer`` (posterior probability of a value below 0), ``p_rope`` where a rope was given,
+        ``unshrunk`` (the mean by the word's own distances) and ``sign`` (``"closer"`` or ``"farther"`` where it is
+        clear). By group ``group`` and these numbers: one row a group, and one for each two (``g - h``, negative: that
+        of g is the smaller one). For the model ``related`` all figures are exact: they do not depend on the draws.
 
     Notes
     -----
-    The words of ``signs`` are told from partially pooled rows, whatever ``rows`` are shown. There are none where the
-    ``prob`` interval of the whole list of these words includes 0. Otherwise they are those with the lowest false sign
-    rates among the words whose own ``prob`` intervals exclude 0, as many as the expected share of wrong signs among
-    them allows, which is below .025 (s-values, Stephens 2017); how often they are wrong in simulations is in
-    docs/validation.md.
+    No sign is clear where the ``prob`` interval of the whole list of these words includes 0. Otherwise those are with
+    the lowest false sign rates among the words whose own intervals exclude 0, as many as the expected share of wrong
+    signs among them allows, which is below .025 (s-values, Stephens 2017); docs/validation.md has how often they are
+    wrong in simulations.
 
     References
     ----------
@@ -121,78 +122,165 @@ def contrasts(
 
     Examples
     --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> post = bb.fit(table, seed=0)
-    >>> found = bb.contrasts(post)
-    >>> found.attrs["first"], found.attrs["second"]
-    ('associated', 'different')
-    >>> found[["protected_word", "group", "mean"]].round(3).head(3)
-      protected_word group   mean
-    0     whole list  <NA> -0.014
-    1           math  math -0.012
-    2        algebra  math -0.010
-    >>> round(float(found.set_index("protected_word").loc["whole list", "mean"]), 3)
-    -0.014
+    >>> post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
+    >>> bb.contrasts(post)[["protected_word", "group", "mean", "unshrunk"]].round(3).head(3)
+      protected_word group   mean  unshrunk
+    0     whole list  <NA> -0.014    -0.014
+    1           math  math -0.012     0.018
+    2        algebra  math -0.010    -0.012
     """
-    result = Fit.read(post)
-    prob = probability(prob, "prob")
+    result, prob, region = Fit.read(post), probability(prob, "prob"), interval(rope, "rope", WIDEST)
     one_of(by, ("protected_word", "group"), "by")
-    region = interval(rope, "rope", WIDEST)
-    one_of(population, tuple(POPULATIONS), "population")
-    first, second = contrasted(first, second, *connections_of(result))
-    if by == "group" and population != GIVEN:
-        raise InputError("contrasts of groups speak about these protected words only: leave population as it is")
-    data = result.data
+    one_of(target, tuple(TARGETS), "target")
+    first, second = contrasted(first, second, result.data.connections.tolist(), result.data.filled)
     if by == "group":
-        cells = cells_of(data)
-        if why_no_association(data, cells, first, second):
-            drawn = rows_of(result, first, second, population, DIFFERENCE if rows in (None, GROUPS) else rows)
-        elif rows in (None, GROUPS, DIFFERENCE):
-            sums = list_difference_sums(data, cells) if rows == DIFFERENCE else group_sums(data, cells)
-            drawn = rows_of(result, first, second, population, DIFFERENCE)
-            drawn = replace(drawn, words=sums.of(functionals_of(result, cells, sums.parts)), kind=sums.kind)
-        else:
-            drawn = rows_of(result, first, second, population, rows)
-        table = _by_group(drawn).summary(prob, region)
+        if target != SAMPLE:
+            raise InputError("contrasts of groups speak about these protected words only: leave target as it is")
+        table = _groups(result, first, second).summary(prob, region)
     else:
-        drawn = rows_of(result, first, second, population, rows)
-        table = pd.concat([each.summary(prob, region) for each in (drawn.whole, drawn.words)], ignore_index=True)
-    attrs: dict[Any, Any] = {
-        "first": first,
-        "second": second,
-        "prob": prob,
-        "rope": region,
-        "population": population,
-        "measured": result.measured,
-        "rows": drawn.kind,
-        "left_out": left_out(data, drawn.words),
-        "cluster": cluster_interval_of(data, first, second, prob),
-        "notes": (*data.limits, *drawn.notes, *unrelated_notes(result.spec)),
-    }
-    if by != "group":
-        spread, signs = _control_spread(data), drawn.clear_signs(prob)
-        named = drawn.words.index["protected_word"].to_numpy(dtype=str)
-        attrs |= {
-            "signs": {side: named[signs == sign].tolist() for side, sign in (("closer", -1), ("farther", 1))},
-            "standardised": None if spread is None else float(table["mean"].iloc[0]) / spread,
-            "weat_d": weat_effect_size(data) if (first, second) == (OWN, OTHER) else None,
-        }
-    table.attrs = attrs | carried_labels(data.labels)
+        table = rows_of(result, first, second, target).table(prob, region)
+    table.attrs = result.origin(prob)
     return table
 
 
-def _by_group(drawn: Rows) -> Estimates:
+@dataclass(frozen=True)
+class Rows:
+    """Posteriors behind a table of contrasts."""
+
+    whole: Estimates  # of the whole list
+    unshrunk: Estimates  # of each protected word that has a row
+    shrunken: Estimates  # the same with deviations from the whole list shrunken
+    kind: str  # RAW or DIFFERENCE
+    of_sample: Estimates  # the whole list of these protected words, whichever target ``whole`` has
+    notes: tuple[Note, ...] = ()  # on what the rows could not be
+
+    @property
+    def words(self) -> Estimates:
+        """The rows of words that are shown."""
+        return self.unshrunk if self.kind == DIFFERENCE else self.shrunken
+
+    def clear_signs(self, prob: float) -> IntArray:
+        """-1 for words that are closer, 1 for words that are farther, 0 for words whose sign is not clear.
+
+        Rows share most of their errors, so that no sign is clear where the interval of the whole list includes 0.
+        """
+        signs = np.zeros(len(self.words), dtype=np.intp)
+        if self.of_sample.excludes(0.0, prob)[0]:
+            outside = np.flatnonzero(self.words.excludes(0.0, prob))
+            below = self.shrunken.below(0.0)[outside]
+            signs[outside] = np.where(named_together(below), np.where(below > 0.5, -1, 1), 0)
+        return signs
+
+    def table(self, prob: float, rope: Any = None) -> pd.DataFrame:
+        """The table of :func:`contrasts`."""
+        table = pd.concat([each.summary(prob, rope) for each in (self.whole, self.words)], ignore_index=True)
+        signs = [None, *map({-1: "closer", 1: "farther"}.get, self.clear_signs(prob).tolist())]
+        unshrunk = np.r_[self.whole.mean, self.unshrunk.mean]
+        return table.assign(unshrunk=unshrunk, sign=pd.array(signs, dtype="string"))
+
+
+def named_together(below: FloatArray) -> NDArray[np.bool_]:
+    """True for the signs (n,) that are named: those of the lowest false sign rates, few of which are likely wrong.
+
+    ``below`` are the posterior probabilities (n,) of one of the two signs.
+    """
+    return s_values(false_sign_rates(below)) < SIGN_RATE
+
+
+def rows_of(result: Fit, first: str, second: str, target: str = SAMPLE) -> Rows:
+    """Posteriors of a contrast for the whole list and for each protected word."""
+    data = result.data
+    cells = cells_of(data)
+    sums = row_sums(data, cells, first, second)
+    every = sums.of(functionals_of(result, cells, sums.parts))
+    whole, words = every[:1], every[1:]
+    headline = whole
+    if target == POPULATION or not len(words):  # means of connections, for words like these
+        headline = of_connections(result, cells, [first, second], [[1.0, -1.0]], whole.index)
+    notes = () if sums.kind == DIFFERENCE else _notes(cells)
+    lacking = why_no_association(data, cells, first, second)
+    if lacking and second == OTHER:
+        notes = (Note("no-value", what="associations", reason=lacking),)
+    notes = (*data.limits, *notes, *unrelated_notes(result.spec))
+    return Rows(
+        headline, words, _shrunken(result, words, sums.kind), sums.kind, whole if len(words) else headline, notes
+    )
+
+
+def of_connections(result: Fit, cells: Cells, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:
+    """Weighted sums (m, names) of means of connections, for protected words like these."""
+    places, combine = [result.data.connections.tolist().index(name) for name in names], np.array(weights)
+    if family_of(result.spec).needs_relatedness:
+        given = functionals_of(result, cells, sparse.csr_array(combine @ mean_words(cells, places)))
+        return replace(further_functionals(result, given, places, combine), index=index)
+    return Estimates.of(Empirical(result.draws("connection_mean")[:, places]), len(places)).combine(combine, index)
+
+
+def _shrunken(result: Fit, raw: Estimates, kind: str) -> Estimates:
+    """Rows shrunken by the model of related words; other models have shrunken the means of words themselves."""
+    data = result.data
+    unit = family_of(result.spec).unit_of_pooling(data)
+    if unit is None or not len(raw):
+        return raw
+    kept = np.isin(data.protected_words, raw.index["protected_word"].tolist())
+    block = pooled_blocks(data.group_index[kept]) if kind == RAW else np.zeros(len(raw), dtype=np.intp)
+    return pooled_over_words(raw, whole_weights(data, kept)[kept], block, POOL_SD * unit)
+
+
+def pooled_blocks(groups: IntArray) -> IntArray:
+    """Blocks (J,) of words whose deviations have the mean 0 by arithmetic, from numbers of their groups."""
+    labels = np.unique(groups, return_inverse=True)[1]
+    # with two groups the mean association of each is the whole list
+    return np.zeros_like(labels) if labels.max() > 1 else labels
+
+
+def pooled_over_words(raw: Estimates, weights: FloatArray, block: IntArray, scale: float) -> Estimates:
+    """Rows (J,) whose deviations from their weighted mean are partially pooled, see :func:`pooled_rows`."""
+    law = raw.law
+    if isinstance(law, Normals) and len(law.roots) == 1:
+        root, grid = raw.weights @ law.roots[0], (law.factors[:, 0], law.mass)
+    else:  # several factors, or draws: normal, with the covariance that they give on average
+        root, grid = root_of(raw.covariance.to_numpy()), (np.ones(1), np.ones(1))
+    pooled = pooled_rows(raw.mean, root, weights, block, grid, scale)
+    return raw if pooled is None else Estimates.of(pooled, len(raw), raw.index)
+
+
+def _notes(cells: Cells) -> tuple[Note, ...]:
+    """Notes on limits of the lists: words in several of them, and lists of one word."""
+    sizes = cells.n[:, cells.lists].max(axis=0)
+    single = [name for name, size in zip(cells.columns[cells.connections :], sizes, strict=True) if size == 1]
+    several = [Note("several-lists", rule="count in each", words=cells.in_several)] if cells.in_several else []
+    return (*several, *([Note("short-lists", most=1, words=single)] if single else []))
+
+
+def _groups(result: Fit, first: str, second: str) -> Estimates:
     """Means over the words of each group, and their differences."""
-    groups = drawn.words.index["group"].fillna("").to_numpy(dtype=str)
+    data = result.data
+    cells = cells_of(data)
+    plain = bool(why_no_association(data, cells, first, second))
+    sums = row_sums(data, cells, first, second) if plain else group_sums(data, cells)
+    words = sums.of(functionals_of(result, cells, sums.parts))[int(plain) :]  # the whole list stands first
+    groups = words.index["group"].fillna("").to_numpy(dtype=str)
     if "" in groups:
         raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
-    if drawn.kind not in (DIFFERENCE, GROUPS) and len(set(groups.tolist())) < 3:
-        raise InputError(
-            "by='group': with two groups the mean association of each is the whole list, by arithmetic, so that two "
-            "lists do not tell which group contributes it; it takes three groups, or rows='groups'"
-        )
     labels, matrix = group_weights(groups)
-    return drawn.words.combine(matrix, pd.DataFrame({"group": labels}, dtype="string"))
+    return words.combine(matrix, pd.DataFrame({"group": labels}, dtype="string"))
+
+
+def beside_associated(result: Fit) -> list[str]:
+    """Connections that a fit can set beside associated, the headline first; empty without associated distances."""
+    valid = result.data.connections.tolist()
+    return contrast_partners(OWN, valid, result.data.filled) if OWN in valid else []
+
+
+def equal_groups(data: Distances) -> bool:
+    """True where all groups have the same mean distance to each attribute word, as groups of equalised words have.
+
+    The contrast of own and other stereotypes is then 0 for any attribute words, which a model does not know.
+    """
+    rows = pd.DataFrame({"group": data.groups[data.word], "attribute": data.attribute, "distance": data.y})
+    means = rows.pivot_table("distance", "attribute", "group").to_numpy()
+    return bool(means.shape[1] > 1 and np.ptp(means, axis=1).max() <= NOTHING)  # False where a mean is missing
 
 
 def weat_effect_size(data: Distances) -> float | None:
@@ -211,10 +299,7 @@ def weat_effect_size(data: Distances) -> float | None:
     return size if np.isfinite(size) else None
 
 
-FEWEST_CONTROLS = 3  # control words below which their spread is not taken for a measure
-
-
-def _control_spread(data: Distances) -> float | None:
+def control_spread(data: Distances) -> float | None:
     """The standard deviation of control words' mean distances to the protected words; None where it is not known."""
     names = data.connections.tolist()
     rows = np.isin(data.connection, [names.index(name) for name in controls_of(names)])
@@ -223,18 +308,6 @@ def _control_spread(data: Distances) -> float | None:
     means = sums[counts > 0] / counts[counts > 0]
     spread = float(means.std(ddof=1)) if len(means) >= FEWEST_CONTROLS else 0.0
     return spread if spread > 0 else None
-
-
-def beside_associated(result: Fit) -> list[str]:
-    """Connections that a fit can set beside associated, the headline first; empty without associated distances."""
-    valid, filled = connections_of(result)
-    return contrast_partners(OWN, valid, filled) if OWN in valid else []
-
-
-def connections_of(result: Fit) -> tuple[list[str], NDArray[np.bool_]]:
-    """Connections (K,) of a fit, and which protected words have which (J, K)."""
-    cells = result.tree["constant_data/n"]
-    return cells["connection"].to_numpy().tolist(), cells.to_numpy() > 0
 
 
 def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
@@ -252,8 +325,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     DataFrame
         One row for each contrast of associated, for these protected words: ``contrast``, ``raw``, ``raw_low``,
         ``raw_high`` (of the fit of the distances as they were measured), ``adjusted``, ``adjusted_low``,
-        ``adjusted_high``. ``attrs`` hold the attribute, its source, and
-        how the expected distances were found.
+        ``adjusted_high``.
 
     Examples
     --------
@@ -262,10 +334,9 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     >>> bb.checks.adjustment(post)["contrast"].tolist()
     ['associated - different', 'associated - human', 'associated - neutral']
     """
-    result = Fit.read(post)
-    prob = probability(prob, "prob")
-    before, group = result.unadjusted, result.adjustment
-    if before is None or group is None:
+    result, prob = Fit.read(post), probability(prob, "prob")
+    before = result.unadjusted
+    if before is None:
         raise InputError("the distances of this fit are not adjusted: fit bb.adjust(table, by='frequency')")
     rows = []
     for other in beside_associated(result):
@@ -275,39 +346,5 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
             row |= {name: number["mean"], f"{name}_low": number["low"], f"{name}_high": number["high"]}
         rows.append(row)
     table = pd.DataFrame(rows)
-    table.attrs = {**from_json(group.attrs["facts"]), "prob": prob}
+    table.attrs = result.origin(prob)
     return table
-
-
-def cell_estimates(post: xr.DataTree) -> Estimates:
-    """The joint posterior of the mean distances of protected words to lists, to make contrasts of one's own.
-
-    Every contrast is a weighted sum of these. For the model ``related`` the posterior is exact, a scale mixture of
-    normals around the observed values. ``published``, ``pooled`` and ``crossed`` are mixtures of the normals that they
-    have given their scales; models that NUTS fits answer with draws. These other models know the means of words under
-    connections: for them all lists of other groups have one mean.
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit`.
-
-    Returns
-    -------
-    Estimates
-        By ``protected_word`` and its ``group``, ``list`` (the stereotypes of a group by its name, or a control list;
-        the connection where groups are not known), and ``connection``, which the list has to the word. Where there is
-        no distance there is no estimate.
-
-    Examples
-    --------
-    >>> cells = bb.cell_estimates(bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0))
-    >>> math = cells.select(protected_word="math")
-    >>> (math.select(list="math") - math.select(list="arts")).summary()[["list", "mean", "p_closer"]].round(3)
-              list   mean  p_closer
-    0  math - arts  0.043      0.11
-    """
-    result = Fit.read(post)
-    cells = cells_of(result.data)
-    sums = list_sums(result.data, cells)
-    return sums.of(family_of(result.spec).cells(result, cells, sums.parts))

@@ -22,7 +22,6 @@ from bayesbias.documents.alacarte import METHOD
 from bayesbias.documents.design import AttributeWords, AxisWords, Design, ListWords, designed, explained
 from bayesbias.documents.samples import VectorSample, names_given
 from bayesbias.errors import InputError, agreed, listed, many, shown
-from bayesbias.estimates import PROB, Estimates
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.clusters import (
     Regression,
@@ -34,6 +33,7 @@ from bayesbias.numerics.clusters import (
 )
 from bayesbias.numerics.mixtures import NormalNodes
 from bayesbias.numerics.related import root_of
+from bayesbias.posteriors import PROB, Estimates
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import about, find_keys, find_words
 from bayesbias.vectors.lookup import first_keys, left_out, missing_words, warn_lost

@@ -11,8 +11,8 @@ import pandas as pd
 
 from bayesbias._support.arguments import is_printable, mapping, printable, several
 from bayesbias.errors import InputError, listed, near, shown
-from bayesbias.estimates import PROB
 from bayesbias.numerics.arrays import FloatArray, IntArray, sums_by
+from bayesbias.posteriors import PROB
 from bayesbias.results import Note, Result
 from bayesbias.vectors import Embedding, opened
 from bayesbias.vectors.formats import keyed_vectors

@@ -17,7 +17,6 @@ from bayesbias._support.progress import progress
 from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.errors import InputError, SetSizeWarning, warn
-from bayesbias.estimates import PROB
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.definition import (
     NO_BIAS,
@@ -33,6 +32,7 @@ from bayesbias.metrics.queries import Query, every_word, load_query
 from bayesbias.metrics.query_words import FoundSets, Lookup, OnMissing, Sets, look_up
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.resampling import permutation_test
+from bayesbias.posteriors import PROB
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Case, Embedding, Twins, about, opened, opened_by_name
 from bayesbias.vectors.contextual import ContextVectors

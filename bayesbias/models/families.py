@@ -15,7 +15,6 @@ from scipy import sparse
 
 from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.errors import InputError
-from bayesbias.estimates import Estimates
 from bayesbias.models import exact, marginal
 from bayesbias.models.functionals import (
     CellErrors,
@@ -47,6 +46,7 @@ from bayesbias.models.tree import MEANS, Fit, at_rows, row_means
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import LOG_2PI, Scales
+from bayesbias.posteriors import Estimates
 from bayesbias.results import Note
 
 PairDensity = Callable[[slice], FloatArray]

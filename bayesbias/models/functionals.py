@@ -20,7 +20,6 @@ from scipy import sparse
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.estimates import Estimates, identity
 from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
 from bayesbias.models.related import (
@@ -62,6 +61,7 @@ from bayesbias.numerics.related import (
     smoothed_correlations,
     weighted_roots,
 )
+from bayesbias.posteriors import Estimates, identity
 
 NODES = 16  # nodes that stand for the posterior of a factor; smooth functions of it are then exact to rounding
 

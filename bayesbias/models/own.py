@@ -18,7 +18,6 @@ from bayesbias._support.arguments import printable, text
 from bayesbias._support.progress import quiet
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.estimates import Estimates
 from bayesbias.models.families import Independent, PairDensity, Truth, check_draws_of_pairs, register
 from bayesbias.models.functionals import CellErrors, drawn_functionals
 from bayesbias.models.layout import CELL, DIMS, OWN, STEPS, is_statistic
@@ -28,6 +27,7 @@ from bayesbias.models.template_variation import template_data
 from bayesbias.models.tree import FURTHER, Draws, Fit, assemble, made_by, read_distances
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
+from bayesbias.posteriors import Estimates
 from bayesbias.results import Note
 
 if TYPE_CHECKING:

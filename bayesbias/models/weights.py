@@ -16,12 +16,11 @@ from scipy import sparse
 
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed
-from bayesbias.estimates import Estimates, identity
 from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.posteriors import Estimates, identity
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of
 
-RAW, POOLED, DIFFERENCE = ROWS = ("association", "pooled", "difference")
-GROUPS = "groups"  # rows of groups: their words beside those of the other groups
+RAW, DIFFERENCE = ROWS = ("association", "difference")
 PARTS_OF_WORD = (RAW, "nearness of the lists", "nearness of the word")  # parts of a protected word's contrast
 WHOLE_OF_WORDS = np.array([[1.0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 """Parts of the whole list, and their sum, from those of words and their sum."""
@@ -276,20 +275,13 @@ def row_sums(data: Distances, cells: Cells, first: str, second: str | None, rows
     The whole list is that of the words with distances to both.
     """
     lacking = why_no_association(data, cells, first, second or "none")
-    if rows in (RAW, POOLED) and lacking:
+    if rows == RAW and lacking:
         raise InputError(f"rows={rows!r}: {lacking}; rows='difference' gives differences of mean distances")
     if lacking or rows == DIFFERENCE:
         return _difference_sums(data, cells, [first] if second is None else [first, second])
     words = np.flatnonzero(cells.associated)
     weights = whole_weights(data, cells.associated)
     return _with_whole(data, words, weights, *association_weights(cells, words, weights), RAW)
-
-
-def list_difference_sums(data: Distances, cells: Cells) -> Sums:
-    """The mean distance of each word to its own list less that to the others, which weigh the same."""
-    words = np.flatnonzero(cells.associated)
-    parts = list_differences(cells, words, cells.own[words])
-    return Sums(labels_of(data, words), identity(len(words)), parts, DIFFERENCE)
 
 
 def group_sums(data: Distances, cells: Cells) -> Sums:
@@ -318,7 +310,7 @@ def group_sums(data: Distances, cells: Cells) -> Sums:
         mean = weights[members] / max(weights[members].sum(), 1e-300)
         others.append(sparse.csr_array(sparse.csr_array(mean[None]) @ beyond(members, np.full(len(members), column))))
     combine = sparse.csr_array(sparse.hstack([identity(len(words)), -_own_lists(cells, words)]))
-    return Sums(labels_of(data, words), combine, stacked(beyond(words, cells.own[words]), *others), GROUPS)
+    return Sums(labels_of(data, words), combine, stacked(beyond(words, cells.own[words]), *others))
 
 
 def _difference_sums(data: Distances, cells: Cells, connections: list[str]) -> Sums:

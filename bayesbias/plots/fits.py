@@ -17,14 +17,15 @@ from bayesbias._support.numbers import MINUS, difference, percent, share
 from bayesbias.checks.calibration.topics import TopicNull, refuse_other
 from bayesbias.checks.convergence import predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
-from bayesbias.contrast import GIVEN, POPULATIONS, beside_associated, connections_of
-from bayesbias.contrast.associations import decomposition_parts, rows_of
+from bayesbias.contrast import SAMPLE, TARGETS, beside_associated
+from bayesbias.contrast.associations import decomposition_parts
+from bayesbias.contrast.contrast import rows_of
 from bayesbias.distances.dataframe import labels_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, many, shown
 from bayesbias.models.tree import Fit
-from bayesbias.models.weights import DIFFERENCE, POOLED, RAW
+from bayesbias.models.weights import RAW
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.mixtures import Empirical
 from bayesbias.plots.general import MANY, draw_forest, draw_strip, set_apart
@@ -141,9 +142,7 @@ ONE_COLUMN = 20  # with more protected words than this the words stand in two co
 
 
 @picture()
-def plot_coefficients(
-    post: xr.DataTree, prob: float = PROB, population: str = GIVEN, title: str | None = None
-) -> Figure:
+def plot_coefficients(post: xr.DataTree, prob: float = PROB, target: str = SAMPLE, title: str | None = None) -> Figure:
     """Mean distances by connection, above for the whole list, below for each protected word.
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; the number beside a bar
@@ -156,8 +155,9 @@ def plot_coefficients(
         A result of :func:`fit`.
     prob
         Posterior mass of the thin bars.
-    population
-        Of the whole list, as in :func:`contrasts`: ``"given"``, the mean over these protected words, or ``"similar"``.
+    target
+        Of the whole list, as in :func:`contrasts`: ``"sample"``, the mean over these protected words, or
+        ``"population"``.
     title
         Title above the panels, which keep theirs; by default none.
 
@@ -167,7 +167,7 @@ def plot_coefficients(
     >>> bb.plot_coefficients(bb.fit(table, seed=0)).savefig("coefficients.png")
     """
     result = Fit.read(post)
-    one_of(population, tuple(POPULATIONS), "population")
+    one_of(target, tuple(TARGETS), "target")
     prob = probability(prob, "prob")
     names = [str(name) for name in result.posterior["connection"].to_numpy()]
     words = result.posterior["protected_word"].to_numpy()
@@ -184,11 +184,11 @@ def plot_coefficients(
     figure = new_figure(5.2 * columns + 1.6, sum(heights) + 0.5)
     grid = figure.add_gridspec(2, columns, height_ratios=heights)
     top = figure.add_subplot(grid[0, :])
-    mean = result.draws("connection_mean") if population != GIVEN else np.nanmean(word_draws, axis=1)
+    mean = result.draws("connection_mean") if target != SAMPLE else np.nanmean(word_draws, axis=1)
     sizes = [f"n = {count:,}" for count in counts.sum(axis=0)]
     whole = posterior_table(Empirical(mean), prob).assign(row=names, look=names, beside=sizes)
     draw_forest(top, whole, names, looks, note_size=8)
-    heading = f"Whole list, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
+    heading = f"Whole list, with 50% and {percent(prob)} intervals\nfor {TARGETS[target]}"
     label_rows(top, [result.labels.get(name, name) for name in names], closest, heading, 1.0)
     cells = posterior_table(Empirical(word_draws.reshape(len(word_draws), -1)), prob)
     place, look = np.repeat(np.arange(len(words)), len(names)), np.tile(names, len(words))
@@ -218,7 +218,6 @@ SIGN_LOOKS = {
     True: Look("#0072B2", "o", "clear sign"),
     False: Look(FAINT, "o", "no clear sign"),
 }
-ROW_LABELS = {POOLED: "association, partially pooled", RAW: "association", DIFFERENCE: "difference"}
 
 
 @picture()
@@ -228,22 +227,20 @@ def plot_contrasts(
     second: str | None = None,
     prob: float = PROB,
     rope: float | tuple[float, float] | None = None,
-    population: str = GIVEN,
+    target: str = SAMPLE,
     beside: bool = True,
     title: str | None = None,
     ax: Axes | None = None,
-    rows: str | None = None,
 ) -> Figure | Axes:
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
     Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; at the right is the
-    posterior probability that ``first`` is closer. A shaded band marks the rope. Rows of associated - different are
-    partially pooled associations. Words whose sign is clear (``attrs["signs"]`` of :func:`contrasts`) and whose thin
-    bar excludes 0 are blue, others grey.
+    posterior probability that ``first`` is closer. A shaded band marks the rope. Words whose sign is clear (``sign`` of
+    :func:`contrasts`) are blue, others grey.
 
     Parameters
     ----------
-    post, first, second, prob, rope, population, rows
+    post, first, second, prob, rope, target
         As in :func:`contrasts`.
     beside
         Whether the posterior probabilities of being closer stand right of the panel.
@@ -260,9 +257,9 @@ def plot_contrasts(
     result = Fit.read(post)
     prob = probability(prob, "prob")
     region = interval(rope, "rope", WIDEST)
-    one_of(population, tuple(POPULATIONS), "population")
-    first, second = contrasted(first, second, *connections_of(result))
-    posteriors = rows_of(result, first, second, population, rows)
+    one_of(target, tuple(TARGETS), "target")
+    first, second = contrasted(first, second, result.data.connections.tolist(), result.data.filled)
+    posteriors = rows_of(result, first, second, target)
     data = result.data
     names = word_labels(data.protected_words, data.groups)
     kept = np.isin(data.protected_words, posteriors.words.index["protected_word"].tolist())
@@ -270,7 +267,7 @@ def plot_contrasts(
     order = np.argsort(posteriors.words.mean, kind="stable")
     labels, words = names[kept][order], posteriors.words[order]
     figure, axes = one_panel(ax, 7.0, 0.23 * (len(labels) + 2) + 1.0)
-    clear = (posteriors.clear_signs(prob)[order] != 0) & words.excludes(0.0, prob)
+    clear = posteriors.clear_signs(prob)[order] != 0
     table = pd.concat([posterior_table(part, prob) for part in (posteriors.whole, words)], ignore_index=True)
     shares = [*posteriors.whole.below(0.0), *words.below(0.0)]
     table = table.assign(row=range(len(table)), look=[WHOLE, *clear])
@@ -280,9 +277,8 @@ def plot_contrasts(
     if region is not None:
         axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
     one, other = (labelled(name, result.labels) for name in (first, second))
-    heading = f"{one}{MINUS}{other}, with 50% and {percent(prob)} intervals\nfor {POPULATIONS[population]}"
-    noted = ax is None and posteriors.kind != DIFFERENCE
-    kind = f" (words: {ROW_LABELS[posteriors.kind]})" if noted else ""
+    heading = f"{one}{MINUS}{other}, with 50% and {percent(prob)} intervals\nfor {TARGETS[target]}"
+    kind = " (words: association)" if ax is None and posteriors.kind == RAW else ""
     label_rows(axes, [WHOLE, *labels], title=heading, mark=0.0)
     set_apart(axes, [WHOLE, *labels])
     show_sign(axes, f"difference in {COSINE}{kind}", f"closer to {one}")
@@ -384,7 +380,7 @@ PANELS = (
 
 @picture()
 def plot_decomposition(
-    post: xr.DataTree, second: str | None = None, prob: float = PROB, population: str = GIVEN, title: str | None = None
+    post: xr.DataTree, second: str | None = None, prob: float = PROB, target: str = SAMPLE, title: str | None = None
 ) -> Figure:
     """A contrast of associated words with a control list as a sum of parts, on top for the whole list.
 
@@ -396,7 +392,7 @@ def plot_decomposition(
 
     Parameters
     ----------
-    post, second, prob, population
+    post, second, prob, target
         As in :func:`decomposition`.
     title
         Title above the panels, which keep theirs; by default none.
@@ -408,7 +404,7 @@ def plot_decomposition(
     """
     result = Fit.read(post)
     prob = probability(prob, "prob")
-    whole, words = decomposition_parts(result, second, population)
+    whole, words = decomposition_parts(result, second, target)
     data = result.data
     labels = word_labels(data.protected_words, data.groups)
     kept = np.isin(data.protected_words, words.index["protected_word"].tolist())
@@ -437,7 +433,7 @@ def plot_decomposition(
     note_below(
         figure,
         f"Differences in {COSINE} (left of 0: closer), with 50% and {percent(prob)} intervals; the whole "
-        f"list for {POPULATIONS[population]}. Rows of words are not pooled, so that the parts add up.",
+        f"list for {TARGETS[target]}. Rows of words are not pooled, so that the parts add up.",
         f"Without distances to all lists: {left_out}." if left_out else "",
     )
     return figure

@@ -18,7 +18,6 @@ from bayesbias._support.arguments import finite_number, flag, one_of, probabilit
 from bayesbias._support.numbers import percent, share, signed
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, shown
-from bayesbias.estimates import Estimates
 from bayesbias.plots.style import (
     INK,
     Look,
@@ -41,6 +40,7 @@ from bayesbias.plots.style import (
     spread_rows,
     word_labels,
 )
+from bayesbias.posteriors import Estimates
 from bayesbias.words import WHOLE
 
 PLAIN = Look("#0072B2", "o", "")
@@ -49,7 +49,7 @@ MANY = 500  # a row with more points than this is drawn as an image in vector fi
 MOST_COLUMNS, DENSE = 30, 12  # of a matrix whose cells hold their numbers; beyond 12 in small letters
 
 
-@picture((Estimates, pd.DataFrame), "cell_estimates or a table of a result")
+@picture((Estimates, pd.DataFrame), "estimates or a table of a result")
 def forest(
     table: Estimates | pd.DataFrame,
     rows: str | Sequence[str] | None = None,
@@ -106,7 +106,7 @@ def forest(
     >>> post = bb.fit(bb.distance_table("google-news-slice", "religion"), seed=0)
     >>> figure = bb.plots.forest(bb.contrasts(post, by="group"), label="cosine distance", closer="own stereotypes")
     >>> figure.savefig("groups.png")
-    >>> cells = bb.cell_estimates(post).select(group="jew")
+    >>> cells = bb.estimates(post).select(group="jew")
     >>> bb.plots.forest(cells, "protected_word", by="list", mark=1.0).savefig("lists.png")
     """
     _check_texts(label=label, closer=closer)

@@ -31,10 +31,10 @@ from bayesbias._support.figures import is_listed
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.list_coverage import limits_of
 from bayesbias.errors import InputError
-from bayesbias.estimates import Estimates
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.mixtures import Empirical
+from bayesbias.posteriors import Estimates
 from bayesbias.results import Note
 from bayesbias.vectors.lookup import lost_lines
 from bayesbias.words import controls_of

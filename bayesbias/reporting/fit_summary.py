@@ -15,14 +15,21 @@ from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
 from bayesbias.checks.calibration.topics import TopicNull, load_for_topics, refuse_other, topic_null
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
-from bayesbias.checks.summaries import PROB, describe, flat_draws
-from bayesbias.contrast import adjustment, beside_associated, contrasts, decomposable_controls, decomposition
-from bayesbias.contrast.associations import SIMILAR, equal_groups
+from bayesbias.checks.summaries import PROB, cluster_interval_of, describe, flat_draws
+from bayesbias.contrast import (
+    POPULATION,
+    adjustment,
+    beside_associated,
+    contrasts,
+    decomposable_controls,
+    decomposition,
+)
+from bayesbias.contrast.contrast import Rows, control_spread, equal_groups, rows_of, weat_effect_size
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, shown
 from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.tree import Fit
-from bayesbias.models.weights import POOLED, RAW
+from bayesbias.models.weights import left_out as without_row
 from bayesbias.results import Note, Result
 from bayesbias.vectors import list_embeddings
 from bayesbias.vectors.lookup import left_out
@@ -102,9 +109,9 @@ class FitSummary(Result):
             means = pd.DataFrame(describe(flat_draws(self.fit.posterior["connection_mean"].to_numpy()), prob))
             names = [f"distance to {name}" for name in self.fit.posterior["connection"].to_numpy()]
             return _by_name(means.assign(quantity=names), "quantity")
-        rows = {"overall": _numbers(self._overall.iloc[0])}
+        rows = {"overall": _numbers(self._overall.whole.summary(prob).iloc[0])}
         if self.fit.knows_further:
-            rows[NEW] = _numbers(contrasts(post, OWN, others[0], prob, population=SIMILAR).iloc[0])
+            rows[NEW] = _numbers(contrasts(post, OWN, others[0], prob, target=POPULATION).iloc[0])
         if self._groups:
             rows |= _by_name(contrasts(post, OWN, others[0], prob, by="group"), "group", "group ")
         for control in decomposable_controls(self.fit)[:1]:
@@ -116,20 +123,21 @@ class FitSummary(Result):
         return rows
 
     @cached_property
-    def _overall(self) -> pd.DataFrame:
-        """The headline contrast: overall, then words."""
-        return contrasts(self.fit.tree, OWN, self._others[0], self.prob)
+    def _overall(self) -> Rows:
+        """The headline contrast: overall, and of words."""
+        return rows_of(self.fit, OWN, self._others[0])
 
     @cached_property
     def _beside(self) -> dict[str, dict[str, float]]:
         """Rows that are in the table and not printed."""
         if not self._others:
             return {}
-        facts = self._overall.attrs
-        cluster = facts["cluster"]
+        data, spread = self.fit.data, control_spread(self.fit.data)
+        cluster = cluster_interval_of(data, OWN, self._others[0], self.prob)
         ends = {"mean": cluster.estimate, "sd": cluster.se, "low": cluster.low, "high": cluster.high}
         rows = {CLUSTERS: {} if cluster.reason else ends}
-        sizes = {STANDARDISED: facts["standardised"], WEAT: facts["weat_d"]}
+        standardised = None if spread is None else float(self._overall.whole.mean[0]) / spread
+        sizes = {STANDARDISED: standardised, WEAT: weat_effect_size(data) if self._others[0] == OTHER else None}
         return {name: row for name, row in rows.items() if row} | {
             name: {"mean": size} for name, size in sizes.items() if size is not None
         }
@@ -147,19 +155,10 @@ class FitSummary(Result):
 
     @cached_property
     def words(self) -> pd.DataFrame:
-        """One row a protected word: the columns of :func:`contrasts`, ``unshrunk`` and ``sign``.
-
-        ``mean`` to ``p_closer`` are shrunken where :func:`contrasts` shrinks them, ``unshrunk`` is the mean by the
-        word's own distances, and ``sign`` is closer or farther where it is clear.
-        """
+        """One row a protected word: those of :func:`contrasts`."""
         if not self._others:
             raise InputError("there is no contrast of associated words, and no row of a word")
-        own, table = self._overall, self._overall.iloc[1:].reset_index(drop=True)
-        if own.attrs["rows"] == POOLED:
-            own = contrasts(self.fit.tree, OWN, self._others[0], self.prob, rows=RAW)
-        signs = {word: side for side, words in self._overall.attrs["signs"].items() for word in words}
-        unshrunk = table["protected_word"].map(own.set_index("protected_word")["mean"]).astype(float)
-        return table.assign(unshrunk=unshrunk, sign=[signs.get(word, "") for word in table["protected_word"]])
+        return self._overall.table(self.prob).iloc[1:].reset_index(drop=True)
 
     @cached_property
     def lists(self) -> pd.DataFrame:
@@ -192,9 +191,9 @@ class FitSummary(Result):
             notes.append(Note("as far", replicates=self._far.replicates))
             notes += [note for note in self._far.notes if note.code != "coverage"]
         if self._others:
-            facts, words = self._overall.attrs, self.fit.data.protected_words
-            notes += left_out(len(facts["left_out"]), len(words), "words", "no row of their own", facts["left_out"])
-            rows = facts["notes"]
+            gone = without_row(self.fit.data, self._overall.words)
+            notes += left_out(len(gone), len(self.fit.data.protected_words), "words", "no row of their own", gone)
+            rows = self._overall.notes
             notes += [Note("one-group")] * (self._others[0] != OTHER)
             if self._groups and equal_groups(self.fit.data):
                 notes.append(Note("equalised", side="here", change="these vectors"))

@@ -23,11 +23,11 @@ from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.datasets import list_datasets
 from bayesbias.distances.list_coverage import Coverage, known_coverage
 from bayesbias.errors import InputError, shown
-from bayesbias.estimates import PROB
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.catalogue import METRICS
 from bayesbias.models.layout import PAIRED
 from bayesbias.models.tree import Fit
+from bayesbias.posteriors import PROB
 from bayesbias.reporting.fit_summary import summary
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import list_embeddings

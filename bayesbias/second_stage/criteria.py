@@ -21,7 +21,6 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import FREQUENCY, PROTECTED, WordValues, check_used, numbers_by_word, word_values
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.related import components_for
 from bayesbias.models.tree import Fit
@@ -30,6 +29,7 @@ from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Gaussian
 from bayesbias.numerics.offsets import Field, Signal, Strata, mean_offset, outside_relation, signal
 from bayesbias.numerics.second_stage import latent_relation
+from bayesbias.posteriors import Estimates
 from bayesbias.results import Cited, Note
 from bayesbias.second_stage.estimates import (
     CHAINS,

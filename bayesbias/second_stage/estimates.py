@@ -26,7 +26,6 @@ from bayesbias.distances.distances import Distances, refuse_mixed
 from bayesbias.distances.list_coverage import ListEntry, limits_of
 from bayesbias.distances.vocabularies import check_used, few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.estimates import Estimates, identity
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.functionals import CellErrors, ErrorFields, error_fields, related_cell_errors
@@ -37,6 +36,7 @@ from bayesbias.models.tree import EXACT, Fit, read_distances
 from bayesbias.models.weights import DIFFERENCE, RAW, Sums, row_sums, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals
+from bayesbias.posteriors import Estimates, identity
 from bayesbias.results import Note, Result
 from bayesbias.vectors.lookup import distance_sd, left_out
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE

@@ -21,12 +21,12 @@ from bayesbias._support.numbers import IN_SDS
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.estimates import Estimates
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.weights import DIFFERENCE
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Gaussian
 from bayesbias.numerics.second_stage import StageDraws, latent_relation, second_stage
+from bayesbias.posteriors import Estimates
 from bayesbias.results import Cited, Note
 from bayesbias.second_stage.estimates import (
     CHAINS,

@@ -54,8 +54,7 @@ def measured(cell):
     effective = bb.relatedness(table).effective_words().query("kind == 'stereotype'")["effective"]
     post = bb.fit(table, seed=0)
     given, similar = (
-        bb.contrasts(post, "different", "associated", population=population).iloc[0]
-        for population in ("given", "similar")
+        bb.contrasts(post, "different", "associated", target=target).iloc[0] for target in ("sample", "population")
     )
     null = bb.topic_null(kv, lists, replicates=cell.replicates, case="fallback")
     size = words.loc["target", "found"]

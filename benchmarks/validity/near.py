@@ -19,7 +19,7 @@ from functools import cache
 import numpy as np
 
 import bayesbias as bb
-from benchmarks.inside import Fit, associations, related_core
+from benchmarks.inside import Fit, law_of_rows, related_core, rows_in
 from benchmarks.study import PROB, Design, crossed, excludes, generator, main
 from benchmarks.validity.lists import WORDNET, descendants, synsets, vocabulary, vocabulary_of
 
@@ -87,7 +87,7 @@ def measured(kv, lists):
     """What associated - different says of a replicate, and the share of rows whose interval excludes 0."""
     with warnings.catch_warnings(action="ignore"):
         post = bb.fit(bb.distance_table(kv, lists), "related", seed=0, draws=100)
-        rows = bb.contrasts(post, rows="association")
+        rows = law_of_rows(post, "association").summary(PROB)
     missed = excludes(rows)
     return figures_of(rows.iloc[0]) | {"rows": missed.iloc[1:].mean()}
 
@@ -133,7 +133,7 @@ def planted_in(fitted, what, sd, rng):
     moved = np.where(data.connections[data.connection] == "associated", shift[place] + truth, 0.0)
     planted = Fit(fitted.tree)
     vars(planted)["data"] = replace(data, y=data.y + moved)  # a table must have the distances of its vectors
-    whole = associations.rows_of(planted, "associated", "different", "similar" if of_words else "given").whole
+    whole = rows_in.rows_of(planted, "associated", "different", "population" if of_words else "sample").whole
     return {"rate": whole.excludes(truth, PROB)[0], "sd": whole.sd[0]}
 
 

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 import bayesbias as bb
-from benchmarks.inside import POOL_WIDTH, Layout, axes, describe, offsets
+from benchmarks.inside import POOL_WIDTH, Layout, axes, describe, law_of_rows, offsets
 from benchmarks.study import PROB, Design, crossed, main
 from benchmarks.validity.simulated_tables import from_prior
 
@@ -83,7 +83,7 @@ def contrasts(rng, shape=SHAPE, model="crossed", second="human"):
     post = bb.fit(table, model, draws=DRAWS, chains=1, seed=int(rng.integers(2**31)))
     labels, means = post["posterior"]["connection"].to_numpy().tolist(), table.truth["word_mean"]
     truth = means[:, labels.index("associated")] - means[:, labels.index(second)]
-    rows = bb.contrasts(post, "associated", second, prob=PROB, rows="difference")
+    rows = law_of_rows(post, "difference", "associated", second).summary(PROB)
     yield "whole list", truth.mean(), rows["low"].iloc[0], rows["high"].iloc[0]
     yield "words", truth, rows["low"].to_numpy()[1:], rows["high"].to_numpy()[1:]
 

@@ -21,7 +21,7 @@ import pandas as pd
 import bayesbias as bb
 from benchmarks.study import TABLES, Design, crossed, excludes, main, published_table
 
-POPULATIONS = {"crossed": "given", "published": "similar"}
+TARGETS = {"crossed": "sample", "published": "population"}
 SEED, DRAWS, SURE = 52, 4000, 0.945
 NEUTRAL_BEFORE = 0.954
 """Mean distance of neutral words in religion before debiasing, which the paper takes as the mark."""
@@ -129,7 +129,7 @@ topic_of = cache(Topic)
 
 def headline(cell):
     post = bb.fit(published_table(cell["table"]), cell["model"], draws=20_000, seed=0)
-    for row in bb.decomposition(post, "human", population=POPULATIONS[cell["model"]]).head(3).to_dict("records"):
+    for row in bb.decomposition(post, "human", target=TARGETS[cell["model"]]).head(3).to_dict("records"):
         figures = {key: row[key] for key in ("contrast", "mean", "sd", "low", "high")}
         yield figures | {"called": bool(excludes(row))}
 
@@ -201,7 +201,7 @@ OBSERVED = "published tables"
 WITH_PRIOR = [name for name in bb.list_models()["name"] if name not in ("change", "related")]  # of distances
 
 DESIGNS = (
-    Design("headline", crossed(table=TABLES, model=POPULATIONS), headline, 1),
+    Design("headline", crossed(table=TABLES, model=TARGETS), headline, 1),
     Design("published_debiasing", [{}], findings, 1, 3),
     Design("published_debiasing_parts", crossed(topic=("religion", "gender", "race")), parts, 1),
     Design("prior_predictive", crossed(model=[*WITH_PRIOR, OBSERVED]), prior_predictive, 1),

@@ -18,12 +18,12 @@ import numpy as np
 
 import bayesbias as bb
 from benchmarks.inside import (
-    associations,
     functionals,
     mixtures,
     prior_scale,
     read_distances,
     related_core,
+    rows_in,
     unit_rows,
     weights_of,
 )
@@ -94,7 +94,7 @@ class Associations:
 
     def pooled(self, theta=0.0):
         """Pooled rows after a planted bias is added."""
-        return associations.pooled_over_words(self.raw + theta, self.weights, self.block, self.scale)
+        return rows_in.pooled_over_words(self.raw + theta, self.weights, self.block, self.scale)
 
     def planted(self, fields):
         """Associations (J,) of a bias that moves the distance of word j to list l by ``fields`` (J, G)."""
@@ -110,8 +110,8 @@ def associations_of(data):
     weights = weights_of.whole_weights(data, cells.associated)
     combine, parts = weights_of.association_weights(cells, words, weights)
     raw = functionals.related_functionals(SPEC, data, cells, parts).combine(combine)
-    scale = associations.POOL_SD * prior_scale(data)
-    block = associations.pooled_blocks(data.group_index[words])
+    scale = rows_in.POOL_SD * prior_scale(data)
+    block = rows_in.pooled_blocks(data.group_index[words])
     own = cells.own[words] - cells.connections
     return Associations(raw, weights[words], block, scale, (combine @ parts).tocsr(), own, cells)
 
@@ -223,7 +223,7 @@ def named_signs(given, theta):
     """Signs (2, J) that are named: from pooled rows as the package does, and from rows as they are."""
     moved, pooled = given.raw + theta, given.pooled(theta)
     whole = moved.combine(given.weights)
-    found = associations.Rows(whole, pooled, pooled, associations.POOLED, whole)
+    found = rows_in.Rows(whole, pooled, pooled, weights_of.RAW, whole)
     below = moved.below(0.0)
     named = mixtures.s_values(mixtures.false_sign_rates(below)) < RAW_RATE
     return np.stack([found.clear_signs(PROB), np.where(named, np.where(below > 0.5, -1, 1), 0)])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesbias.estimates import Estimates
 from bayesbias.numerics.clusters import UnitMeans, Weighting, bias_reduced, regression, weighted_least_squares
+from bayesbias.posteriors import Estimates
 
 
 def two_groups(size, small, seed=0):

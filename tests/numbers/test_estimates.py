@@ -8,9 +8,9 @@ from scipy import sparse, stats
 import bayesbias as bb
 from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.contrast.associations import rows_of
-from bayesbias.estimates import Estimates
 from bayesbias.models.tree import Fit
 from bayesbias.numerics import mixtures
+from bayesbias.posteriors import Estimates
 
 NUMBERS = ["mean", "sd", "low", "high", "p_closer"]
 
@@ -27,7 +27,7 @@ def gender(slice_vectors):
 
 @pytest.fixture(scope="module")
 def cells(gender):
-    return bb.cell_estimates(gender)
+    return bb.estimates(gender)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_every_law_agrees_with_its_draws(kind, cells, crossed, gender):
     elif kind == "pooled":
         found = rows_of(Fit(gender), "associated", "different").words
     else:
-        found = cells if kind == "fields" else bb.cell_estimates(crossed)
+        found = cells if kind == "fields" else bb.estimates(crossed)
         found = found.select(protected_word=found.index["protected_word"].drop_duplicates()[:2].tolist())
     sums = found.combine(rng.normal(size=(4, len(found))))
     drawn = sums.draws(20_000, seed=3)
@@ -176,7 +176,7 @@ def test_cells_are_the_observed_mean_distances(slice_vectors, cells):
 
 
 def test_cells_of_crossed_words_make_the_contrasts_of_the_package(crossed):
-    cells = bb.cell_estimates(crossed)
+    cells = bb.estimates(crossed)
     apart = cells.select(connection="associated") - cells.select(list="human")
     expected = words_of(bb.contrasts(crossed, second="human"))
     pd.testing.assert_frame_equal(apart.summary()[NUMBERS], expected, rtol=1e-6, atol=1e-6)
@@ -185,7 +185,7 @@ def test_cells_of_crossed_words_make_the_contrasts_of_the_package(crossed):
 def test_a_table_without_groups_has_cells_by_connection(religion):
     table = religion.drop(columns="group")
     table.attrs = religion.attrs
-    cells = bb.cell_estimates(bb.fit(table, seed=0))
+    cells = bb.estimates(bb.fit(table, seed=0))
     assert set(cells.index["list"]) == {"associated", "different", "human", "neutral"}
     assert (cells.index["list"] == cells.index["connection"]).all()
 
@@ -307,7 +307,7 @@ def test_wrong_input_is_said(cells, ask, message):
 
 
 def test_estimates_of_two_posteriors_are_not_combined(gender, cells, crossed):
-    for other in (bb.cell_estimates(crossed), bb.cell_estimates(gender)):
+    for other in (bb.estimates(crossed), bb.estimates(gender)):
         for ask in (lambda: cells + other, lambda: cells.join(other), lambda: cells[:5].p_opposite(other[:5])):  # noqa: B023
             with pytest.raises(bb.InputError, match="estimates of two posteriors have no joint one"):
                 ask()

@@ -9,9 +9,9 @@ from scipy import optimize, special, stats
 
 import bayesbias as bb
 from bayesbias import contrast, models, numerics
-from bayesbias.estimates import Estimates
 from bayesbias.models import families
 from bayesbias.models.tree import Fit
+from bayesbias.posteriors import Estimates
 
 mixtures, functionals, associations = numerics.mixtures, models.functionals, contrast.associations
 UNEQUAL = {

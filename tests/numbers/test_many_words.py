@@ -9,10 +9,10 @@ from scipy import sparse
 
 import bayesbias as bb
 from bayesbias import models
-from bayesbias.estimates import Estimates
 from bayesbias.models import functionals
 from bayesbias.numerics import mixtures
 from bayesbias.numerics import related as core
+from bayesbias.posteriors import Estimates
 from bayesbias.vectors import keyed_vectors
 
 WORDS, DIMS = 300, 20

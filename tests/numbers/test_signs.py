@@ -7,12 +7,12 @@ from scipy import integrate
 
 import bayesbias as bb
 from bayesbias import contrast
-from bayesbias.estimates import Estimates
 from bayesbias.models.related import prior_scale
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import whole_weights
 from bayesbias.numerics import mixtures
 from bayesbias.numerics.mixtures import Normals
+from bayesbias.posteriors import Estimates
 
 associations = contrast.associations
 NONE = {"closer": [], "farther": []}

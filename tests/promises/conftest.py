@@ -50,7 +50,7 @@ MADE = {
         bb.distance_table(made.context_vectors, made.lists, relatedness=False), "crossed", draws=200, seed=1
     ),
     "fit_summary": lambda made: bb.summary(made.related),
-    "estimates": lambda made: bb.cell_estimates(made.related),
+    "estimates": lambda made: bb.estimates(made.related),
     "citations": lambda made: bb.cite(made.table),
     "balance": lambda made: bb.balance(made.table, made.lengths),
     "balance_of_several": lambda made: bb.balance({"a": made.table, "b": made.table}, made.lengths),

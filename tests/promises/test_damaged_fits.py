@@ -63,7 +63,7 @@ def test_attributes_are_those_that_fit_writes(made, name, value, said):
 def test_every_attribute_is_needed(made, name):
     post = made.post.copy()
     post.attrs = {key: value for key, value in post.attrs.items() if key != name}
-    for use in (bb.contrasts, bb.diagnose, bb.cell_estimates, bb.cite):
+    for use in (bb.contrasts, bb.diagnose, bb.estimates, bb.cite):
         if use is bb.cite and name in ("model_text", "coverage"):
             continue  # any tree without these is no fit to it, and has no sources
         with pytest.raises(bb.InputError, match=f"the attribute {name} is missing"):

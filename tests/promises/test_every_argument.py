@@ -165,7 +165,7 @@ CALLS = {
     },
     "stability.setting_components": lambda made: {"table": made.direct_bias_study.table(), "draws": 200, "seed": 1},
     "plots.forest": lambda made: {"table": bb.contrasts(made.post)},
-    "plots.forest of estimates": lambda made: {"table": bb.cell_estimates(made.post)[:5]},
+    "plots.forest of estimates": lambda made: {"table": bb.estimates(made.post)[:5]},
     "plots.matrix": lambda made: {"table": pd.DataFrame([[1.0, 2.0]])},
     "plots.strip": lambda made: {"table": made.table[:6], "value": "distance"},
     "plots.plot_audit": lambda made: {"found": made.audit},

@@ -827,7 +827,7 @@ def test_a_forest_draws_the_rows_of_a_table_in_their_order(religion_fit, through
 
 
 def test_a_forest_of_estimates_has_both_intervals(religion_fit):
-    cells = bb.cell_estimates(religion_fit).select(group="jew")
+    cells = bb.estimates(religion_fit).select(group="jew")
     figure = plots.forest(cells, "protected_word", by="connection", mark=1.0, prob=0.7)
     axes, table = figure.axes[0], cells.summary(0.7)
     same(points(axes), table["mean"])

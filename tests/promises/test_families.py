@@ -95,7 +95,7 @@ ANALYSES = {
     ),
     "association": (lambda of: bb.association(of.post), {"functionals"}),
     "decomposition": (lambda of: bb.decomposition(of.post), {"functionals"}),
-    "cell_estimates": (lambda of: bb.cell_estimates(of.post).summary(), {"cells"}),
+    "estimates": (lambda of: bb.estimates(of.post).summary(), {"cells"}),
     "add_predictive": (
         lambda of: (
             bb.checks.add_predictive(of.post, seed=0, draws=40)["posterior_predictive"].to_dataset().to_dataframe()

@@ -99,7 +99,7 @@ def test_numbers_beyond_all_sense_are_refused(made, value):
             call()
     if value != 2.1:
         with pytest.raises(bb.InputError, match=r"rope is .*at most 1,000,000,000"):
-            bb.cell_estimates(made.post).summary(rope=value)
+            bb.estimates(made.post).summary(rope=value)
 
 
 def test_names_in_place_of_a_model_are_told_of_the_extra():

@@ -34,7 +34,7 @@ class Estimates(Result):
     """Labelled quantities with one joint posterior.
 
     Sums, differences and weighted sums of estimates are estimates again: their posterior takes into account how the
-    errors go together. :func:`cell_estimates` gives those of a fit, and results with a joint posterior have
+    errors go together. :func:`estimates` gives those of a fit, and results with a joint posterior have
     ``estimates`` of their own.
 
     Attributes
@@ -50,7 +50,7 @@ class Estimates(Result):
 
     Examples
     --------
-    >>> cells = bb.cell_estimates(bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0))
+    >>> cells = bb.estimates(bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0))
     >>> difference = cells.select(list="math") - cells.select(list="arts")
     >>> difference.select(protected_word=["math", "poetry"]).table()[["protected_word", "list", "mean", "sd"]].round(3)
       protected_word         list   mean     sd
@@ -285,8 +285,7 @@ class Estimates(Result):
             raise InputError(f"{shown(other)} are no estimates: give estimates of the same result")
         if other.law is not self.law:
             raise InputError(
-                "estimates of two posteriors have no joint one: make both of one result, such as one call of "
-                "cell_estimates"
+                "estimates of two posteriors have no joint one: make both of one result, such as one call of estimates"
             )
         return other
 
