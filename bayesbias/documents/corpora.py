@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,77 +110,36 @@ def _by_batch(batches: Iterable[Any]) -> Iterator[Row]:
 
 
 def _rows_of_file(path: Path, text: str) -> tuple[Callable[[], Iterator[Row]], list[str]]:
+    suffix = path.suffix.lower()
+    if suffix not in (*LINES, *TABLES):
+        raise InputError(f"{path}: a corpus is a file of JSON lines ({', '.join(LINES)}), {', '.join(TABLES)}")
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
-    suffix = path.suffix.lower()
-    if suffix in LINES:
-        return lambda: _lines(path), list(map(str, next(_lines(path), {})))
-    if suffix == ".parquet":
-        import pyarrow.parquet as pq  # type: ignore[import-untyped]
-
-        with read_as("Parquet", str(path)):
-            names = pq.read_schema(path).names
-        return lambda: _parquet(path), names
-    if suffix in TABLES:
-        return lambda: _csv(path, text), list(map(str, next(_csv(path, text), {})))
-    raise InputError(f"{path}: a corpus is a file of JSON lines ({', '.join(LINES)}), {', '.join(TABLES)}")
-
-
-def _parquet(path: Path) -> Iterator[Row]:
-    import pyarrow.parquet as pq
-
-    with read_as("Parquet", str(path)):
-        yield from _by_batch(pq.ParquetFile(path).iter_batches(ROWS))
+    rows = _lines if suffix in LINES else partial(_table, text=text)
+    return lambda: rows(path), list(map(str, next(rows(path), {})))
 
 
 def _lines(path: Path) -> Iterator[Row]:
     with path.open(encoding="utf-8-sig") as stream:
-        for number, line in enumerate(_readable(stream, path), 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise InputError(f"{path}, line {number} is no JSON: {error}") from error
-            if not isinstance(row, dict):
-                raise InputError(f"{path}, line {number} holds {shown(row)}: give an object with a text")
-            yield row
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                with read_as("an object of JSON", f"{path}, line {number}"):
+                    yield {**json.loads(line)}
 
 
-def _csv(path: Path, text: str) -> Iterator[Row]:
-    import csv
+def _table(path: Path, text: str) -> Iterator[Row]:
+    """Rows of a table; where semicolons stand between columns, numbers may have a decimal comma."""
+    import pyarrow.csv as pc  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        usual, lines = "\t" if path.suffix.lower() == ".tsv" else ",", _readable(stream, path)
-        try:
-            head = list(islice(lines, 1))
-            mark = separator_of(head, usual, lambda line, each: text in cells_of(line, each) != [text])
-            reader = csv.DictReader(chain(head, lines), delimiter=mark, strict=True)
-            for row in reader:
-                if None in row or None in row.values():
-                    raise InputError(
-                        f"{path}, line {reader.line_num} has another number of columns than the first: a text that "
-                        "holds commas or ends of lines stands in quotation marks"
-                    )
-                yield {name: value if name == text else _number(value, mark) for name, value in row.items()}
-        except csv.Error as error:
-            raise InputError(f"{path}, line {reader.line_num}: {error}") from error
-
-
-def _number(value: str, mark: str) -> Any:
-    """A number where it is one, None where nothing is written; beside semicolons it may have a decimal comma."""
-    try:
-        return int(value)
-    except ValueError:
-        pass
-    try:
-        return float(value.replace(",", ".") if mark == ";" else value)
-    except ValueError:
-        return value or None
-
-
-def _readable(stream: Iterable[str], path: Path) -> Iterator[str]:
-    try:
-        yield from stream
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no UTF-8 text: {error}") from error
+    with read_as("a table", str(path)):
+        if path.suffix.lower() == ".parquet":
+            yield from _by_batch(pq.ParquetFile(path).iter_batches(ROWS))
+            return
+        with path.open(encoding="utf-8-sig") as stream:
+            usual = "\t" if path.suffix.lower() == ".tsv" else ","
+            mark = separator_of([stream.readline()], usual, lambda line, each: text in cells_of(line, each) != [text])
+        parse = pc.ParseOptions(delimiter=mark, newlines_in_values=True)
+        missing = {"null_values": [""], "strings_can_be_null": True, "decimal_point": "," if mark == ";" else "."}
+        convert = pc.ConvertOptions(column_types={text: "string"}, **missing)
+        yield from _by_batch(pc.open_csv(path, parse_options=parse, convert_options=convert))

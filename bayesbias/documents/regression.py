@@ -19,8 +19,8 @@ from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.threads import one_thread
 from bayesbias.axes.poles import find_poles, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
-from bayesbias.documents.design import AttributeWords, AxisWords, Design, ListWords, designed, explained
-from bayesbias.documents.samples import VectorSample, names_given
+from bayesbias.documents.design import AttributeWords, AxisWords, Design, ListWords, designed
+from bayesbias.documents.samples import VectorSample
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.clusters import (
@@ -555,51 +555,6 @@ class CovariateContrast(Result):
         asked: NDArray[np.bool_] = kinds.eq("difference" if kinds.eq("difference").any() else "value").to_numpy(bool)
         return asked
 
-    def controls(self, names: Iterable[str] | None = None, prob: float = PROB) -> pd.DataFrame:
-        """Movement of the differences under each control.
-
-        Parameters
-        ----------
-        names
-            Further covariates, each added to the formula alone; by default all that the sample holds and that are no
-            cluster.
-        prob
-            Mass of the intervals.
-
-        Returns
-        -------
-        DataFrame
-            ``control`` (empty in the rows without one), ``name``, ``mean``, ``low``, ``high``, ``change`` from the
-            rows without a control, ``overlap`` (squared multiple correlation of the control with the covariates: the
-            larger, the less can be told apart), and ``reason`` where a control cannot be used.
-        """
-        sample = self.by.sample
-        used = {*self.design.numbers, *self.design.levels, sample.clusters}
-        controls = (
-            [str(name) for name in sample.units if name not in used] if names is None else names_given(names, "names")
-        )
-        rows = [self._rows("", prob)]
-        for name in controls:
-            try:
-                formula = f"{self.by.formula} + {name}"
-                design = designed(sample, self.design.groups, formula)
-                by = replace(self.by, formula=formula, designs={self.target: design})
-                other = by.answered(self.attributes, self.target, design, self.ends, (), self.centre, self.lists)
-            except InputError as error:
-                rows.append(pd.DataFrame({"control": [name], "reason": [str(error)]}))
-                continue
-            own = other._rows(name, prob)
-            overlap = _overlap(other.design, self.design)
-            rows.append(own[own["name"].isin(rows[0]["name"])].assign(overlap=overlap))
-        table = pd.concat(rows, ignore_index=True)
-        table["change"] = table["mean"] - table["name"].map(rows[0].set_index("name")["mean"])
-        columns = ["control", "name", "mean", "low", "high", "change", "overlap", "reason"]
-        return table.reindex(columns=columns).astype({"control": "string", "name": "string", "reason": "string"})
-
-    def _rows(self, control: str, prob: float) -> pd.DataFrame:
-        """The differences, with the name of a control."""
-        return self.table(prob).loc[self._asked, ["name", "mean", "low", "high"]].assign(control=control)
-
     def checks(self, permutations: int = PERMUTATIONS, seed: int = 0) -> pd.DataFrame:
         """The differences, for these words, by methods that assume less.
 
@@ -660,16 +615,6 @@ class CovariateContrast(Result):
 def cut(words: Sequence[str]) -> str:
     """The first two words as the name of a list."""
     return ", ".join([*words[:2], *(["…"] if len(words) > 2 else [])])
-
-
-def _overlap(design: Design, before: Design) -> float:
-    """Largest squared multiple correlation of an added term with the terms that were there."""
-    known = [name for name in design.terms if name in before.terms]
-    old = design.matrix[known].to_numpy(dtype=float)
-    return max(
-        (explained(design.matrix[name].to_numpy(dtype=float), old) for name in design.terms if name not in known),
-        default=float("nan"),
-    )
 
 
 def _norms(design: Design, permutations: int, seed: int) -> pd.DataFrame:

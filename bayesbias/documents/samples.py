@@ -15,7 +15,6 @@ from bayesbias.numerics.arrays import FloatArray, IntArray, sums_by
 from bayesbias.posteriors import PROB
 from bayesbias.results import Note, Result
 from bayesbias.vectors import Embedding, opened
-from bayesbias.vectors.formats import keyed_vectors
 from bayesbias.vectors.tables import VECTORS, arrow_of, rows_of
 
 if TYPE_CHECKING:
@@ -177,18 +176,6 @@ class VectorSample(Result):
         about = {"vectors": "errors known from elsewhere"}
         return cls(tuple(sums), units, np.zeros(1, dtype=np.intp), "embedding", sums, embedding, about)
 
-    def mean_vectors(self) -> KeyedVectors:
-        """The embedding with the targets' mean vectors, for whatever takes an embedding; their errors are left out."""
-        place = {word: row for row, word in enumerate(self.kv.index_to_key)}
-        words = [*self.kv.index_to_key, *(word for word in self.targets if word not in place)]
-        place |= {word: row for row, word in enumerate(words[len(place) :], len(place))}
-        matrix = np.zeros((len(words), self.dimensions), dtype=np.float32)
-        matrix[: len(self.kv)] = self.kv.vectors
-        for word in self.targets:
-            sums = self.vectors[word]
-            matrix[place[word]] = sums.total.sum(axis=0) / sums.n.sum()
-        return keyed_vectors(words, matrix)
-
     def caption(self) -> str:
         """The unit of which vectors are means."""
         return f"vectors of words by {self.unit}"
@@ -213,11 +200,6 @@ class VectorSample(Result):
         """Name of a cluster: that of its column where this is a word whose plural has an s."""
         plain = self.unit.isalpha() and len(self.unit) > 2 and self.unit[-1] not in "hsxyz"
         return self.unit if plain else "cluster"
-
-    @property
-    def dimensions(self) -> int:
-        """Number of dimensions."""
-        return int(next(iter(self.vectors.values())).total.shape[1])
 
     def target(self, word: str | None) -> str:
         """A word of the sample; the only one where none is named."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,8 +52,6 @@ WIDTH = 0.1
 MOST_WORDS = 2000
 ADJUSTED_SHARE = 1e-2
 """Directions with less than this share of the largest variance are left as they are where distances are adjusted."""
-LARGEST = 1_000_000
-"""Times the range of the values that a standard error is at most."""
 FURTHER_PAIRS, FURTHER_WORDS = "further pairs", "further words of the two lists"
 """What the errors of places are over."""
 LESS = {
@@ -81,7 +78,7 @@ class Criterion(Staged):
     words
         One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``,
         ``value_se``, ``fitted`` (on the line), ``residual``. Where the relation is adjusted for an attribute, estimates
-        and values are those at its mean, a column ``attribute`` holds it, and ``attrs`` its name and source.
+        and values are those at its mean, and a column ``attribute`` holds it.
     estimates
         The words' contrasts, as :class:`Estimates` by ``word`` and ``group``, with their joint covariance.
     population
@@ -94,18 +91,16 @@ class Criterion(Staged):
     missing
         Words of the fit without a value, and words with a value that the fit does not hold.
     errors
-        Name of the standard errors of the values, ``"given"`` if they have none; empty where values are exact.
+        ``"given"`` where values have standard errors; empty where they are exact.
     unadjusted
         The relation before adjustment for an attribute of the words, where it was asked for; else None.
     further
         What the errors of places are over, such as ``"further pairs"``; empty where words are unrelated.
     less
         What places are taken less, beside the distance to the second pole; empty where that is nothing.
-    poles
-        Pole of an axis of several pairs to its words.
+    adjusted
+        The attribute that the relation is adjusted for, and its source; empty where there is none.
     """
-
-    picture: ClassVar[str] = "plot_relation"
 
     contrast: tuple[str, str]
     variable: str
@@ -120,7 +115,7 @@ class Criterion(Staged):
     notes: tuple[Note, ...]
     further: str
     less: str
-    poles: Mapping[str, Sequence[str]]
+    adjusted: str = ""
 
     def caption(self) -> str:
         """The two sides of the relation, and its positive direction."""
@@ -129,14 +124,13 @@ class Criterion(Staged):
 
     def header(self) -> dict[str, object]:
         """Facts of the words and of both sides."""
-        adjusted = self.words.attrs.get("attribute")
         return {
             "words": len(self.words),
             "groups": [group for group in dict.fromkeys(self.words["group"]) if group],
             "places less": self.less,
             "errors of places over": self.further,
             "errors of values": self.errors or "none",
-            "adjusted for": adjusted and f"{adjusted} ({self.words.attrs['source']})",
+            "adjusted for": self.adjusted,
             "intervals": f"{self.prob:.0%}",
         }
 
@@ -171,8 +165,7 @@ class Criterion(Staged):
     def tables(self) -> dict[str, pd.DataFrame]:
         """The relation, and the words, those furthest from the line first."""
         off = self.words["residual"].abs().sort_values(ascending=False, kind="stable").index
-        poles = {"Poles": pd.DataFrame(self.poles.items(), columns=["pole", "words"])} if self.poles else {}
-        return {"Relation": self.table(self.prob), "Words": self.words.loc[off], **poles}
+        return {"Relation": self.table(self.prob), "Words": self.words.loc[off]}
 
     def sources(self) -> tuple[Any, ...]:
         """The second stage, and what the axis or the fit rests on."""
@@ -201,8 +194,7 @@ def criterion(
     post
         An axis (:func:`axis`), whose words are those with a value; or a fit (:func:`fit`).
     values
-        Word to its outside value, such as the share of women in an occupation. The name of a Series is said in
-        sentences and on axes.
+        Word to its outside value, such as the share of women in an occupation.
     se
         Standard errors of the values: by word, or one for all; None where the values are exact.
     contrast
@@ -281,7 +273,6 @@ def criterion(
     )
     if attribute is not None:
         words["attribute"] = attribute.of(shared)
-        words.attrs |= {"attribute": attribute.name, "source": attribute.source}
     return Criterion(
         contrast=side.contrast,
         variable=str(values.name) if isinstance(values, pd.Series) and values.name is not None else UNNAMED,
@@ -290,13 +281,13 @@ def criterion(
         tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, seed_used),
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
-        errors=_named(values, se) if x_se.any() else "",
+        errors="given" if x_se.any() else "",
         unadjusted=None if attribute is None else criterion(post, values, se, pair, draws=draws, seed=seed_used),
         cited=post.sources() if isinstance(post, Axis) else _sources_of_fit(Fit.read(post)),
         notes=(*smooth, *_missing_notes(missing, side.words, outside), *side.notes),
         further=side.further,
         less=side.less,
-        poles=side.poles,
+        adjusted="" if attribute is None else f"{attribute.name} ({attribute.source})",
     )
 
 
@@ -333,7 +324,6 @@ class _Side:
     language: str | None = None
     further: str = ""  # what the errors are over
     less: str = ""  # what places are taken less
-    poles: Mapping[str, Sequence[str]] = MappingProxyType({})  # to their words
     notes: tuple[Note, ...]
 
 
@@ -404,7 +394,7 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
     refuse_templates(given.templates, "a criterion")
     refuse_one_pair(given.offset, "a criterion", given.poles)
     placed = given.with_words(outside.index.tolist())
-    pairs, absent = placed.poles.pairs, set(outside.index) - set(placed.words)
+    absent = set(outside.index) - set(placed.words)
     return _AxisSide(
         contrast=placed.ends,
         words=placed.words,
@@ -415,9 +405,6 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
         y=placed.places,
         further=FURTHER_PAIRS if placed.paired else FURTHER_WORDS,
         less=LESS[placed.adjusted or placed.centre],
-        poles=dict(zip(placed.ends, (list(dict.fromkeys(words)) for words in zip(*pairs, strict=True)), strict=True))
-        if len(pairs) > 1
-        else {},
         # of words without a place there is a note that counts those with a value
         notes=tuple(
             note
@@ -551,10 +538,8 @@ def _strata(related: Relatedness, lists: Sequence[Sequence[str]]) -> Strata:
 def _covariate(attribute: WordValues, words: list[str], x: FloatArray) -> FloatArray:
     """The attribute of words, for a relation that is adjusted for it."""
     values = attribute.of(words)
-    if np.ptp(values) == 0:
-        raise InputError(f"{attribute.name} is the same for all words: nothing can be adjusted for it")
-    if abs(np.corrcoef(values, x)[0, 1]) > SAME:
-        raise InputError(f"the values are those of {attribute.name}: nothing is left of them once it is adjusted for")
+    if np.ptp(values) == 0 or abs(np.corrcoef(values, x)[0, 1]) > SAME:
+        raise InputError(f"nothing is left to relate: {attribute.name} is the same for all words, or is the values")
     return values
 
 
@@ -567,26 +552,15 @@ def _without(side: FloatArray, covariate: FloatArray) -> FloatArray:
 
 def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
     """Values by word and their standard errors."""
-    if isinstance(values, pd.DataFrame) and len(values.columns):
-        column = [*values.select_dtypes("number"), *values][0]
-        raise InputError(
-            f"values is a DataFrame: give one column, such as frame[{column!r}]; standard errors go to se="
-        )
     if not isinstance(values, Mapping | pd.Series) or not len(values):
-        raise InputError(f"values is {shown(values)}: give a mapping of protected words to numbers")
+        raise InputError(
+            f"values is {shown(values)}: give a mapping of words to numbers, or one column of a table by word"
+        )
     outside = pd.Series(numbers_by_word(values, "values"))
-    if se is None or (isinstance(se, int | float | np.integer | np.floating) and not isinstance(se, bool)):
-        errors = pd.Series(float(se or 0.0), index=outside.index)
-    elif isinstance(se, Mapping | pd.Series):
-        errors = pd.Series(numbers_by_word(se, "se")).reindex(outside.index)
-        if errors.isna().any():
-            raise InputError(f"se lacks {listed(errors.index[errors.isna()].tolist())}: give one for each value")
-    else:
-        raise InputError(f"se is {shown(se)}: give one number, a mapping of words to numbers, or None")
+    by_word = isinstance(se, Mapping | pd.Series)
+    errors = pd.Series(numbers_by_word(se, "se") if by_word else float(se or 0.0), outside.index)
     if not np.isfinite(errors).all() or (errors < 0).any():
-        raise InputError("se holds a negative number or one that is not finite: give standard errors")
-    if (errors > LARGEST * np.ptp(outside)).any():
-        raise InputError(f"se holds {errors.max():g}, more than {LARGEST:,} times the range of the values: give less")
+        raise InputError("se is negative, not finite or missing for some value: give one standard error for each")
     return outside, errors
 
 
@@ -595,12 +569,6 @@ def _smooth_note(shares: FloatArray, words: int, dimensions: int) -> list[Note]:
     low, high = np.quantile(shares, [(1 - PROB) / 2, (1 + PROB) / 2])
     close = words >= CLOSE * dimensions and high >= SMOOTH
     return [Note("smooth", low=low, high=high, words=words, dimensions=dimensions)] if close else []
-
-
-def _named(values: Any, se: Any) -> str:
-    """Name of the standard errors of values, where it does not say that they are such."""
-    name = getattr(se, "name", None)
-    return "given" if name in (None, "se", f"{getattr(values, 'name', '')}_se") else str(name)
 
 
 def _missing_notes(missing: Mapping[str, tuple[str, ...]], words: Sequence[str], outside: pd.Series) -> list[Note]:

@@ -25,7 +25,7 @@ from bayesbias.distances.dataframe import coverage_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed
 from bayesbias.distances.list_coverage import ListEntry, limits_of
 from bayesbias.distances.vocabularies import check_used, few_shared, joint_relatedness
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed, shown, within
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.functionals import CellErrors, ErrorFields, error_fields, related_cell_errors
@@ -126,38 +126,20 @@ type Tables = Mapping[str, pd.DataFrame | Axis]
 def checked_tables(tables: Tables) -> dict[str, pd.DataFrame | Axis]:
     """Named distance tables, or named axes, two at least."""
     known: dict[str, pd.DataFrame | Axis] = mapping(tables, "tables", "distance tables, or axes", pd.DataFrame | Axis)
-    if len({isinstance(each, Axis) for each in known.values()}) > 1:
-        raise InputError("tables holds both: give names to distance tables, such as {'de': table}, or to axes")
-    if len(known) < 2:
-        raise InputError(f"pool needs at least 2 embeddings, given is {len(known)}")
+    if len(known) < 2 or len({isinstance(each, Axis) for each in known.values()}) > 1:
+        raise InputError(f"tables holds {listed(list(known))}: give two embeddings or more, all tables or all axes")
     return known
 
 
-def checked_contrast(contrast: object) -> tuple[str, str] | None:
+def checked_contrast(contrast: tuple[str, str] | None) -> tuple[str, str] | None:
     """Two connections, or None for the default."""
-    if contrast is None:
-        return None
-    if isinstance(contrast, tuple | list) and len(contrast) == 2:
-        first, second = contrast
-        if isinstance(first, str) and isinstance(second, str) and first != second:
-            return first, second
+    if contrast is None or (isinstance(contrast, tuple | list) and len(contrast) == len(set(contrast)) == 2):
+        return contrast if contrast is None else (contrast[0], contrast[1])
     raise InputError(f"contrast is {shown(contrast)}: give two connections, such as ('associated', 'different')")
 
 
 type Adjust = str | Mapping[str, Mapping[str, float]] | None
 """An attribute of words that is adjusted for, as in :func:`fit`."""
-
-
-def _name_of_attribute(adjust: object) -> str:
-    """The name of an attribute of words that is adjusted for; empty without any."""
-    if adjust is None or isinstance(adjust, str):
-        return adjust or ""
-    if not isinstance(adjust, Mapping) or len(adjust) != 1:
-        raise InputError(
-            f"adjust is {shown(adjust)}: give 'frequency', 'length', or a mapping with one entry, the name of an "
-            "attribute and the number of each word"
-        )
-    return str(next(iter(adjust)))
 
 
 type Measured = Fit | Distances
@@ -207,10 +189,8 @@ def _read(tables: Mapping[str, pd.DataFrame]) -> dict[str, Distances]:
     data: dict[str, Distances] = {}
     with progress("reading the tables", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):
-            try:
+            with within(name):
                 data[name] = read_distances(table)
-            except InputError as error:
-                raise InputError(f"{name}: {error}") from error
             done(number + 1)
     refuse_mixed(data)
     return data
@@ -233,10 +213,8 @@ def _measured(
     with progress("fitting the embeddings", len(tables)) as done:
         for number, (name, table) in enumerate(tables.items()):
             options: dict[str, Any] = {"draws": DRAWS, "adjust": adjust, "frequencies": frequencies[name]}
-            try:
+            with within(name):
                 fits[name] = Fit(fit(table, model, seed=seed + number, **options))
-            except InputError as error:
-                raise InputError(f"{name}: {error}") from error
             done(number + 1)
     return fits
 
@@ -246,7 +224,7 @@ def measured_stage(
 ) -> Stage:
     """Estimates of tables or axes that a pool is made of."""
     check_used(adjust, frequencies)
-    attribute = _name_of_attribute(adjust)
+    attribute = "" if adjust is None else str(next(iter([adjust] if isinstance(adjust, str) else adjust)))
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
     if axes:
         if adjust is not None:
@@ -375,10 +353,8 @@ def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Sta
     """
     parts = []
     for name, each in measured.items():
-        try:
+        with within(name):
             parts.append(_cell_errors(each, contrast))
-        except InputError as error:
-            raise InputError(f"{name}: {error}" if len(measured) > 1 else str(error)) from error
     joint, errors, notes = _joint_errors(parts, contrast)
     embedding = np.repeat(np.arange(len(parts)), [part.cells.n.size for part in parts])
     law = Gaussian(np.concatenate([part.cells.means for part in parts]), errors)
@@ -577,17 +553,13 @@ def units_of(standardise: object, tables: Tables) -> FloatArray | None:
     ``standardise`` is a flag, or a mapping of the names of all tables to their units.
     """
     if isinstance(standardise, Mapping):
-        if set(map(str, standardise)) != set(tables):
+        given = pd.Series(standardise, dtype=float).reindex(list(tables)).to_numpy()
+        if not (given > 0).all() or not np.isfinite(given).all():
             raise InputError(
-                f"standardise is {shown(standardise)}: give True, False, or a mapping with the names of all tables, "
-                f"{listed(list(tables))}, to the unit of each"
+                f"standardise is {shown(standardise)}: give True, False, or a mapping of the names of all tables, "
+                f"{listed(list(tables))}, to the unit of each, a cosine distance above 0"
             )
-        given = {str(name): unit for name, unit in standardise.items()}
-        for name, unit in given.items():
-            number = isinstance(unit, int | float | np.integer | np.floating) and not isinstance(unit, bool)
-            if not number or not np.isfinite(unit) or unit <= 0:
-                raise InputError(f"standardise gives {name} the unit {shown(unit)}: give a cosine distance above 0")
-        return np.array([float(given[name]) for name in tables])
+        return given
     if not flag(standardise, "standardise"):
         return None
     units = []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -16,7 +15,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of, probability
-from bayesbias._support.figures import drawing
 from bayesbias._support.numbers import IN_SDS
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.list_coverage import COSINE
@@ -86,35 +84,32 @@ class Pool(Staged):
     contrast, weights
         The two connections, and how the mean weighs the estimates.
     rows
-        ``"association"`` where contrasts are means of associations, as in :func:`contrasts`, ``"difference"`` of other
-        distances, ``"pairs"`` of places on an axis.
+        ``"association"`` (means of associations, as in :func:`contrasts`), ``"difference"`` of other distances, or
+        ``"pairs"`` of places on an axis.
     joint, adjusted
         What the covariance of the estimates follows from: the vectors, shared words, pairs, or nothing
         (``"independent"``); and the attribute of words that distances are adjusted for, empty for none.
     unit
-        What contrasts are measured in: cosine distance, standard deviations of the embedding's distances, or the given
-        units.
+        Cosine distance, standard deviations of the embedding's distances, or the given units.
     estimates
         The contrast in each embedding, not pooled, as :class:`Estimates` in :attr:`unit`, with their joint covariance.
         Their ``index``: ``embedding``, ``setting``, ``group``, ``protected_words`` (how many), ``weight`` (in the mean
-        over these embeddings), ``unit`` (in cosine distance), ``found`` (the share of the words of this contrast that
-        it holds; NaN where it is not known), ``language`` (of the lists).
+        over these embeddings), ``unit`` (in cosine distance), ``found`` (share of the words of this contrast that it
+        holds; NaN where it is not known), ``language`` (of the lists).
     population
         What was pooled, as :class:`Estimates` by ``variable`` and ``name``: the draws of :attr:`tree`.
     tree
-        A DataTree that ArviZ reads: group ``posterior`` with ``theta`` (setting), ``mean`` (over these embeddings: that
-        of ``theta``), ``population_mean`` (of embeddings like these), ``between_sd`` (of embeddings like these, all in
-        all), and where they are asked for ``group_mean`` (embedding_group; of embeddings like those of a group),
-        ``group_sd`` (between groups), ``within_sd`` (between the embeddings of a group), ``training_sd``. The square of
-        ``between_sd`` is that of ``group_sd`` plus that of ``within_sd``. With ``on``: ``correlation``, ``slope``,
-        ``intercept`` and ``residual_sd`` of each relation (variable).
+        A DataTree that ArviZ reads: ``posterior`` with ``theta`` (setting), ``mean`` (of these embeddings),
+        ``population_mean`` and ``between_sd`` (of embeddings like these), and where they are asked for ``group_mean``
+        (embedding_group), ``group_sd`` (between groups), ``within_sd`` (within them; the squares of both add up to that
+        of ``between_sd``), ``training_sd``. With ``on``: ``correlation``, ``slope``, ``intercept`` and ``residual_sd``
+        of each relation (variable).
     outside
         The outside variables by setting, with their standard errors.
     correlates
         One row for each outside variable: ``variable``; ``n`` and ``of``, how many ``embeddings``, ``settings`` or
         ``groups`` its relation is over; ``errors``, whether its values have standard errors; ``plain``, the correlation
-        of the estimates. With groups ``group_share``: how much of what is left around the line embeddings of one group
-        have in common. Empty without ``on``.
+        of the estimates; with groups ``group_share``, what those of one group have in common around the line.
     training_share
         By setting, the share of the variance of its interval that is noise of training; None without replicates.
     """
@@ -164,14 +159,13 @@ class Pool(Staged):
         Returns
         -------
         DataFrame
-            Rows of the ``quantity`` ``"embedding"``, one a setting (an embedding where there are no replicates):
-            ``name``, ``estimate``, ``se``, ``estimate_low``, ``estimate_high`` (its own interval with the mass
-            ``prob``), ``mean``, ``sd``, ``low``, ``high`` (partially pooled), ``rank`` (1: the smallest contrast),
-            ``rank_low``, ``rank_high``, ``p_closer``, ``p_lowest``, ``p_highest`` (of all) and, with replicates,
-            ``training_share``. Other rows have no name: ``"overall"``, the mean over these embeddings; ``"overall, new
-            embeddings"``, that of embeddings like these; and the standard deviations between embeddings, of which
-            ``mean`` holds the posterior median. In rows ``"correlation"`` the name is that of an outside variable, and
-            ``estimate`` the correlation of the estimates.
+            Rows ``"embedding"`` of the column ``quantity``, one a setting: ``name``, ``estimate``, ``se``,
+            ``estimate_low``, ``estimate_high`` (not pooled), ``mean``, ``sd``, ``low``, ``high`` (partially pooled),
+            ``rank`` (1: the smallest contrast), ``rank_low``, ``rank_high``, ``p_closer``, ``p_lowest``, ``p_highest``
+            and, with replicates, ``training_share``. Other rows have no name: ``"overall"``, the mean over these
+            embeddings; ``"overall, new embeddings"``; and standard deviations between embeddings, whose ``mean`` is the
+            posterior median. Rows ``"correlation"`` have the name of an outside variable, and as ``estimate`` the
+            correlation of the estimates.
         """
         prob = probability(prob, "prob")
         names, draws = self.settings, self.draws("theta")
@@ -230,12 +224,6 @@ class Pool(Staged):
         tables = {"All numbers": self.table(self.prob), "Each embedding, not pooled": own}
         return tables | ({"Outside variables": self.relation(self.prob)} if len(self.correlates) else {})
 
-    def pictures(self) -> dict[str, Callable[[], Any]]:
-        """Each embedding, and its relation to each outside variable."""
-        names = self.correlates["variable"] if len(self.correlates) else ()
-        drawn = {f"{name} (outside)": partial(drawing, "plot_relation", self, name) for name in names}
-        return super().pictures() | drawn
-
     def relation(self, prob: float = PROB) -> pd.DataFrame:
         """The relation of the latent contrasts to each outside variable, errors of both sides taken out.
 
@@ -263,11 +251,9 @@ class Pool(Staged):
 
     def probability(self, first: str, second: str) -> float:
         """Probability that the contrast of one setting is larger than that of another."""
-        for name in (first, second):
-            if not isinstance(name, str) or name not in self.settings:
-                raise InputError(f"there is no {shown(name)}: valid are {', '.join(self.settings)}")
-        draws = self.draws("theta")
-        return float((draws[:, self.settings.index(first)] > draws[:, self.settings.index(second)]).mean())
+        theta = self.tree["posterior/theta"]
+        one, other = (theta.sel(setting=one_of(name, self.settings, "the setting")) for name in (first, second))
+        return float((one > other).mean())
 
     def sources(self) -> tuple[Any, ...]:
         """The second stage, and the word lists and embeddings of its tables."""
@@ -360,23 +346,23 @@ def pool(
         _labels(groups, list(embeddings), "groups"),
         _labels(replicates, list(embeddings), "replicates"),
     )
-    _check_settings(setting_of)
     one_of(weights, WEIGHTS, "weights")
     checked_draws(draws, CHAINS)
     seed_used, units = used_seed(seed), units_of(standardise, embeddings)
     stage = measured_stage(embeddings, connections, seed_used, adjust, frequencies)
     named = {name: table for name, table in embeddings.items() if name not in stage.copies}
-    for labels, argument in ((group_of, "groups"), (setting_of, "replicates")):
-        _refuse_torn(stage.copies, labels, argument)
+    # equal distances are one embedding, which has one group, one setting and one row of ``on``
+    rows_of_on = {} if on is None or setting_of else _outside(on, list(embeddings)).T.to_dict("series")
+    for name, first in stage.copies.items():
+        for argument, labels in (("groups", group_of), ("replicates", setting_of), ("on", rows_of_on)):
+            if labels and not np.array_equal(labels[name], labels[first], equal_nan=argument == "on"):
+                raise InputError(f"{first} and {name} hold the same distances, and {argument} tells them apart")
     settings, bands, layout = _arranged(list(named), setting_of, group_of, weights)
     if len(settings) < 2:
         raise InputError(
             f"{listed(list(embeddings))} hold the same distances: they are one embedding, and a pool needs two"
         )
     outside = _outside(on, settings)
-    if on is not None and not setting_of:
-        _refuse_two_values(stage.copies, _outside(on, list(embeddings)))
-
     rows, lacking = rows_of_all(stage)
     contrasts = whole_lists(stage, rows=rows)
     if units is not None:
@@ -447,15 +433,13 @@ def pool(
 
 def _labels(mapping: Mapping[str, str] | None, names: list[str], argument: str) -> dict[str, str]:
     """Label of each embedding; empty where none are given."""
-    if mapping is None:
-        return {}
-    if not isinstance(mapping, Mapping) or set(map(str, mapping)) != set(names):
+    labels = {str(name): str(label) for name, label in (mapping or {}).items()}
+    if mapping is not None and set(labels) != set(names):
         raise InputError(
             f"{argument} is {shown(mapping)}: give a mapping with the names of all tables, {listed(names)}"
         )
-    labels = {str(name): str(mapping[name]) for name in mapping}
-    if not all(label.strip() for label in labels.values()):
-        raise InputError(f"{argument} holds an empty label")
+    if argument == "replicates" and labels and not 1 < len(set(labels.values())) < len(labels):
+        raise InputError("replicates needs two settings or more, and several embeddings of one of them")
     return labels
 
 
@@ -478,64 +462,28 @@ def _with_errors_of(firsts: Estimates, contrasts: Estimates, own: IntArray) -> E
     return Estimates.of(law, len(own), contrasts.index)
 
 
-def _check_settings(setting_of: Mapping[str, str]) -> None:
-    """Refuse replicates of one setting alone, and settings without replicates."""
-    if setting_of and len(set(setting_of.values())) < 2:
-        raise InputError("replicates gives all embeddings one setting, and pool needs at least two settings")
-    if setting_of and len(set(setting_of.values())) == len(setting_of):
-        raise InputError("replicates gives each embedding a setting of its own: give several embeddings of one setting")
-
-
-def _refuse_torn(copies: Mapping[str, str], labels: Mapping[str, str], argument: str) -> None:
-    """Refuse one embedding with two labels."""
-    for name, first in copies.items():
-        if labels and labels[name] != labels[first]:
-            raise InputError(
-                f"{first} and {name} hold the same distances, and {argument} gives them {labels[first]} and "
-                f"{labels[name]}: one embedding has one label"
-            )
-
-
-def _refuse_two_values(copies: Mapping[str, str], outside: pd.DataFrame) -> None:
-    """Refuse one embedding with two rows of outside variables."""
-    for name, first in copies.items():
-        if not np.array_equal(outside.loc[first], outside.loc[name], equal_nan=True):
-            raise InputError(f"{first} and {name} hold the same distances, and on has other values for each: give one")
-
-
 def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
     """Outside variables by setting; standard errors of 0 where they are not given."""
     if on is None:
         return pd.DataFrame(index=settings)
-    if not isinstance(on, pd.DataFrame) or on.columns.duplicated().any():
-        raise InputError("on: give a DataFrame with one row an embedding and one column a variable")
     frame = on.set_index("name") if "name" in on.columns else on
     frame = frame.set_axis(frame.index.map(str), axis=0)
-    if frame.index.duplicated().any():
-        raise InputError(f"on has two rows for {frame.index[frame.index.duplicated()][0]!r}")
-    missing = [name for name in settings if name not in frame.index]
-    if len(settings) - len(missing) < FEWEST:
+    if not (names := _variables(frame)) or frame.index.duplicated().any() or frame.columns.duplicated().any():
         raise InputError(
-            f"on knows {len(settings) - len(missing)} of {len(settings)} embeddings, and {FEWEST} are needed: its "
-            f"index holds {listed(frame.index.tolist())}, the embeddings are {listed(settings)}"
+            f"on has the columns {listed(list(map(str, frame.columns)))} and the rows {listed(frame.index.tolist())}: "
+            "give one row an embedding and one column a variable"
         )
     frame = frame.reindex(settings).apply(pd.to_numeric, errors="coerce").astype(float)
-    names = _variables(frame)
-    if not names:
-        raise InputError(f"on has no variable: its columns are {listed([str(name) for name in frame.columns])}")
     table = pd.DataFrame(index=settings)
     for name in names:
         values = frame[name].to_numpy()
         se = frame.get(f"{name}_se", pd.Series(0.0, index=settings)).to_numpy()
         known = np.isfinite(values) & np.isfinite(se)
-        if known.sum() < FEWEST:
+        if known.sum() < FEWEST or np.ptp(values[known]) == 0 or (se[known] < 0).any():
             raise InputError(
-                f"the variable {name!r} is known for {known.sum()} embeddings, and a relation needs {FEWEST}"
+                f"on gives {name} as {listed([f'{each:g}' for each in values[known]]) or 'nothing'} for the embeddings "
+                f"{listed(settings)}: a relation needs {FEWEST} that are not all equal, and no negative {name}_se"
             )
-        if np.ptp(values[known]) == 0:
-            raise InputError(f"the variable {name!r} is the same for all embeddings: it cannot be related to anything")
-        if (se[known] < 0).any():
-            raise InputError(f"{name}_se holds a negative number: give standard errors")
         table[name], table[f"{name}_se"] = np.where(known, values, np.nan), np.where(known, se, np.nan)
     return table
 

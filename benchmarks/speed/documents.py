@@ -97,11 +97,11 @@ def vectors(cell):
     gc.collect()
     begin = time.perf_counter()
     sample = bb.vector_sample(arrow, kv, clusters="speaker")
-    found = bb.covariates(sample, "party").contrast(words[:10], words[10:20])
-    controls = found.controls(["vote"]).set_index("control")
-    truth = (
-        bb.covariates(sample, "party + vote").contrast(words[:10], words[10:20]).table(words="given").set_index("name")
+    found, both = (
+        bb.covariates(sample, formula).contrast(words[:10], words[10:20]) for formula in ("party", "party + vote")
     )
+    truth = both.table(words="given").set_index("name")
+    alone, controlled = (each.table().query("quantity == 'difference'").iloc[0] for each in (found, both))
     seconds = time.perf_counter() - begin
     row = truth.loc["vote: 1 - 0"]
     planted = -(apart @ apart) / found.length  # towards the first words
@@ -109,11 +109,11 @@ def vectors(cell):
         "seconds": seconds,
         "seconds_made": made,
         "megabytes": memory("VmHWM") - before,
-        "party_alone": controls.loc["", "mean"],
-        "party_with_vote": controls.loc["vote", "mean"],
-        "low": controls.loc["vote", "low"],
-        "high": controls.loc["vote", "high"],
-        "overlap": controls.loc["vote", "overlap"],
+        "party_alone": alone["mean"],
+        "party_with_vote": controlled["mean"],
+        "low": controlled["low"],
+        "high": controlled["high"],
+        "overlap": both.table().set_index("name")["overlap"].filter(like="vote").iloc[0],
         "planted": planted,
         "held": bool(row["low"] < planted < row["high"]),
     }
