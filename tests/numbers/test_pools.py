@@ -9,8 +9,9 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias import second_stage
+from bayesbias.contrast.contrast import rows_of
 from bayesbias.errors import InputError
-from bayesbias.models.tree import read_distances
+from bayesbias.models.tree import Fit, read_distances
 
 NAMES = [f"e{at}" for at in range(6)]
 THREE = NAMES[:3]
@@ -123,9 +124,9 @@ def test_lists_of_unequal_size_weigh_the_same_as_in_a_fit(unequal, related):
 def test_errors_of_one_embedding_are_those_of_its_fit(unequal):
     for name, table in unequal.items():
         stage = second_stage.estimates.stage_of({name: read_distances(table)}, ("associated", "different"))
-        alone = bb.contrasts(bb.fit(table, draws=40, seed=0), rows="association")
-        assert second_stage.estimates.whole_lists(stage).sd == pytest.approx(alone["sd"].iloc[:1], rel=0.01)
-        assert second_stage.estimates.word_rows(stage).sd == pytest.approx(alone["sd"].iloc[1:], rel=0.01)
+        alone = rows_of(Fit(bb.fit(table, draws=40, seed=0)), "associated", "different")
+        assert second_stage.estimates.whole_lists(stage).sd == pytest.approx(alone.whole.sd, rel=0.01)
+        assert second_stage.estimates.word_rows(stage).sd == pytest.approx(alone.unshrunk.sd, rel=0.01)
 
 
 def test_contrasts_are_of_one_kind_in_all_embeddings(unequal):
