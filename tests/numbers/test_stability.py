@@ -306,7 +306,7 @@ def test_values_are_those_of_the_metrics(embeddings, measured):
         assert raw["db_wa"][part.name] == pytest.approx(bb.metric("db_wa", kv, part).value)
     words = bb.WordLists("own", query.targets, {"he": query.attributes["even"], "she": query.attributes["odd"]})
     post = bb.fit(bb.distance_table(kv, words, relatedness=False), draws=4000, seed=1)
-    expected = bb.contrasts(post, population="similar").iloc[0]
+    expected = bb.contrasts(post, target="population").iloc[0]
     assert raw["crossed"].item() == pytest.approx(expected["mean"], abs=0.1 * expected["sd"])
     scaled = rows[rows["form"] == "standardised"].set_index("metric")["value"]
     assert set(scaled.index) == {"mac", "db_wa", "crossed"}
