@@ -100,7 +100,7 @@ class Audit(Result):
         Mean agreement that 5% of sets of random pairs exceed; None for groups of words.
     """
 
-    picture: ClassVar[str] = "plot_audit"
+    picture: ClassVar[str] = "forest"
 
     groups: Mapping[str, tuple[str, ...]]
     words: pd.DataFrame
@@ -163,6 +163,12 @@ class Audit(Result):
             )
         ranks = ["frequency_rank"] if (rows["frequency_rank"] > 0).all() else []
         return rows[["word", "leans_to", "mean", "sd", "low", "high", "p_beyond_rope", *ranks]]
+
+    def drawn_from(self) -> tuple[pd.DataFrame, dict[str, Any]]:
+        """The words that are printed."""
+        low, high = self.groups if len(self.groups) == 2 else ("a group", "the others")
+        label = f"shrunken place (cosine distance)\n← {low}      {high} →"
+        return self.summary(), {"rows": ["word"], "by": "leans_to", "label": label}
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The words with the largest places, of those that are called if any is; contrasts, sides and pairs."""

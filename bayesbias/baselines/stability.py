@@ -17,7 +17,14 @@ from bayesbias._support.numbers import probability_text
 from bayesbias._support.progress import progress
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB, flat_draws
-from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
+from bayesbias.checks.variance_components import (
+    SHARES,
+    ComponentEngine,
+    Components,
+    Layout,
+    component_table,
+    draw_components,
+)
 from bayesbias.contrast import POPULATION, contrasts
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import refuse_rows, refuse_twice
@@ -536,7 +543,7 @@ class SettingComponents(Result):
         Facets of each component, in the order of the posterior's, and levels of each facet that varies.
     """
 
-    picture: ClassVar[str] = "plot_components"
+    picture: ClassVar[str] = "forest"
     prob: ClassVar[float] = PROB
 
     posterior: xr.DataTree
@@ -586,6 +593,10 @@ class SettingComponents(Result):
         """The same of the levels at hand, the largest share first."""
         columns = ["component", "share", "share_low", "share_high", "sd", "low", "high"]
         return self.table().sort_values("share", ascending=False, ignore_index=True)[columns]
+
+    def drawn_from(self) -> tuple[pd.DataFrame, dict[str, Any]]:
+        """The shares, the largest on top."""
+        return self.summary(), SHARES
 
 
 def setting_components(

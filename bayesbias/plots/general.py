@@ -17,7 +17,6 @@ from bayesbias._support.arguments import probability, several
 from bayesbias._support.numbers import cells, percent, signed
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError
-from bayesbias.posteriors import Estimates
 from bayesbias.plots.style import (
     INK,
     Look,
@@ -37,6 +36,7 @@ from bayesbias.plots.style import (
     with_poles,
     word_labels,
 )
+from bayesbias.posteriors import Estimates
 from bayesbias.words import WHOLE
 
 PLAIN = Look("#0072B2", "o", "")

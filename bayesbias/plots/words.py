@@ -153,7 +153,7 @@ def plot_axis(
     chosen = [] if words is None else words_given(words, "words")
     whole = axis if set(chosen) <= set(axis.words) else axis.with_words(list(dict.fromkeys((*axis.words, *chosen))))
     table = whole.table(prob, population=population)
-    kept = table["word"].isin(chosen).to_numpy()
+    kept = np.isin(table["word"], chosen)
     others, room = np.flatnonzero(~kept), max(labels - int(kept.sum()), 0)
     if len(others) > room:
         kept[others[: (room + 1) // 2]] = kept[others[len(others) - room // 2 :]] = True

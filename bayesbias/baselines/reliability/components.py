@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,14 @@ import xarray as xr
 from bayesbias._support.arguments import flag, one_of, probability, whole_number, whole_numbers
 from bayesbias.baselines.reliability.consistency import DIMS, check_scores, standardised
 from bayesbias.checks.summaries import PROB, describe, flat_draws
-from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
+from bayesbias.checks.variance_components import (
+    SHARES,
+    ComponentEngine,
+    Components,
+    Layout,
+    component_table,
+    draw_components,
+)
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.results import Note, Result
@@ -86,7 +93,7 @@ class VarianceComponents(Result):
         Whether each measure was first brought to standard deviation 1.
     """
 
-    picture: ClassVar[str] = "plot_components"
+    picture: ClassVar[str] = "forest"
     prob: ClassVar[float] = PROB
 
     posterior: xr.DataTree
@@ -120,6 +127,10 @@ class VarianceComponents(Result):
         """The same, the largest share first."""
         columns = ["component", "share", "share_low", "share_high", "sd", "low", "high"]
         return self.table().sort_values("share", ascending=False, ignore_index=True)[columns]
+
+    def drawn_from(self) -> tuple[pd.DataFrame, dict[str, Any]]:
+        """The shares, the largest on top."""
+        return self.summary(), SHARES
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The same, :meth:`reliability`, and :meth:`needed` for words where targets and base pairs vary."""
