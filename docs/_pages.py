@@ -57,8 +57,7 @@ AREAS = {
     "stability": ("Stability", "baselines.stability"),
     "plots": ("Figures of fits and tables", "plots plots.fits"),
     "plots-embeddings": ("Figures of several embeddings", "plots.embeddings"),
-    "plots-axes": ("Figures of words, axes and metrics", "plots.words plots.metrics"),
-    "plots-studies": ("Figures of reliability and stability", "plots.reliability"),
+    "plots-axes": ("Figures of words, axes and metrics", "plots.words"),
     "reporting": ("Results, reports and citations", "results reporting"),
     "errors": ("Errors and warnings", "errors"),
 }

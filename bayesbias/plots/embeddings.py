@@ -26,6 +26,7 @@ from bayesbias.plots.style import (
     INK,
     Look,
     connection_looks,
+    handles_of,
     label_rows,
     looks_of,
     new_figure,
@@ -204,8 +205,7 @@ def plot_side_effects(result: SideEffects, title: str | None = None) -> Figure:
             random = found["reference_low"], found["reference_high"]
             axes.hlines(places - 0.34, *random, color="#BBBBBB", linewidth=5, zorder=1)
         if spread:
-            place_legend(figure, axes, looks.values(), linewidth=0)
-            axes.get_legend().set(loc="center left", bbox_to_anchor=(1, 0.5))
+            axes.legend(handles=handles_of(looks.values(), linewidth=0), loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 

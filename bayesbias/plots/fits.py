@@ -24,6 +24,7 @@ from bayesbias.plots.style import (
     FAINT,
     INK,
     LOOKS,
+    SMALL,
     Look,
     connection_looks,
     label_rows,
@@ -103,8 +104,8 @@ def plot_coefficients(
 ) -> Figure | Axes:
     """Mean distances by connection, on top for the whole list, below for each protected word.
 
-    Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; the number beside a bar
-    says how many distances are behind it. The line at 1 is where unrelated words lie. Words are sorted by their
+    Points are posterior means, thick bars 50% and thin bars ``prob`` equal-tailed intervals; numbers beside a row say
+    how many distances are behind its bars. The line at 1 is where unrelated words lie. Words are sorted by their
     headline contrast, associated - different where there are two groups, the closest first.
 
     Parameters
@@ -138,11 +139,10 @@ def plot_coefficients(
     every = np.concatenate([counts.sum(axis=0)[None], counts[order]])
     rows, looks = range(len(every)), connection_looks(names, result.labels)
     table = with_inner(lambda mass: pd.DataFrame(describe(draws.reshape(len(draws), -1), mass)), prob)
-    table = table.assign(
-        row=np.repeat(rows, len(names)), look=np.tile(names, len(every)), beside=[f"{n:,}" for n in every.ravel()]
-    )
+    table = table.assign(row=np.repeat(rows, len(names)), look=np.tile(names, len(every)))
     figure, axes = one_panel(ax, 7.0, 0.11 * max(len(names), 2) * len(every) + 1.2)
-    draw_forest(axes, table, rows, looks, True, "n")
+    draw_forest(axes, table, rows, looks, True)
+    notes_beside(axes, -np.array(rows), [" / ".join(f"{n:,}" for n in row) for row in every], "n")
     labels = [WHOLE, *word_labels(result.data.protected_words, result.data.groups)[order]]
     label_rows(axes, labels, f"{CLOSEST}, 50% and {percent(prob)} intervals", "", 1.0)
     set_apart(axes, labels)
@@ -207,7 +207,8 @@ def plot_contrasts(
         axes.axvspan(*interval(rope, "rope", WIDEST), color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
     one, other = (labelled(name, result.labels) for name in (first, second))
     labels = word_labels(table["protected_word"], table["group"]).tolist()
-    what = f"{difference(f'{one} - {other}')} ({COSINE}, 50% and {percent(prob)} intervals)"
+    intervals = f", 50% and {percent(prob)} intervals" if ax is None else ""
+    what = f"{difference(f'{one} - {other}')} ({COSINE}{intervals})"
     label_rows(axes, labels, with_poles(what, f"closer to {one}"), "", 0.0)
     set_apart(axes, labels)
     if ax is None:
@@ -261,7 +262,7 @@ def plot_decomposition(
         heading = f"{sign}{difference(labelled(part, result.labels))}"
         label_rows(panel, labels, with_poles(MEANINGS[place], "closer"), heading, 0.0)
         set_apart(panel, labels)
-    figure.supxlabel(f"difference in {COSINE}, 50% and {percent(prob)} intervals", fontsize=9)
+    figure.supxlabel(f"difference in {COSINE}, 50% and {percent(prob)} intervals", x=0.02, ha="left", fontsize=SMALL)
     return figure
 
 

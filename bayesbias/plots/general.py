@@ -278,7 +278,7 @@ def draw_matrix(
     axes.set_xticks([])
     axes.tick_params(length=0, left=False, bottom=False)
     axes.spines[:].set_visible(False)
-    colours = axes.figure.colorbar(image, ax=axes, shrink=0.8)
+    colours = axes.figure.colorbar(image, ax=axes, shrink=0.8, aspect=30, pad=0.01)
     colours.outline.set_visible(False)
     colours.set_label(label)
     return image

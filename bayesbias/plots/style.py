@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -25,8 +26,13 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import several
 from bayesbias._support.figures import is_listed
+from bayesbias.distances.dataframe import DistanceTable
+from bayesbias.distances.list_coverage import limits_of
 from bayesbias.errors import InputError
+from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray
+from bayesbias.results import Note, Result
+from bayesbias.vectors.lookup import lost_lines
 from bayesbias.words import controls_of
 
 INK, FAINT, BAND = "#222222", "#767676", "#DCE9F3"
@@ -139,11 +145,24 @@ def picture[**P](*kinds: type) -> Callable[[Callable[P, Figure | Axes]], Callabl
                     return ax
                 if title:
                     figure.suptitle(fill(title, int(11 * figure.get_figwidth())), x=0.02, ha="left", weight="bold")
+                if lost := "; ".join(_lost(drawn)):
+                    lost = "\n".join(
+                        filter(None, (figure.get_supxlabel(), fill(lost, int(16 * figure.get_figwidth()))))
+                    )
+                    figure.supxlabel(lost, x=0.02, ha="left", fontsize=SMALL, color=FAINT)
                 return figure
 
         return draw
 
     return styled
+
+
+def _lost(drawn: object) -> list[Note]:
+    """The notes on lost words of what is drawn: a distance table, a fit, or a result."""
+    if isinstance(drawn, DistanceTable):
+        return lost_lines(() if drawn.coverage is None else limits_of([drawn.coverage]))
+    holder = Fit(drawn) if isinstance(drawn, xr.DataTree) else drawn
+    return lost_lines(holder.notes if isinstance(holder, Fit | Result) else ())
 
 
 def _fit(axes: Axes, title: str) -> None:
@@ -156,9 +175,10 @@ def _fit(axes: Axes, title: str) -> None:
     axes.set_xlabel("\n".join(lines))
     legend = axes.get_legend()
     rows = 0 if legend is None else -(-len(legend.get_texts()) // _columns(axes))
-    axes.set_title(fill(title, max(12, int(11 * inches))), pad=mpl.rcParams["axes.titlepad"] + 1.4 * SMALL * rows)
+    pad = mpl.rcParams["axes.titlepad"] + 1.4 * SMALL * rows
+    heading = axes.set_title(fill(title, max(12, int(11 * inches))), pad=pad)
     if inches < NARROW:
-        axes.title.set_fontsize(SMALL)
+        heading.set_fontsize(SMALL + 1)
         axes.tick_params(labelsize=SMALL - 0.5)
         if isinstance(locator := axes.xaxis.get_major_locator(), mpl.ticker.AutoLocator):
             locator.set_params(nbins=max(1, int(1.6 * inches)))
@@ -195,10 +215,14 @@ def refuse_axes(ax: Axes | None, panels: int) -> None:
         raise InputError(f"ax is one panel, and {panels} are to be drawn: leave ax out")
 
 
+def handles_of(looks: Iterable[Look], **how: Any) -> list[Line2D]:
+    """Lines of a legend, one for each look."""
+    return [Line2D([], [], color=look.colour, marker=look.marker, label=look.label, **how) for look in looks]
+
+
 def place_legend(figure: Figure, ax: Axes | None, looks: Iterable[Look], *further: Line2D, **how: Any) -> None:
     """A legend of series above the panels of a new figure, or above axes that were given."""
-    handles = [Line2D([], [], color=look.colour, marker=look.marker, label=look.label, **how) for look in looks]
-    handles += further
+    handles = [*handles_of(looks, **how), *further]
     if ax is None:
         longest = 0.6 + 0.08 * max(len(handle.get_label()) for handle in handles)  # inches of a column
         columns = max(1, min(len(handles), int(figure.get_figwidth() / longest)))

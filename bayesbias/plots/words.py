@@ -77,12 +77,14 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree, title: st
         (_by_list(held, False, similarity), "Attribute words", "similarity (centred cosine)", most),
         (_by_list(held, True, held.families()), "Protected words", "correlation of bias within groups", 1.0),
     )
-    cells = [min(max(7.0 / len(frame), 0.085 if len(frame) <= LABELLED else 0.0), 0.26) for frame, *_ in panels]
+    cells = [min(max(7.0 / len(frame), 0.07 if len(frame) <= LABELLED else 0.0), 0.26) for frame, *_ in panels]
     sides = [cell * len(frame) for cell, (frame, *_) in zip(cells, panels, strict=True)]
-    figure = new_figure(max(5.5, min(max(sides) + 3.0, 12.9)), sum(sides) + 1.0)
+    figure = new_figure(max(5.5, max(sides) + 2.6), sum(sides) + 0.8)
     axes = figure.subplots(2, 1, height_ratios=[side + 0.3 for side in sides])
     for panel, (frame, heading, label, end), cell in zip(axes, panels, cells, strict=True):
         draw_matrix(panel, frame, label, 0.0, end)
+        for line in panel.get_lines():
+            panel.axvline(line.get_ydata()[0], color=INK, linewidth=0.8)
         panel.set_box_aspect(1)
         panel.set_title(heading)
         panel.tick_params(labelsize=min(SMALL, 68 * cell) if len(frame) <= LABELLED else SMALL)
@@ -219,16 +221,18 @@ def plot_covariates(
     label = with_poles(f"contrast (cosine distance, {percent(prob)} intervals)", *result.ends)
     if along is not None:
         figure, axes = one_panel(ax, 6.6, 3.6)
+        bands: list[Line2D] = []
         for words, name, colour in (("similar", SIMILAR, "#DCE9F3"), ("given", THESE, "#9FC4E0")):
             table = result.along(along, prob, words)
-            axes.fill_between(table["at"], table["low"], table["high"], color=colour, lw=0, label=name)
+            axes.fill_between(table["at"], table["low"], table["high"], color=colour, lw=0)
+            bands.append(Line2D([], [], color=colour, linewidth=8, label=name))
         axes.plot(table["at"], table["mean"], color=COLOURS[0], linewidth=1.4)
         ticks = result.design.frame[along].unique()
         axes.plot(ticks, 0 * ticks, "|", color=INK, markersize=5, transform=axes.get_xaxis_transform(), clip_on=False)
         mark_line(axes, 0.0, level=True)
         style_axes(axes, along)
         axes.set_ylabel(label)
-        axes.legend(fontsize=SMALL)
+        place_legend(figure, ax, (), *bands)
         return figure
     table = result.table(prob).rename(columns={"these_low": "inner_low", "these_high": "inner_high"})
     table = table[table["quantity"] != "coefficient"].reset_index(drop=True)

@@ -88,7 +88,7 @@ def test_the_headline_is_the_special_part_where_there_is_one(religion_fit, debia
     for post in (religion_fit, debiased_fit):
         pd.testing.assert_frame_equal(bb.contrasts(post), bb.contrasts(post, second="different"))
         assert bb.checks.cluster_interval(post).second == "different"
-    assert "associated − different" in bb.plot_contrasts(religion_fit).axes[0].get_title(loc="left")
+    assert "associated − different" in bb.plots.plot_contrasts(religion_fit).axes[0].get_title(loc="left")
 
 
 def test_one_group_cannot_tell_special_from_shared():
@@ -146,12 +146,12 @@ def test_words_without_one_of_the_three_are_left_out(published):
     assert by_group["association"] == pytest.approx(whole[PARTS[0]], abs=1e-9)
     assert by_group["nearness of the word"] == pytest.approx(whole[PARTS[1]], abs=1e-9)
     assert by_group[PARTS[2]] == pytest.approx(whole[PARTS[2]], abs=1e-9)
-    assert first in bb.plot_decomposition(post).get_supxlabel()
+    assert first in bb.plots.plot_decomposition(post).get_supxlabel()
 
 
 @pytest.mark.parametrize("second", ["different", "people"])
 def test_wrong_input_is_refused(religion_fit, second):
-    for asked in (bb.decomposition, bb.plot_decomposition):
+    for asked in (bb.decomposition, bb.plots.plot_decomposition):
         with pytest.raises(bb.InputError, match=f"second is '{second}': valid are"):
             asked(religion_fit, second)
 
@@ -192,7 +192,7 @@ def test_changes_between_three_embeddings(religion):
 
 
 def test_the_picture_has_a_panel_for_each_part(religion_fit):
-    figure = bb.plot_decomposition(religion_fit, second="neutral", prob=0.7)
+    figure = bb.plots.plot_decomposition(religion_fit, second="neutral", prob=0.7)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     expected = ["association", "+ nearness of the lists", "+ nearness of the word", "= associated − neutral"]
     assert titles == expected

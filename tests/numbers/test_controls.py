@@ -97,7 +97,7 @@ def test_no_control_list():
 
 
 def test_labels_reach_pictures(fitted):
-    legend = bb.plot_coefficients(fitted).legends[0].get_texts()
+    legend = bb.plots.plot_coefficients(fitted).legends[0].get_texts()
     assert [text.get_text() for text in legend][2:] == ["furniture (control)", "words for animals (control)"]
 
 

@@ -112,7 +112,7 @@ def test_table_and_figure_agree(posts, name):
     post = posts[name]
     table = bb.contrasts(post)
     chosen = named(table)
-    forest = bb.plot_contrasts(post).axes[0]
+    forest = bb.plots.plot_contrasts(post).axes[0]
     places = [each.get_offsets()[:, 0].tolist() for each in forest.collections if hasattr(each, "get_sizes")]
     places = [np.sort(each) for each in places if each]
     rows = table.iloc[1:].set_index("protected_word")["mean"]
