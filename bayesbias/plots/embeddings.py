@@ -18,7 +18,7 @@ from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.comparison.effects import KINDS, TESTS
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.plots.general import draw_forest, set_apart, write_cells
+from bayesbias.plots.general import draw_forest, write_cells
 from bayesbias.plots.style import (
     BAND,
     COLOURS,
@@ -88,34 +88,29 @@ def plot_change(
     if "from" not in table:
         table = table.assign(**dict(zip(("from", "to"), pairs[0], strict=True)))
     table = table[[pair in pairs for pair in zip(table["from"], table["to"], strict=True)]]
-    headline = table["of"].iloc[0]
-    distances = table[table["of"].str.startswith("to ") & (table["protected_word"] == WHOLE)]
-    contrast = table[(table["of"] == headline) & (words | (table["protected_word"] == WHOLE))]
+    headline, whole = table["of"].iloc[0], table["protected_word"] == WHOLE
+    distances = table[table["of"].str.startswith("to ") & whole]
+    distances = distances.assign(row=distances["of"].str.slice(len("to "), -len(" words")).replace(result.labels))
+    contrast = table[(table["of"] == headline) & (words | whole)]
     size = contrast["change"].abs().groupby(contrast["protected_word"]).transform("max")
-    sort = contrast.assign(whole=contrast["protected_word"] != WHOLE, size=-size)
-    contrast = contrast.loc[sort.sort_values(["whole", "group", "size"], kind="stable").index]
-    names = contrast.drop_duplicates("protected_word")
-    kinds = [f"to {name} words" for name in result.connections]
-    of_kinds = [result.labels.get(name, name) for name in result.connections]
-    of_words = word_labels(names["protected_word"], names["group"]).tolist()
-    looks = looks_of(dict.fromkeys(name for pair in pairs for name in pair))
-    heights = [0.16 * len(looks) * size + 0.6 for size in (len(kinds), len(names))]
+    contrast = contrast.assign(row=word_labels(contrast["protected_word"], contrast["group"]), size=-size)
+    contrast = contrast.sort_values(
+        ["group", "size"], kind="stable", na_position="first"
+    )  # the whole list has no group
+    blocks = (
+        (distances, "Mean distances, whole list", 1.0),
+        (contrast, difference(labelled(headline, result.labels)), 0.0),
+    )
+    looks = looks_of(name for pair in pairs for name in pair)
+    heights = [0.16 * len(looks) * part["row"].nunique() + 0.6 for part, *_ in blocks]
     figure = new_figure(9.6, sum(heights) + 0.5)
-    grid = figure.add_gridspec(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
-    what = difference(labelled(headline, result.labels))
-    for i, (rows, part, ticks, heading, mark) in enumerate(
-        (
-            (kinds, distances.assign(row=distances["of"]), of_kinds, "Mean distances, whole list", 1.0),
-            (names["protected_word"].tolist(), contrast.assign(row=contrast["protected_word"]), of_words, what, 0.0),
-        )
-    ):
-        values, changes = (figure.add_subplot(grid[i, j]) for j in (0, 1))
+    panels = figure.subplots(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
+    for (values, changes), (part, heading, mark) in zip(panels, blocks, strict=True):
+        rows = part["row"].unique().tolist()
         draw_forest(values, _levels(part), rows, looks, True)
         draw_forest(changes, part.assign(mean=part["change"], look=part["to"]), rows, looks, True)
-        label_rows(values, ticks, f"{COSINE}, {mass} intervals", heading, mark)
+        label_rows(values, rows, f"{COSINE}, {mass} intervals", heading, mark)
         label_rows(changes, [""] * len(rows), with_poles(f"change, {mass} intervals", "closer"), "Change", 0.0)
-        for panel in (values, changes):
-            set_apart(panel, ticks)
     place_legend(figure, None, looks.values(), linewidth=0)
     return figure
 
@@ -155,57 +150,38 @@ def plot_side_effects(result: SideEffects, title: str | None = None) -> Figure:
     """
     near, controls, found, alike = result.neighbours, result.controls, result.recovery, result.similarity
     labels = controls.attrs.get("labels", {})
-    sizes = looks_of(f"k = {k}" for k in near["k"].unique())
-    alike = alike[alike["side"].isin(SIDES)]
-    old = pd.concat(
-        [found.assign(mean=found[s], low=found[f"{s}_low"], high=found[f"{s}_high"], look=s) for s in SIDES]
-    )
-    drawn: list[tuple[pd.DataFrame, dict[Any, str], dict[Any, Look], str, str, float | None]] = [
-        (
-            near.assign(mean=near["kept"], row=near["kind"], look="k = " + near["k"].astype(str)),
-            {kind: KINDS[kind] for kind in near["kind"]},
-            sizes,
-            *("Neighbours", "share of nearest neighbours kept"),
-            None,
-        ),
-        (
-            controls.assign(row=controls["connection"], look=controls["connection"]),
-            {name: labels.get(name, f"{name} words") for name in controls["connection"]},
-            connection_looks(controls["connection"], labels),
-            *("Control words", with_poles(f"change of mean {COSINE}", "closer")),
-            0.0,
-        ),
-        (
-            old.assign(row=old["test"]) if len(found) else found,
-            {test: TESTS[test] for test in found["test"]},
-            SIDES,
-            *("Former bias", "share of words whose old side is found (cross: chance; grey: random topics)"),
-            None,
-        ),
-        (
-            alike.assign(mean=alike["spearman"], row="", look=alike["side"]) if len(alike) else alike,
-            {"": "all pairs"},
-            SIDES,
-            *("Agreement with similarities", "Spearman's correlation"),
-            None,
-        ),
-    ]
-    panels = [panel for panel in drawn if len(panel[0])]
-    heights = [0.18 * len(rows) * max(len(looks), 2) + 0.75 for _, rows, looks, *_ in panels]
+    near = near.assign(mean=near["kept"], row=near["kind"].map(KINDS), look="k = " + near["k"].astype(str))
+    panels = [(near, looks_of(near["look"]), "Neighbours", "share of nearest neighbours kept", None)]
+    if len(controls):
+        names = controls["connection"].tolist()
+        table = controls.assign(row=[labels.get(name, f"{name} words") for name in names], look=names)
+        label = with_poles(f"change of mean {COSINE}", "closer")
+        panels.append((table, connection_looks(names, labels), "Control words", label, 0.0))
+    if len(found):
+        sides = [
+            found.assign(mean=found[side], low=found[f"{side}_low"], high=found[f"{side}_high"], look=side)
+            for side in SIDES
+        ]
+        table = pd.concat(sides).assign(row=lambda every: every["test"].map(TESTS))
+        label = "share of words whose old side is found (cross: chance; grey: random topics)"
+        panels.append((table, SIDES, "Former bias", label, None))
+    if len(alike):
+        table = alike.assign(mean=alike["spearman"], row=alike["side"], look=alike["side"])
+        panels.append((table[table["row"].isin(SIDES)], SIDES, "Agreement with similarities", "rank correlation", None))
+    heights = [0.18 * table["row"].nunique() * max(len(looks), 2) + 0.75 for table, looks, *_ in panels]
     figure = new_figure(7.5, sum(heights) + 0.3)
-    for axes, (table, rows, looks, heading, label, mark) in zip(
-        figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0], panels, strict=True
-    ):
-        spread = looks is sizes or looks is SIDES
-        draw_forest(axes, table, list(rows), looks, spread)
-        label_rows(axes, list(rows.values()), label, heading, mark)
-        if heading == "Former bias":
-            places = -np.arange(len(found), dtype=float)
-            axes.scatter(found["chance"], places, s=40, marker="x", color=INK, zorder=3)
-            random = found["reference_low"], found["reference_high"]
-            axes.hlines(places - 0.34, *random, color="#BBBBBB", linewidth=5, zorder=1)
+    every = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, (table, looks, heading, label, mark) in zip(every, panels, strict=True):
+        rows = table["row"].unique().tolist()
+        spread = len(table) > len(rows)
+        draw_forest(axes, table, rows, looks, spread)
+        label_rows(axes, rows, label, heading, mark)
         if spread:
             axes.legend(handles=handles_of(looks.values(), linewidth=0), loc="center left", bbox_to_anchor=(1, 0.5))
+        if "chance" in table:
+            places = -np.arange(len(found), dtype=float)
+            axes.scatter(found["chance"], places, s=40, marker="x", color=INK, zorder=3)
+            axes.hlines(places - 0.34, found["reference_low"], found["reference_high"], color="#BBBBBB", lw=5, zorder=1)
     return figure
 
 
@@ -222,10 +198,8 @@ def plot_pool(pool: Pool, prob: float = PROB, title: str | None = None, ax: Axes
         A result of :func:`pool`.
     prob
         Mass of the bars, and of the band.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------

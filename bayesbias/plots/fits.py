@@ -19,7 +19,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed
 from bayesbias.models.tree import Fit
-from bayesbias.plots.general import draw_forest, draw_strip, panels_beside, set_apart
+from bayesbias.plots.general import draw_forest, draw_strip, panels_beside
 from bayesbias.plots.style import (
     FAINT,
     INK,
@@ -58,10 +58,8 @@ def plot_distances(
     protected_word
         Show this word only: each stereotype word on a line of its own, the controls as rows of points. None shows all
         protected words together.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -116,10 +114,8 @@ def plot_coefficients(
         Posterior mass of the thin bars.
     target
         Of the whole list, as in :func:`contrasts`.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -145,7 +141,6 @@ def plot_coefficients(
     notes_beside(axes, -np.array(rows), [" / ".join(f"{n:,}" for n in row) for row in every], "n")
     labels = [WHOLE, *word_labels(result.data.protected_words, result.data.groups)[order]]
     label_rows(axes, labels, f"{CLOSEST}, 50% and {percent(prob)} intervals", "", 1.0)
-    set_apart(axes, labels)
     place_legend(figure, ax, looks.values())
     return figure
 
@@ -181,10 +176,8 @@ def plot_contrasts(
         As in :func:`contrasts`.
     beside
         Whether the posterior probabilities of being closer stand right of the panel.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -210,7 +203,6 @@ def plot_contrasts(
     intervals = f", 50% and {percent(prob)} intervals" if ax is None else ""
     what = f"{difference(f'{one} - {other}')} ({COSINE}{intervals})"
     label_rows(axes, labels, with_poles(what, f"closer to {one}"), "", 0.0)
-    set_apart(axes, labels)
     if ax is None:
         hollow = Line2D([], [], color=INK, marker="o", label="unshrunken mean", markerfacecolor="white", linewidth=0)
         place_legend(figure, ax, [SIGNS[sign] for sign in (True, False)], hollow)
@@ -261,7 +253,6 @@ def plot_decomposition(
         draw_forest(panel, table.assign(row=table["protected_word"]), rows, {part: LOOKS_OF_PARTS[place]})
         heading = f"{sign}{difference(labelled(part, result.labels))}"
         label_rows(panel, labels, with_poles(MEANINGS[place], "closer"), heading, 0.0)
-        set_apart(panel, labels)
     figure.supxlabel(f"difference in {COSINE}, 50% and {percent(prob)} intervals", x=0.02, ha="left", fontsize=SMALL)
     return figure
 
@@ -281,10 +272,8 @@ def plot_topic_null(
         A result of :func:`topic_null`.
     statistic
         One of its statistics; by default all contrasts, or the first of other statistics.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------

@@ -37,7 +37,6 @@ from bayesbias.plots.style import (
     word_labels,
 )
 from bayesbias.posteriors import Estimates
-from bayesbias.words import WHOLE
 
 PLAIN = Look("#0072B2", "o", "")
 ONE = "all"  # the series of rows that hold one
@@ -95,10 +94,8 @@ def forest(
         What is closer where values are below 0; an arrow below the label says it.
     prob
         Posterior mass of the thin bars of estimates; tables have their own.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -127,7 +124,6 @@ def forest(
     for panel, (name, part) in zip(axes, parts.items(), strict=True):
         draw_forest(panel, part, labels, looks, by is not None, "" if texts is None else texts.columns[0])
         label_rows(panel, word_labels(labels).tolist(), with_poles(label, closer) if closer else label, str(name), mark)
-        set_apart(panel, labels)
     axes[0].set_ylabel(kind)
     if by is not None:
         place_legend(figure, ax, looks.values())
@@ -161,17 +157,10 @@ def draw_forest(
             own = part["unshrunk"].where(~np.isclose(part["unshrunk"], part["mean"], rtol=0, atol=1e-9))
             axes.scatter(own, heights, facecolor="white", edgecolor=look.colour, linewidth=0.9, zorder=3, **point)
         if "beside" in part:
-            notes_beside(axes, heights, part["beside"].astype(str), head)
+            notes_beside(axes, heights, part["beside"].astype(str))
+    notes_beside(axes, [], [], head)
     for line in range(1, len(rows) if spread and len(looks) > 1 else 1):
         axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
-
-
-def set_apart(axes: Axes, labels: Sequence[str]) -> None:
-    """A line below the first row, and bold letters, where it is the whole list."""
-    if len(labels) > 1 and labels[0] == WHOLE:
-        axes.axhline(-0.5, color="#BBBBBB", linewidth=0.7)
-        for tick in axes.get_yticklabels()[:1]:
-            tick.set_fontweight("bold")
 
 
 def _names(table: pd.DataFrame, rows: str | Sequence[str] | None, others: set[str | None]) -> tuple[list[str], str]:
@@ -228,10 +217,8 @@ def matrix(
         Of the colours.
     centre
         The number that is white; smaller ones are purple, larger ones orange. None runs from dark (small) to light.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -324,10 +311,8 @@ def strip(
         Where dashed lines are drawn: a number or several; None for none.
     label
         Of the axis.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -392,10 +377,8 @@ def curve(
         Where a dashed level line is drawn; None for none.
     label
         Of the axis of values.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------

@@ -33,7 +33,7 @@ from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.results import Note, Result
 from bayesbias.vectors.lookup import lost_lines
-from bayesbias.words import controls_of
+from bayesbias.words import WHOLE, controls_of
 
 INK, FAINT, BAND = "#222222", "#767676", "#DCE9F3"
 LONGEST = 34  # letters of the name of a row
@@ -145,11 +145,9 @@ def picture[**P](*kinds: type) -> Callable[[Callable[P, Figure | Axes]], Callabl
                     return ax
                 if title:
                     figure.suptitle(fill(title, int(11 * figure.get_figwidth())), x=0.02, ha="left", weight="bold")
-                if lost := "; ".join(_lost(drawn)):
-                    lost = "\n".join(
-                        filter(None, (figure.get_supxlabel(), fill(lost, int(16 * figure.get_figwidth()))))
-                    )
-                    figure.supxlabel(lost, x=0.02, ha="left", fontsize=SMALL, color=FAINT)
+                if lost := [fill(note, int(16 * figure.get_figwidth())) for note in _lost(drawn)]:
+                    lines = "\n".join(filter(None, [figure.get_supxlabel(), *lost]))
+                    figure.supxlabel(lines, x=0.02, ha="left", fontsize=SMALL, color=FAINT)
                 return figure
 
         return draw
@@ -169,7 +167,7 @@ def _fit(axes: Axes, title: str) -> None:
     """Break the title and the label of axes that were given to their width; narrow ones have small and few labels."""
     inches = axes.bbox.width / axes.figure.dpi
     lines = [
-        line.replace(BETWEEN, "\n") if "←" in line and inches < NARROW else fill(line, max(12, int(11 * inches)))
+        line.replace(BETWEEN, "\n") if "←" in line and inches < NARROW else fill(line, max(12, int(9 * inches)))
         for line in axes.get_xlabel().split("\n")
     ]
     axes.set_xlabel("\n".join(lines))
@@ -261,12 +259,16 @@ def label_rows(
     title: str = "",
     mark: float | Sequence[float] | None = None,
 ) -> None:
-    """Finish a panel of labelled rows, the first on top, with dashed lines at ``mark``."""
+    """Finish a panel of labelled rows, the first on top, with dashed lines at ``mark``; the whole list stands apart."""
     style_axes(axes, xlabel, title)
     for value in () if mark is None else several(mark):
         mark_line(axes, value)
     axes.set_yticks(-np.arange(len(labels)), labels)
     axes.set_ylim(-len(labels) + 0.4, 0.6)
+    if len(labels) > 1 and labels[0] == WHOLE:
+        axes.axhline(-0.5, color="#BBBBBB", linewidth=0.7)
+        for tick in axes.get_yticklabels()[:1]:
+            tick.set_fontweight("bold")
 
 
 def word_labels(words: Iterable[str], groups: Iterable[str] = ()) -> NDArray[np.object_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from textwrap import fill
 from typing import Any
 
@@ -142,10 +142,8 @@ def plot_axis(
         What the errors are over, as in :meth:`Axis.table`.
     labels
         How many words are shown at most, ``words`` among them; of more words those at the two ends.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -204,10 +202,8 @@ def plot_covariates(
         Posterior mass of the intervals.
     along
         A number of the formula, such as ``"year"``; by default rows are drawn.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -267,10 +263,8 @@ def plot_silhouette(
     panels
         A silhouette, or a mapping of names (such as biased and unbiased) to silhouettes of one metric; or several of
         these, one panel each.
-    title
-        Title of one panel, or above several, which have the names of metrics.
-    ax
-        Axes to draw one panel on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw one panel on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -278,23 +272,19 @@ def plot_silhouette(
     >>> bb.plots.plot_silhouette(found).savefig("silhouette.png")
     """
     several = list(panels) if isinstance(panels, list | tuple) else [panels]
-    named = [{each.embedding: each} if isinstance(each, Silhouette) else each for each in several]
-    if not named or not all(
-        isinstance(each, Mapping) and each and all(isinstance(one, Silhouette) for one in each.values())
-        for each in named
-    ):
-        raise InputError("plot_silhouette takes what silhouette returns, names to several, or a list of these")
+    named = [{each.embedding: each} if isinstance(each, Silhouette) else dict(each) for each in several]
+    kinds = [{(one.metric, one.vary) if isinstance(one, Silhouette) else () for one in each.values()} for each in named]
+    if not kinds or not all(len(kind) == 1 and all(kind) for kind in kinds):
+        raise InputError(
+            "plot_silhouette takes what silhouette returns, names to several of a metric, or a list of these"
+        )
     refuse_axes(ax, len(named))
-    columns = min(2, len(named))
-    figure, axes = one_panel(ax, 5.4, 3.3)
-    if len(named) > 1:
-        figure.clear()
-        figure.set_size_inches(10.4, 3.0 * -(-len(named) // columns) + 0.3)
-    every = [axes] if len(named) == 1 else figure.subplots(-(-len(named) // columns), columns, squeeze=False).ravel()
-    for panel, held in zip_longest(every, named):
-        panel.set_visible(held is not None)
-        if held is not None:
-            _silhouettes(panel, held)
+    if ax is not None:
+        _silhouettes(ax, named[0])
+        return ax
+    figure = new_figure(min(5.0 * len(named) + 0.4, 12.6), 3.3)
+    for axes, held in zip(figure.subplots(1, len(named), squeeze=False)[0], named, strict=True):
+        _silhouettes(axes, held)
     return figure
 
 
@@ -304,14 +294,14 @@ def _silhouettes(axes: Axes, held: Mapping[str, Silhouette]) -> None:
         draw_curve(axes, one.sizes, one.mean, one.min, one.max, COLOURS[i % 4], HATCHES[i % 4], name)
         for end in (end.mean(axis=0) for end in (one.low, one.high) if end is not None):
             axes.plot(one.sizes, end, color=COLOURS[i % 4], linewidth=0.8, linestyle=(0, (5, 2)))
-    first, (low, high) = one, one.bounds
+    low, high = one.bounds
     ends = [float(f(end)) for one in held.values() for f, end in ((np.nanmin, one.min), (np.nanmax, one.max))]
     if max(ends) - min(ends) >= 0.1 * (high - low):
         axes.set_ylim(low - 0.03 * (high - low), high + 0.03 * (high - low))
-    style_axes(axes, f"{first.vary.removesuffix('s')} words used")
+    style_axes(axes, f"{one.vary.removesuffix('s')} words used")
     axes.spines["left"].set_visible(True)
-    mark_line(axes, first.optimum, level=True)
-    axes.set_ylabel(fill(first.metric, 32))
+    mark_line(axes, one.optimum, level=True)
+    axes.set_ylabel(fill(one.metric, 32))
     axes.legend(fontsize=8)
 
 
@@ -346,10 +336,8 @@ def plot_reliability(
         mapping of names to such tables.
     labels
         Whether each label has a row; None does so for at most 40 that stand once.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     References
     ----------
