@@ -289,4 +289,5 @@ def _drawn(name: str, caption: str, draw: Callable[[], Any]) -> str:
         return f"<p>{escape(str(error))}</p>"
     image, text = BytesIO(), caption if escape(name) == caption else f"{caption}: {escape(name)}"
     figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
-    return f'<img alt="{text}" src="data:image/svg+xml,{quote(image.getvalue().decode(), safe=" :;=/(),")}">'
+    drawn = quote(" ".join(image.getvalue().decode().split()), safe=" :;=/(),+<>")
+    return f'<img alt="{text}" src="data:image/svg+xml,{drawn}">'
