@@ -22,6 +22,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
+from matplotlib.ticker import AutoLocator
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import several
@@ -178,7 +179,7 @@ def _fit(axes: Axes, title: str) -> None:
     if inches < NARROW:
         heading.set_fontsize(SMALL + 1)
         axes.tick_params(labelsize=SMALL - 0.5)
-        if isinstance(locator := axes.xaxis.get_major_locator(), mpl.ticker.AutoLocator):
+        if isinstance(locator := axes.xaxis.get_major_locator(), AutoLocator):
             locator.set_params(nbins=max(1, int(1.6 * inches)))
 
 
