@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -151,7 +150,7 @@ def plot_side_effects(result: SideEffects, title: str | None = None) -> Figure:
     near, controls, found, alike = result.neighbours, result.controls, result.recovery, result.similarity
     labels = controls.attrs.get("labels", {})
     near = near.assign(mean=near["kept"], row=near["kind"].map(KINDS), look="k = " + near["k"].astype(str))
-    panels = [(near, looks_of(near["look"]), "Neighbours", "share of nearest neighbours kept", None)]
+    panels: list[Any] = [(near, looks_of(near["look"]), "Neighbours", "share of nearest neighbours kept", None)]
     if len(controls):
         names = controls["connection"].tolist()
         table = controls.assign(row=[labels.get(name, f"{name} words") for name in names], look=names)
@@ -269,17 +268,17 @@ def plot_ranking(ranking: Ranking, title: str | None = None) -> Figure:
     return figure
 
 
-def _added(axes: Axes, ranks: pd.DataFrame, metrics: Iterable[str]) -> None:
+def _added(axes: Axes, ranks: pd.DataFrame, metrics: list[str]) -> None:
     """Ranks as bars one after another; those of no metric are white."""
     start, places = np.zeros(len(ranks)), np.arange(len(ranks))
     for i, name in enumerate(ranks):
         look: dict[str, Any] = {"color": COLOURS[(i + 1) % len(COLOURS)], "edgecolor": "white", "label": str(name)}
-        if name not in metrics:
+        if str(name) not in metrics:
             look = {"color": "white", "edgecolor": FAINT, "label": f"{name} (outside)"}
         length = np.nan_to_num(ranks[name].to_numpy(dtype=float))
         axes.barh(places, length, left=start, height=0.62, hatch=HATCHES[i % len(HATCHES)], linewidth=0.6, **look)
         start += length
-    lacks = np.where(ranks[list(metrics)].isna().any(axis=1), "\n(lacks a rank)", "")
+    lacks = np.where(ranks[metrics].isna().any(axis=1), "\n(lacks a rank)", "")
     style_axes(axes, "ranks, added up (shorter: less biased)")
     axes.set_yticks(places, word_labels(ranks.index) + lacks.astype(object))
     axes.invert_yaxis()

@@ -188,16 +188,14 @@ def plot_contrasts(
     first, second = contrasted(first, second, result.data.connections.tolist(), result.data.filled)
     table = with_inner(lambda mass: contrasts(post, first, second, mass, rope, target=target), prob)
     table = pd.concat([table[:1], table[1:].sort_values("mean", kind="stable")], ignore_index=True)
-    looks = pd.Series(table["sign"].notna(), dtype=object)
-    looks[0] = WHOLE
-    table = table.assign(row=table.index, look=looks)
+    table = table.assign(row=table.index, look=[WHOLE, *table["sign"][1:].notna()])
     texts = cells(table[["p_closer"]], prob)
     if beside:
         table["beside"] = texts.iloc[:, 0]
     figure, axes = one_panel(ax, 7.0, 0.23 * len(table) + 1.4)
-    draw_forest(axes, table, table.index, SIGNS, head=texts.columns[0] if beside else "")
-    if rope is not None:
-        axes.axvspan(*interval(rope, "rope", WIDEST), color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
+    draw_forest(axes, table, range(len(table)), SIGNS, head=texts.columns[0] if beside else "")
+    if (region := interval(rope, "rope", WIDEST)) is not None:
+        axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
     one, other = (labelled(name, result.labels) for name in (first, second))
     labels = word_labels(table["protected_word"], table["group"]).tolist()
     intervals = f", 50% and {percent(prob)} intervals" if ax is None else ""

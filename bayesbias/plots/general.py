@@ -192,9 +192,9 @@ def panels_beside(count: int, height: float, ax: Axes | None = None) -> tuple[Fi
         return figure, [axes]
     refuse_axes(ax, count)
     figure = new_figure(min(2.2 + 2.6 * count, 12.6), max(height, 2.0))
-    axes = list(figure.subplots(1, count, squeeze=False, sharex=True, sharey=True)[0])
-    axes[0].locator_params(axis="x", nbins=5)
-    return figure, axes
+    panels = list(figure.subplots(1, count, squeeze=False, sharex=True, sharey=True)[0])
+    panels[0].locator_params(axis="x", nbins=5)
+    return figure, panels
 
 
 @picture(pd.DataFrame)
@@ -391,7 +391,7 @@ def curve(
     series = table[by].astype(str) if by else pd.Series(ONE, table.index)
     for i, (name, look) in enumerate(looks.items()):
         part = table[series == name].sort_values(at)
-        draw_curve(axes, *(part[column] for column in (at, value, low, high)), look.colour, HATCHES[i % 4], look.label)
+        draw_curve(axes, part[at], part[value], part[low], part[high], look, HATCHES[i % 4])
     style_axes(axes, at.replace("_", " "))
     axes.set_ylabel(label or value)
     if mark is not None:
@@ -401,9 +401,7 @@ def curve(
     return figure
 
 
-def draw_curve(
-    axes: Axes, at: Any, values: Any, low: Any, high: Any, colour: str, hatch: str = "", name: str = ""
-) -> None:
+def draw_curve(axes: Axes, at: Any, values: Any, low: Any, high: Any, look: Look, hatch: str = "") -> None:
     """A line with its band."""
-    axes.fill_between(at, low, high, color=colour, alpha=0.22, linewidth=0.8, hatch=hatch)
-    axes.plot(at, values, color=colour, linewidth=1.8, label=name)
+    axes.fill_between(at, low, high, color=look.colour, alpha=0.22, linewidth=0.8, hatch=hatch)
+    axes.plot(at, values, color=look.colour, linewidth=1.8, label=look.label)

@@ -139,7 +139,7 @@ def picture[**P](*kinds: type) -> Callable[[Callable[P, Figure | Axes]], Callabl
                 valid = " or ".join(kind.__name__ for kind in kinds)
                 raise InputError(f"given is {type(drawn).__name__}: {plot.__name__} draws {valid}")
             with mpl.rc_context(FONT):
-                before = None if ax is None else ax.get_title(loc="left")
+                before = "" if ax is None else ax.get_title(loc="left")
                 figure = cast(Figure, plot(*args, **kwargs))
                 if ax is not None:
                     _fit(ax, before if title is None else title)
@@ -223,11 +223,11 @@ def place_legend(figure: Figure, ax: Axes | None, looks: Iterable[Look], *furthe
     """A legend of series above the panels of a new figure, or above axes that were given."""
     handles = [*handles_of(looks, **how), *further]
     if ax is None:
-        longest = 0.6 + 0.08 * max(len(handle.get_label()) for handle in handles)  # inches of a column
+        longest = 0.6 + 0.08 * max(len(str(handle.get_label())) for handle in handles)  # inches of a column
         columns = max(1, min(len(handles), int(figure.get_figwidth() / longest)))
         figure.legend(loc="outside upper center", handles=handles, ncols=columns)
         return
-    above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0, "ncols": _columns(ax)}
+    above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0, "ncols": _columns(ax)}
     ax.legend(handles=handles, fontsize=SMALL, labelspacing=0.1, columnspacing=1.0, **above)
 
 

@@ -163,7 +163,7 @@ def plot_axis(
     panel = table.iloc[rows].reset_index(drop=True)
     away = ((panel["low"] > 0) | (panel["high"] < 0)) & (not axis.doubt)
     figure, axes = one_panel(ax, 6.6, 0.22 * len(panel) + 1.5)
-    draw_forest(axes, panel.assign(row=panel.index, look=away), panel.index, {True: AWAY, False: NEAR})
+    draw_forest(axes, panel.assign(row=panel.index, look=away), range(len(panel)), {True: AWAY, False: NEAR})
     label = with_poles(f"place (cosine distance, {percent(prob)} intervals)", *axis.ends)
     label_rows(axes, word_labels(panel["word"]).tolist(), label, "", 0.0)
     for tick, word in zip(axes.get_yticklabels(), panel["word"], strict=True):
@@ -233,7 +233,7 @@ def plot_covariates(
     table = result.table(prob).rename(columns={"these_low": "inner_low", "these_high": "inner_high"})
     table = table[table["quantity"] != "coefficient"].reset_index(drop=True)
     figure, axes = one_panel(ax, 6.6, 0.26 * len(table) + 1.8)
-    draw_forest(axes, table.assign(row=table.index, look=table["quantity"]), table.index, QUANTITIES)
+    draw_forest(axes, table.assign(row=table.index, look=table["quantity"]), range(len(table)), QUANTITIES)
     axes.plot(table["equal"], -table.index, color=INK, zorder=4, **RING)
     label_rows(axes, word_labels(map(difference, table["name"])).tolist(), label, "", 0.0)
     values = int((table["quantity"] == "value").sum())
@@ -271,7 +271,7 @@ def plot_silhouette(
     >>> found = bb.silhouettes.silhouette("google-news-slice", "weat1", "weat", runs=10)
     >>> bb.plots.plot_silhouette(found).savefig("silhouette.png")
     """
-    several = list(panels) if isinstance(panels, list | tuple) else [panels]
+    several: list[Any] = list(panels) if isinstance(panels, list | tuple) else [panels]
     named = [{each.embedding: each} if isinstance(each, Silhouette) else dict(each) for each in several]
     kinds = [{(one.metric, one.vary) if isinstance(one, Silhouette) else () for one in each.values()} for each in named]
     if not kinds or not all(len(kind) == 1 and all(kind) for kind in kinds):
@@ -290,10 +290,10 @@ def plot_silhouette(
 
 def _silhouettes(axes: Axes, held: Mapping[str, Silhouette]) -> None:
     """Silhouettes of one metric in a panel."""
-    for i, (name, one) in enumerate(held.items()):
-        draw_curve(axes, one.sizes, one.mean, one.min, one.max, COLOURS[i % 4], HATCHES[i % 4], name)
+    for one, look, hatch in zip(held.values(), looks_of(held).values(), HATCHES * len(held), strict=False):
+        draw_curve(axes, one.sizes, one.mean, one.min, one.max, look, hatch)
         for end in (end.mean(axis=0) for end in (one.low, one.high) if end is not None):
-            axes.plot(one.sizes, end, color=COLOURS[i % 4], linewidth=0.8, linestyle=(0, (5, 2)))
+            axes.plot(one.sizes, end, color=look.colour, linewidth=0.8, linestyle=(0, (5, 2)))
     low, high = one.bounds
     ends = [float(f(end)) for one in held.values() for f, end in ((np.nanmin, one.min), (np.nanmax, one.max))]
     if max(ends) - min(ends) >= 0.1 * (high - low):
