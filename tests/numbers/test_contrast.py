@@ -202,8 +202,8 @@ def test_the_picture_has_a_panel_for_each_part(religion_fit):
     assert labels == ["whole list", *order]
     by_word = table.set_index(["contrast", "protected_word"])["mean"]
     for axes, part in zip(figure.axes, [*OF_WORDS, "associated - neutral"], strict=True):
-        drawn = axes.collections[-1].get_offsets()[: len(order), 0]  # the words, then the whole list
-        np.testing.assert_allclose(drawn, by_word[part].reindex(order))
+        drawn = {round(-y): x for x, y in axes.collections[-1].get_offsets().tolist()}
+        np.testing.assert_allclose([drawn[1 + place] for place in range(len(order))], by_word[part].reindex(order))
         assert axes.get_xlim() == figure.axes[0].get_xlim()
     assert "70% intervals" in figure.get_supxlabel()
 
