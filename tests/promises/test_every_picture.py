@@ -71,11 +71,11 @@ def has(axes, *columns):
 
 
 PICTURES = {
-    "plot_contrasts": "related", "plot_decomposition": "related", "plot_distances": "table", "plot_coefficients": "post",
-    "plot_change": "comparison", "plot_topic_null": "topic_null", "plot_relatedness": "relatedness",
-    "plot_axis": "axis", "plot_silhouette": "silhouette", "plot_reliability": "retest", "plot_ranking": "ranking", "plot_pool": "pool",
-    "plot_covariates": "covariate_contrast", "plot_side_effects": "side_effects", "forest": "axis", "matrix": "axis",
-    "strip": "table", "curve": "silhouette",
+    "plot_contrasts": "related", "plot_decomposition": "related", "plot_coefficients": "post", "plot_axis": "axis",
+    "plot_distances": "table", "plot_change": "comparison", "plot_topic_null": "topic_null", "plot_pool": "pool",
+    "plot_relatedness": "relatedness", "plot_silhouette": "silhouette", "plot_reliability": "retest",
+    "plot_ranking": "ranking", "plot_covariates": "covariate_contrast", "plot_side_effects": "side_effects",
+    "forest": "axis", "matrix": "axis", "strip": "table", "curve": "silhouette",
 }  # fmt: skip
 """Pictures to what they are of."""
 
