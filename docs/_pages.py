@@ -32,7 +32,7 @@ AREAS = {
     "distances": ("Distance tables", "distances"),
     "relatedness": ("Similar words", "distances.vocabularies distances.covariances"),
     "models": ("Models and fits", "models"),
-    "contrasts": ("Contrasts", "contrast estimates"),
+    "contrasts": ("Contrasts", "contrast posteriors"),
     "fit-checks": ("Checks of a fit", "checks"),
     "confounds": ("Frequency and other confounds", "checks.confounds"),
     "topics": ("Random topics", "checks.calibration.topics"),

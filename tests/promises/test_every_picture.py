@@ -269,6 +269,13 @@ def test_silhouettes_have_the_range_of_their_metric_unless_they_fill_little_of_i
     np.testing.assert_array_equal(drawn[:3], [one.mean, one.low.mean(axis=0), one.high.mean(axis=0)])
 
 
+def test_a_pool_draws_shrunken_and_unshrunken_estimates(made):
+    axes, table = draws(made, "plot_pool", prob=0.7).axes[0], made.pool.table(0.7).query("quantity == 'embedding'")
+    assert rows_of(axes) == table.sort_values("mean")["name"].tolist()
+    same(points(axes), table[["estimate", "mean"]])
+    same(bars(axes, OUTER)[:, 0], table[["estimate_low", "low"]])
+
+
 def test_a_change_draws_all_embeddings():
     first = table_of(3, ("associated", "neutral"), name=ODD)
     noise = np.random.default_rng(1).normal(0, 0.02, (3, len(first)))
