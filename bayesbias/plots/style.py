@@ -168,7 +168,7 @@ def _fit(axes: Axes, title: str) -> None:
     """Break the title and the label of axes that were given to their width; narrow ones have small and few labels."""
     inches = axes.bbox.width / axes.figure.dpi
     lines = [
-        line.replace(BETWEEN, "\n") if "←" in line and inches < NARROW else fill(line, max(12, int(9 * inches)))
+        line.replace(BETWEEN, "\n") if "←" in line and inches < NARROW else fill(line, max(20, int(9 * inches)))
         for line in axes.get_xlabel().split("\n")
     ]
     axes.set_xlabel("\n".join(lines))
