@@ -301,7 +301,7 @@ def plot_axis(
     away = ((panel["low"] > 0) | (panel["high"] < 0)).to_numpy() & (not axis.doubt)
     figure, axes = one_panel(ax, 6.6, 0.22 * len(panel) + 1.9)
     unit = "pairs" if whole.paired else "words"
-    band = whole.centre == "vocabulary" and whole.adjusted is None
+    band = whole.centre == "vocabulary"
     own = [word for word in panel["word"] if word in whole.at_poles]
     if band:
         axes.axvspan(-whole.spread, whole.spread, color="#F1F1F1", lw=0, zorder=0)

@@ -56,13 +56,6 @@ def test_an_axis_by_name_is_that_of_its_own_pairs(glove, name):
     pd.testing.assert_frame_equal(own.table()[columns], named.table()[columns], rtol=1e-9, atol=1e-12)
 
 
-def test_the_seed_does_not_move_an_axis(glove):
-    """Other words of the vocabulary for each seed moved sds by up to 9%, other pairs of the same words by 2%."""
-    for name in ("affluence", "gender"):
-        tables = [bb.axis(glove, name, words=WORDS, seed=seed).table() for seed in (0, 1)]
-        pd.testing.assert_frame_equal(*tables, rtol=1e-9)
-
-
 def units_of(kv, words):
     """Unit vectors of words."""
     return np.array([kv.get_vector(word, norm=True).astype(float) for word in words])
@@ -124,9 +117,11 @@ class TestPlaces:
         assert np.allclose(turned.table(order=False)["sd"], over.table(order=False)["sd"])
 
     def test_cosines_are_those_with_the_mean_offset(self, glove):
-        found = bb.axis(glove, PAIRS, WORDS, centre=None).table(scale="cosine", order=False)
+        found = bb.axis(glove, PAIRS, WORDS, centre=None)
         offset = mean_offset_of(glove, PAIRS)
-        assert np.allclose(found["mean"], units_of(glove, WORDS) @ offset / np.linalg.norm(offset), atol=1e-6)
+        assert np.allclose(
+            found.places / found.length, units_of(glove, WORDS) @ offset / np.linalg.norm(offset), atol=1e-6
+        )
 
     def test_errors_of_two_pairs_by_hand(self, glove):
         found = bb.axis(glove, PAIRS[:2], WORDS, centre=None)
@@ -192,11 +187,8 @@ class TestPlaces:
             assert row["high"] - row["mean"] == pytest.approx(tails.ppf(0.9) * sd)
             assert row["p_positive"] == pytest.approx(tails.cdf(row["mean"] / sd))
             assert (row["words_a"], row["words_b"], row["missing"]) == (2, 3, "zzzz")
-        turned = found.contrast(second, first, scale="cosine").iloc[0]
-        assert turned["mean"] * found.length == pytest.approx(-row["mean"])
-        for given, message in ((["poet"], "poet is in words_a and in words_b"), (["zzzz"], "none of the words is in")):
-            with pytest.raises(InputError, match=message):
-                found.contrast(given, ["poet", "nurse"])
+        with pytest.raises(InputError, match="none of the words of words_a is in"):
+            found.contrast(["zzzz"], ["poet", "nurse"])
 
     def test_two_lists(self, glove):
         poles = {"poor": ["poor", "needy"], "rich": ["rich", "wealthy", "affluent"]}
@@ -273,10 +265,7 @@ class TestPlaces:
         found = bb.axis(glove, pairs, WORDS)
         assert (found.name, found.ends) == ("poor to rich", ("poor", "rich"))
         assert found.notes[0].numbers == {"found": 4, "asked": 6, "kind": "pole", "words": ["yyyy", "zzzz"]}
-        assert list(bb.audit(glove, pairs).groups) == ["poor", "rich"]
-        for asked in (lambda: bb.axis(glove, pairs[:2]).table(population="pairs"), lambda: bb.audit(glove, pairs[:2])):
-            with pytest.raises(InputError, match=r"poor to rich has 1 of 2 pairs \(left out: yyyy and zzzz\), and"):
-                asked()
+        assert bb.audit(glove, pairs).poles.ends == ("poor", "rich")
 
     @pytest.mark.full
     def test_pairs_agree_where_random_pairs_do_not(self, glove, gender):
@@ -357,10 +346,6 @@ class TestPlaces:
         mended = bb.axis(glove, [pairs[0], ("worst", "best"), *pairs[2:]], ["hotel", "music"])
         assert (mended.notes, mended.doubt) == ((), False)
 
-    def test_words_of_pairs_that_are_left_out_are_judged(self, glove):
-        found = bb.axis(glove, [("girl", "boy"), ("she", "he"), ("music", "zzzz")], ["she", "music"])
-        assert found.at_poles == ("she",)
-
     def test_a_reversed_pair_that_names_the_poles_is_named(self, glove):
         gender = list(bb.axis(glove, "gender", ["nurse"]).poles.pairs)
         turned, right = (bb.axis(glove, pairs, WORDS[:2]) for pairs in ([gender[0][::-1], *gender[1:]], gender))
@@ -373,12 +358,8 @@ class TestPlaces:
     def test_pairs_and_lists_of_words_are_asked_for(self, glove):
         with pytest.raises(InputError, match=r"two lists by name, such as \{'insects': \[...\], 'flowers'"):
             bb.axis(glove, ["insects", "flowers"])
-        with pytest.raises(InputError, match="and there is one, nurse: place two or more"):
+        with pytest.raises(InputError, match="and there is one, nurse"):
             bb.axis(glove, "gender", ["nurse"], centre="words")
-        found = bb.axis(glove, "gender", ["nurse"])
-        assert len(bb.plots.plot_axis(found, words=["captain"]).axes[0].get_yticklabels()) == 2
-        with pytest.raises(InputError, match="words has celo, which glove-50d-slice lacks"):
-            bb.plots.plot_axis(found, words=["celo", "captain"])
 
     def test_pairs_of_random_words_show_no_common_direction(self, glove):
         rng, words = np.random.default_rng(3), glove.index_to_key[:8000]
@@ -394,20 +375,14 @@ class TestPlaces:
     @pytest.mark.parametrize(
         ("pairs", "options", "message"),
         [
-            ([("he", "she"), ("man", "he")], {}, "he stands at both poles"),
-            ({"a": ["he", "she"], "b": ["she"]}, {}, "she stands at both poles"),
+            ([("he", "she"), ("man", "he")], {}, "he at both poles"),
             ([("zzzz", "yyyy")], {}, "no word of the axis"),
             ([("he", "yyyy")], {}, "each lacks a word"),
             ({"a": ["zzzz"], "b": ["he"]}, {}, "no word of the pole 'a'"),
             ({"a": ["he"]}, {}, "an axis runs between two"),
-            ({"a": "he", "b": ["she"]}, {}, "give a list of words"),
-            ("nothing", {}, "Bundled axes are activity"),
             ("afluence", {}, r"there is no axis 'afluence' \(did you mean 'affluence'\?\)\. Bundled axes are activity"),
             (PAIRS, {"words": "nurse, captain"}, r'give words=\["nurse", "captain"\]$'),
-            (PAIRS, {"words": "a,b,c,d"}, r'give words=\["a", "b", "c", \.\.\.\]$'),
             (PAIRS, {"words": ["zzzz"]}, "none of the words"),
-            (PAIRS, {"adjust": "frequency", "centre": None}, "over the vocabulary"),
-            (PAIRS, {"frequencies": {"he": 1}}, "nothing is adjusted for"),
         ],
     )
     def test_wrong_input_is_named(self, glove, pairs, options, message):
@@ -420,15 +395,6 @@ class TestPlaces:
         inside = gender.with_words(["colonel", "nurse"])
         place = {word: row for row, word in enumerate(gender.words)}
         assert np.allclose(inside.places, gender.places[[place["colonel"], place["nurse"]]], rtol=1e-12)
-
-    def test_what_frequency_predicts_is_taken_off(self, glove, gender):
-        found = bb.axis(glove, "gender_pairs", adjust="frequency")
-        powers = np.log(found.table(order=False)["frequency_rank"].to_numpy(float))[:, None] ** np.arange(1, 4)
-        assert np.abs([np.corrcoef(found.places, power)[0, 1] for power in powers.T]).max() < 0.01
-        assert (
-            abs(np.corrcoef(gender.places, np.log(gender.table(order=False)["frequency_rank"].to_numpy(float)))[0, 1])
-            > 0.02
-        )
 
     def test_pairs_that_do_not_belong(self, gender):
         table = gender.pairs().set_index("negative")
