@@ -66,7 +66,7 @@ def test_direct_bias_is_the_metric(embeddings, study):
     signed = study.bias.loc[("very", "sgns", 80, 0)]
     assert (np.sign(signed[WORDS]) == np.where(np.arange(40) % 2, -1, 1)).all()
     assert len(study.table()) == 24
-    assert study.settings[0].corpus == "biased"
+    assert study.bias.index[0][0] == "biased"
 
 
 def test_bootstrap_resamples_pairs_and_words(embeddings, study):
@@ -155,17 +155,10 @@ def test_missing_words_are_said(embeddings):
 
 KV = vectors(20, 0)
 WRONG = {
-    "an empty mapping": ({"kvs": {}}, "kvs is empty: give a mapping of settings"),
-    "twice": ({"kvs": {("1", "sgns", 20, 0): KV, (1, "sgns", 20, 0): KV}}, "1 sgns 20 seed 0 is given twice"),
     "no setting": ({"kvs": {"wiki": KV}}, "'wiki' is no setting: give"),
     "dimensions": ({"kvs": {("wiki", "sgns", 21, 0): KV}}, "says 21 dimensions, and its vectors have 20"),
-    "seed": ({"kvs": {("wiki", "sgns", 20, -1): KV}}, "seed is -1"),
-    "words": ({"words": ["x", "y"]}, "share 0 of the 2 words of 'words'"),
-    "one word": ({"words": ["w0"]}, "share 1 of the 1 words of 'words'"),
-    "no list": ({"words": {}}, "there is no list of words"),
-    "pairs": ({"pairs": [("he0", "she0")]}, "share 1 of the 1 pairs"),
-    "pairs of three": ({"pairs": [("he0", "she0", "w0")]}, r"pairs holds \('he0', 'she0', 'w0'\)"),
-    "a pair of one direction": ({"pairs": [("he0", "he0"), ("he1", "she1")]}, "the words of the pair he0/he0 have one"),
+    "one word": ({"words": ["w0", "x"]}, "share {'words': 1}"),
+    "pairs": ({"pairs": [("he0", "she0")]}, "share {'pairs': 1}"),
 }
 
 
@@ -267,11 +260,13 @@ def test_a_grid_with_gaps_goes_to_nuts():
 
 TABLE, _ = grid(1.0, 0.5, 4, 0.1)
 WRONG_TABLE = {
-    "no column": ({"value": "bias"}, "no column 'bias'"),
     "one facet": ({"table": TABLE[["corpus", "value"]].drop_duplicates("corpus")}, "varies by corpus only"),
     "twice": ({"table": pd.concat([TABLE, TABLE.iloc[:1]], ignore_index=True)}, "two rows have one setting"),
-    "NaN": ({"table": TABLE.assign(value=TABLE["value"].where(TABLE.index > 0))}, "row 0, column 'value' holds nan"),
-    "negative": ({"table": TABLE.assign(value=-1.0), "log": True}, "every number must be positive"),
+    "NaN": (
+        {"table": TABLE.assign(value=TABLE["value"].where(TABLE.index > 0))},
+        "every number of the column 'value' must be finite",
+    ),
+    "negative": ({"table": TABLE.assign(value=-1.0), "log": True}, "must be positive"),
     "constant": ({"table": TABLE.assign(value=2.0)}, "value does not vary"),
 }
 
@@ -280,12 +275,6 @@ WRONG_TABLE = {
 def test_wrong_tables(options, message):
     with pytest.raises(bb.InputError, match=message):
         setting_components(**{"table": TABLE, "value": "value"} | options)
-
-
-def test_one_corpus_is_not_outweighed():
-    table, _ = grid(1.0, 0.5, 4, 0.1)
-    one = setting_components(table[table["corpus"] == "c0"], "value", seed=0)
-    assert np.isnan(one.p_settings_outweigh)
 
 
 @pytest.fixture(scope="module")
@@ -349,14 +338,6 @@ def test_what_the_model_does_not_take_is_refused(embeddings):
     with pytest.raises(bb.InputError, match="contrast=False"):
         metric_stability(embeddings, query, ["mac"])
     assert metric_stability(embeddings, query, ["mac"], contrast=False).table()["value"].notna().all()
-
-
-def test_metrics_of_the_vocabulary_stand_beside_others(embeddings):
-    """A metric that looks at the whole vocabulary must not change what others are given."""
-    kv = embeddings["plain", "sgns", 80, 0]
-    query = bb.Query({"he": ["he0", "he1"], "she": ["she0", "she1"]}, {"words": WORDS})
-    both = bb.run_metrics(kv, query, [("nbm", {"neighbours": 5}), "db_wa"])["value"].tolist()
-    assert both == [bb.metric("nbm", kv, query, neighbours=5).value, bb.metric("db_wa", kv, query).value]
 
 
 def test_raw_direct_bias_takes_differences_of_raw_vectors(embeddings, study):

@@ -171,7 +171,7 @@ CALLS = {
         [*KVS.values()], of("pqrs"), of.pairs(), neighbours=9
     ),
     "reliability.word_features": lambda of: bb.reliability.word_features(
-        [*KVS.values()], of("pqrs"), of.numbers, fit_on=of(NAMES), parts_of_speech=dict.fromkeys(of("pqrs"), "NOUN")
+        [*KVS.values()], of("pqrs"), of.numbers
     ),
     "stability.direct_bias_study": lambda of: bb.stability.direct_bias_study(
         of.settings, of("pqrs"), of.pairs(), draws=10, random_pairs=20
