@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -81,6 +81,8 @@ class Audit(Result):
         Mean agreement that 5% of sets of random pairs exceed; None for lists.
     """
 
+    picture: ClassVar[str] = "forest"
+
     poles: FoundPoles
     words: pd.DataFrame
     zero: float
@@ -131,6 +133,12 @@ class Audit(Result):
             rows = sides.head(PRINTED // sides.ngroups).sort_values("leans_to", kind="stable")
         ranks = ["frequency_rank"] if (rows["frequency_rank"] > 0).all() else []
         return rows[["word", "leans_to", "mean", "sd", "low", "high", "p_beyond_rope", *ranks]]
+
+    def drawn_from(self) -> tuple[pd.DataFrame, dict[str, Any]]:
+        """The words that are printed."""
+        low, high = self.poles.ends
+        label = f"shrunken place (cosine distance)\n← {low}      {high} →"
+        return self.summary(), {"rows": ["word"], "by": "leans_to", "label": label}
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The words with the largest places, of those that are called if any is; all contrasts; and the pairs."""

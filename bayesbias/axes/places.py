@@ -345,13 +345,6 @@ class Axis(Result):
         squares = self.field.variances**2
         return float((self.offset.single @ squares) / (self.offset.opposition @ squares))
 
-    @property
-    def centred_on(self) -> str:
-        """The place 0; empty where it is equal distance to both poles."""
-        return {"vocabulary": "the mean of the vocabulary", "words": "the mean of words placed"}.get(
-            self.centre or "", ""
-        )
-
     def caption(self) -> str:
         """Which side is which."""
         return f"places: {self.ends[0]} < 0 < {self.ends[1]}; cosine distance"
@@ -371,7 +364,7 @@ class Axis(Result):
             "in the vocabulary": None if self.templates is not None else f"{self._share_of_vocabulary:.0%}",
             "agreement": f"{agreement:.2f} (random < {self.random_agreement:.2f})" if several else None,
             "templates": None if self.templates is None else len(self.templates.turns),
-            "0 is": self.centred_on or "equally far from both",
+            "0 is": f"the mean of the {self.centre}" if self.centre else "equally far from both",
             "sd of places": self.spread,
             "median pairs sd": float(self._table["pairs_sd"].median()) if self.offset.freedom else None,
         }

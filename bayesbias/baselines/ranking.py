@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, permutations, product
 from math import factorial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import finite_number, one_of, whole_number
+from bayesbias._support.arguments import whole_number
 from bayesbias._support.progress import progress
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, listed
@@ -43,8 +42,6 @@ from bayesbias.vectors.lookup import alike_in_some, left_out, missing_words, war
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Aggregate = Literal["mean", "median", "max"]
-AGGREGATES: Mapping[str, Callable[..., FloatArray]] = {"mean": np.mean, "median": np.median, "max": np.max}
 METRICS = ("weat", "weat_effect_size", "rnd", "rnsb")
 AGREEMENT = ["first", "second", "spearman", "low", "high", "topics", "topics_low", "topics_high"]
 TOPIC_WORDS = 5000  # words among which random topics are looked for
@@ -61,7 +58,7 @@ class Ranking(Result):
     Attributes
     ----------
     scores
-        Embeddings by metrics: how far from no bias, aggregated over queries. Smaller is less biased.
+        Embeddings by metrics: how far from no bias, in the mean over queries. Smaller is less biased.
     ranks
         The same shape: 1 is least biased; ties share their average rank. An outside ranking is a column too.
     agreement
@@ -78,11 +75,8 @@ class Ranking(Result):
     same_order
         Metric to the share of random topics that give its order of the embeddings; by chance it is 1 / 2 for two
         embeddings and 1 / 6 for three. Empty without random topics.
-    notes
-        Words, queries and draws that were left out.
-    made
-        What it was made with: ``aggregate``, ``draws``, ``seed``, ``replicates``, ``normalise``, as given, and
-        ``dimensions`` of each embedding.
+    draws, dimensions
+        Number of bootstrap draws, and of dimensions of each embedding.
     """
 
     picture: ClassVar[str] = "plot_ranking"
@@ -96,12 +90,8 @@ class Ranking(Result):
     rank_distribution: pd.DataFrame
     same_order: Mapping[str, float]
     notes: tuple[Note, ...]
-    made: Mapping[str, Any]
-
-    @property
-    def correlations(self) -> pd.DataFrame:
-        """Spearman correlations of the columns of ``ranks``."""
-        return self.ranks.corr(method="spearman")
+    draws: int
+    dimensions: Mapping[str, int]
 
     def caption(self) -> str:
         """Subject and unit of the numbers."""
@@ -109,11 +99,10 @@ class Ranking(Result):
 
     def header(self) -> dict[str, object]:
         """Facts of what was measured."""
-        sizes, used = self.made["dimensions"], self.used
+        sizes, used = self.dimensions, self.used
         return {
             "queries": [name for name in used if not any(name.startswith(f"{whole}: ") for whole in used)],
-            "over queries": self.made["aggregate"],
-            "draws": self.made["draws"],
+            "draws": self.draws,
             "dimensions": [f"{name} {size}" for name, size in sizes.items()] if len({*sizes.values()}) > 1 else None,
             "same order by chance": f"{1 / factorial(len(self.ranks)):.0%}" if self.same_order else None,
         }
@@ -176,7 +165,6 @@ def rank(
     kvs: Mapping[str, Embedding],
     queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery,
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric = METRICS,
-    aggregate: Aggregate = "mean",
     draws: int = 500,
     seed: int = 0,
     replicates: int = 100,
@@ -188,8 +176,8 @@ def rank(
 ) -> Ranking:
     """Rank embeddings by bias over queries and metrics, with the probability of each order.
 
-    A score is the distance of a metric from its value of no bias, aggregated over queries and their sub-queries (with
-    an optimum of 0 and the mean, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as
+    A score is the mean distance of a metric from its value of no bias over queries and their sub-queries (with an
+    optimum of 0, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as
     missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
     the same for all embeddings, queries and metrics, so that the probabilities speak of other words of the same kind.
     Near no bias they are drawn towards one half, since draws of a distance from 0 are folded there: of two equally
@@ -206,8 +194,6 @@ def rank(
         Name to embedding, two at least.
     queries, metrics
         As in :func:`run_metrics`.
-    aggregate
-        ``"mean"``, ``"median"`` or ``"max"`` of the distances over queries.
     draws, seed
         Number and seed of the bootstrap draws; 0 draws leave the probabilities out.
     replicates
@@ -239,7 +225,6 @@ def rank(
     >>> found.ranks["weat_effect_size"].to_dict()
     {'as it is': 2.0, 'debiased': 1.0}
     """
-    one_of(aggregate, tuple(AGGREGATES), "aggregate")
     named, notes = named_queries(queries), dict[Note, None]()
     embeddings = named_embeddings(kvs, every_word(named.values()), case)
     if len(embeddings) < 2:
@@ -275,11 +260,11 @@ def rank(
             usable = _usable(table, left)
             tables.append(table)
             by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
-            scores[label] = by_embedding.agg(aggregate).reindex(list(embeddings))
+            scores[label] = by_embedding.mean().reindex(list(embeddings))
             # every metric sees the same draws of words and the same topics
-            drawn[label] = _drawn(ready, usable, aggregate, draws, np.random.default_rng(seed), number * draws, done)
+            drawn[label] = _drawn(ready, usable, draws, np.random.default_rng(seed), number * draws, done)
             if usable and replicates:
-                random[label] = _on_topics(ready, usable, aggregate, replicates, seed, topics, notes)
+                random[label] = _on_topics(ready, usable, replicates, seed, topics, notes)
             if without := draws * bool(usable) - int(np.isfinite(drawn[label]).all(axis=1).sum()):
                 notes |= dict.fromkeys(left_out(without, draws, f"draws of {label}", "no value"))
     lost = missing_words(found.values())
@@ -302,14 +287,8 @@ def rank(
         rank_distribution=distribution,
         same_order=_same_order(ranks, random),
         notes=tuple(notes),
-        made={
-            "aggregate": aggregate,
-            "draws": draws,
-            "seed": seed,
-            "replicates": replicates if random else 0,
-            "normalise": normalise,
-            "dimensions": sizes,
-        },
+        draws=draws,
+        dimensions=sizes,
     )
 
 
@@ -356,7 +335,6 @@ def _attribute_lists(entries: Iterable[Prepared]) -> Lists:
 def _on_topics(
     ready: Ready,
     queries: Sequence[str],
-    aggregate: str,
     replicates: int,
     seed: int,
     known: dict[Lists, Topics | Note],
@@ -376,7 +354,7 @@ def _on_topics(
         for i in range(len(values)):
             rows = np.array([entry.kv.key_to_index[word] for words in own for word in words[i]])
             values[i, row, column] = abs(entry.with_attributes(rows).value - entry.metric.optimum)
-    return AGGREGATES[aggregate](values, axis=2)
+    return values.mean(axis=2)
 
 
 def _agreement(ranks: pd.DataFrame, drawn: Mapping[str, FloatArray], random: Mapping[str, FloatArray]) -> pd.DataFrame:
@@ -420,20 +398,7 @@ def _same_order(ranks: pd.DataFrame, random: Mapping[str, FloatArray]) -> dict[s
 def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd.DataFrame) -> pd.DataFrame:
     """Ranks of scores (embeddings by metrics, smaller first) and of outside scores (larger first), ties averaged."""
     ranks = scores.apply(lambda column: pd.Series(_places(column.to_numpy(dtype=float)).mean(axis=0), scores.index))
-    if isinstance(outside, pd.DataFrame) and len(outside.columns):
-        outside = {str(name): dict(zip(outside.index.astype(str), outside[name], strict=True)) for name in outside}
-    if not isinstance(outside, Mapping) or not all(isinstance(row, Mapping) for row in outside.values()):
-        raise InputError(
-            f"outside is {reprlib.repr(outside)}: give a mapping of a benchmark's name to the score of each embedding"
-        )
-    for name, numbers in outside.items():
-        if missing := [each for each in scores.index if each not in numbers]:
-            raise InputError(f"the outside ranking {name!r} has no score of {', '.join(missing)}")
-        if name in scores:
-            raise InputError(f"the outside ranking {name!r} has the name of a metric: give it another")
-        values = pd.Series({each: -finite_number(numbers[each], f"{name} of {each}") for each in scores.index})
-        ranks[name] = values.rank(method="average")
-    return ranks
+    return ranks.join(pd.DataFrame(outside, index=scores.index).rank(ascending=False))
 
 
 def _of_dimensions(sizes: Sequence[int], random: Mapping[str, FloatArray]) -> list[Note]:
@@ -510,7 +475,6 @@ def _of_words(
 def _drawn(
     ready: Ready,
     queries: list[str],
-    aggregate: str,
     draws: int,
     rng: np.random.Generator,
     before: int,
@@ -532,7 +496,7 @@ def _drawn(
                 entry = ready[query, name]
                 values[i, row, column] = abs(entry.resampled(chosen).value - entry.metric.optimum)
         done(before + i + 1)
-    return AGGREGATES[aggregate](values, axis=2)
+    return values.mean(axis=2)
 
 
 def _places(scores: FloatArray) -> FloatArray:

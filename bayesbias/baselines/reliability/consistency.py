@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import ndtri
+from scipy.stats import pearsonr
 
 from bayesbias._support.arguments import flag, one_of, probability, whole_number, whole_numbers
 from bayesbias.checks.summaries import PROB, describe, flat_draws
@@ -33,6 +33,9 @@ SEEDS, FEW = (1, 2, 5, 10), 5
 GOOD = 0.75
 """Reliability that is called good (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
 CONSTANT, NO_MEANS = "the scores do not vary", "the mean scores do not vary"
+SHARES = {"rows": "component", "value": "share", "low": "share_low", "high": "share_high"}
+SHARES |= {"label": "share of the variance"}
+"""How components are drawn."""
 NO_INTERVAL = "no interval: errors or rows do not vary"
 """Reasons of missing numbers."""
 
@@ -118,9 +121,7 @@ def inter_rater_consistency(
 
     Examples
     --------
-    >>> kv = bb.load_embedding("glove-50d-slice")
-    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
-    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
+    >>> scores = bb.reliability.bias_scores("glove-50d-slice", "occ16", measures=["db_wa", "ripa"])
     >>> found = bb.reliability.inter_rater_consistency(scores)
     >>> found.columns.tolist()[:2]
     ['label', 'value']
@@ -158,27 +159,20 @@ def measure_correlations(scores: xr.DataArray, prob: float = PROB) -> pd.DataFra
 
     Examples
     --------
-    >>> kv = bb.load_embedding("glove-50d-slice")
-    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
-    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
+    >>> scores = bb.reliability.bias_scores("glove-50d-slice", "occ16", measures=["db_wa", "ripa"])
     >>> bb.reliability.measure_correlations(scores)["second"].tolist()
     ['ripa']
     """
     prob, words = probability(prob, "prob"), scores.sizes["target"]
     _enough(scores, "measure")
-    means, names = (
-        _values(scores, "measure", "target", "base_pair", "seed").mean(axis=(2, 3)),
-        scores["measure"].to_numpy(),
-    )
-    apart, rows = standardised(means), []
-    with np.errstate(divide="ignore"):
-        margin = ndtri((1 + prob) / 2) / np.sqrt(max(words - 3, 0))
-    for i, j in combinations(range(len(means)), 2):
-        varies = apart[i].any() and apart[j].any()
-        r = float(np.clip((apart[i] * apart[j]).mean(), -1, 1)) if varies else np.nan
-        with np.errstate(divide="ignore"):
-            low, high = np.tanh(np.arctanh(r) + margin * np.array([-1, 1]))
-        rows.append((str(names[i]), str(names[j]), words, r, float(low), float(high)))
+    means, names = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=(2, 3)), scores["measure"].values
+    rows = []
+    for one, other in combinations(range(len(means)), 2):
+        numbers = (np.nan, np.nan, np.nan)
+        if np.ptp(means[[one, other]], axis=1).all():
+            found = pearsonr(means[one], means[other])
+            numbers = (found.statistic, *found.confidence_interval(prob))
+        rows.append((str(names[one]), str(names[other]), words, *map(float, numbers)))
     return pd.DataFrame(rows, columns=["first", "second", "words", "correlation", "low", "high"])
 
 
@@ -214,9 +208,7 @@ def internal_consistency(
 
     Examples
     --------
-    >>> kv = bb.load_embedding("glove-50d-slice")
-    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
-    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
+    >>> scores = bb.reliability.bias_scores("glove-50d-slice", "occ16", measures=["db_wa", "ripa"])
     >>> found = bb.reliability.internal_consistency(scores, of="base_pair")
     >>> found.columns.tolist()[:2]
     ['measure', 'label']
@@ -232,10 +224,7 @@ def internal_consistency(
         unique = words_given(words, f"the query {name!r}")
         scored, lost = ([word for word in unique if (word in known) is there] for there in (True, False))
         if len(scored) < 2:
-            raise InputError(
-                f"{len(scored)} of the {len(unique)} words of the query {name!r} have scores, and internal consistency "
-                "needs at least two: add its words to the targets of bias_scores"
-            )
+            raise InputError(f"{len(scored)} of the {len(unique)} words of the query {name!r} have scores: give two")
         notes += left_out(len(lost), len(unique), f"words of {name}", "no scores", lost)
         part = values[:, [known.index(word) for word in scored]]
         items = part.transpose(0, 2, 1) if of == "query" else part
@@ -353,6 +342,7 @@ class ComponentResult(Result):
     """
 
     prob: ClassVar[float] = PROB
+    picture: ClassVar[str] = "forest"
     at_hand: ClassVar[bool] = False  # whether the table describes the levels at hand
 
     posterior: xr.DataTree
@@ -372,6 +362,10 @@ class ComponentResult(Result):
         """The same, the largest share first."""
         columns = ["component", "share", "share_low", "share_high", "sd", "low", "high"]
         return self.table().sort_values("share", ascending=False, ignore_index=True)[columns]
+
+    def drawn_from(self) -> tuple[pd.DataFrame, dict[str, Any]]:
+        """The shares, the largest on top."""
+        return self.summary(), SHARES
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -537,9 +531,7 @@ def variance_components(
 
     Examples
     --------
-    >>> kv = bb.load_embedding("glove-50d-slice")
-    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
-    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
+    >>> scores = bb.reliability.bias_scores("glove-50d-slice", "occ16", measures=["db_wa", "ripa"])
     >>> found = bb.reliability.variance_components(scores, draws=400, seed=0)
     >>> found.table().columns.tolist()[:2]
     ['component', 'sd']
