@@ -33,11 +33,9 @@ SEEDS, FEW = (1, 2, 5, 10), 5
 GOOD = 0.75
 """Reliability that is called good (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
 CONSTANT, NO_MEANS = "the scores do not vary", "the mean scores do not vary"
-SHARES = {"rows": "component", "value": "share", "low": "share_low", "high": "share_high"}
-SHARES |= {"label": "share of the variance"}
-"""How components are drawn."""
 NO_INTERVAL = "no interval: errors or rows do not vary"
 """Reasons of missing numbers."""
+DRAWN = {"rows": "component", "value": "share", "low": "share_low", "high": "share_high"}
 
 
 def retest_reliability(
@@ -165,7 +163,8 @@ def measure_correlations(scores: xr.DataArray, prob: float = PROB) -> pd.DataFra
     """
     prob, words = probability(prob, "prob"), scores.sizes["target"]
     _enough(scores, "measure")
-    means, names = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=(2, 3)), scores["measure"].values
+    means = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=(2, 3))
+    names = scores["measure"].to_numpy()
     rows = []
     for one, other in combinations(range(len(means)), 2):
         numbers = (np.nan, np.nan, np.nan)
@@ -365,7 +364,7 @@ class ComponentResult(Result):
 
     def drawn_from(self) -> tuple[pd.DataFrame, dict[str, Any]]:
         """The shares, the largest on top."""
-        return self.summary(), SHARES
+        return self.summary(), DRAWN | {"label": "share of the variance"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
