@@ -177,16 +177,15 @@ def rank(
     """Rank embeddings by bias over queries and metrics, with the probability of each order.
 
     A score is the mean distance of a metric from its value of no bias over queries and their sub-queries (with an
-    optimum of 0, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as
-    missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
-    the same for all embeddings, queries and metrics, so that the probabilities speak of other words of the same kind.
-    Near no bias they are drawn towards one half, since draws of a distance from 0 are folded there: of two equally
-    biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists where both are
-    close to no bias, and in 12 to 16% where they are far from it (nominal 10%).
+    optimum of 0, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as missing in all
+    of them, and a query without a value in one is left out for all. Words are drawn with replacement, the same for all
+    embeddings, queries and metrics, so that the probabilities speak of other words of the same kind. Near no bias they
+    are drawn towards one half, since draws of a distance from 0 are folded there: of two equally biased embeddings, one
+    is called less biased with a probability above .95 in 1 to 3% of word lists where both are close to no bias, and in
+    12 to 16% where they are far from it (nominal 10%).
 
-    Random topics in place of the attribute words, the same in all embeddings, are no bias. What metrics say of them
-    shows what an order of embeddings and the agreement of metrics owe to the vectors alone: cosines are smaller in more
-    dimensions, so that sums of cosines rank large embeddings first.
+    Random topics in place of the attribute words, the same in all embeddings, are no bias. They show what an order of
+    embeddings and the agreement of metrics owe to the vectors alone: cosines are smaller in more dimensions.
 
     Parameters
     ----------
@@ -202,13 +201,11 @@ def rank(
     outside
         Name of a benchmark to the score of each embedding, larger is better (or a DataFrame, embeddings by benchmarks):
         its ranks join the table.
-    max_missing
-        Share of a set's words that may be missing.
-    case
-        As in :func:`metric`.
+    max_missing, case
+        Share of a set's words that may be missing; as in :func:`metric`.
     normalise
-        Scale vectors to length 1, the default here: RND, RNSB and RIPA change with the lengths of vectors, which differ
-        between embeddings for reasons other than bias. WEFE ranks unscaled vectors (``normalise=False``).
+        Scale vectors to length 1: RND, RNSB and RIPA change with the lengths of vectors, which differ between
+        embeddings for reasons other than bias. WEFE ranks unscaled vectors (``normalise=False``).
     twins
         As in :func:`metric`; words that have one vector in one of the embeddings count once in all.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -47,15 +47,7 @@ __all__ = [
 
 
 class Setting(NamedTuple):
-    """Corpus, algorithm, dimensions and seed of an embedding; a plain tuple of the four equals it.
-
-    Attributes
-    ----------
-    corpus, algorithm
-        Name of the text, and such as ``"sgns"`` (skip-gram with negative sampling) or ``"glove"``.
-    dims, seed
-        How many dimensions the vectors have, and the seed of the first vectors and of all random choices.
-    """
+    """Corpus, algorithm (such as ``"sgns"``), dimensions and seed of an embedding; a tuple of the four equals it."""
 
     corpus: str
     algorithm: str
@@ -114,14 +106,11 @@ def _baselines(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random
 class MetricStability(Result):
     """Bias measures of one query in many embeddings: what :func:`metric_stability` returns.
 
-    Attributes
-    ----------
-    rows
-        One row a setting, metric and form: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``metric``, ``subquery``
-        (for a metric that takes fewer sets than the query has; missing otherwise), ``form`` (``raw``, or
-        ``standardised``, for measures that are sums or means of cosines: over the mean ``|cosine|`` of random pairs),
-        ``value`` less the metric's value of no bias, ``low``
-        and ``high`` (of the contrast; NaN for others) and ``reason`` of a missing value.
+    ``rows`` has one row a setting, metric and form: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``metric``,
+    ``subquery`` (for a metric that takes fewer sets than the query has; missing otherwise), ``form`` (``raw``, or
+    ``standardised``, for measures that are sums or means of cosines: over the mean ``|cosine|`` of random pairs),
+    ``value`` less the metric's value of no bias, ``low`` and ``high`` (of the contrast; NaN for others) and ``reason``
+    of a missing value.
     """
 
     rows: pd.DataFrame
@@ -148,12 +137,11 @@ class MetricStability(Result):
             that settings outweigh corpora (:func:`setting_components`), NaN where values are missing or a single facet
             varies; and ``tau``, the mean of Kendall's tau between the orders of corpora in every two settings.
         """
-        rows, seed = [], whole_number(seed, "seed", least=0, most=None)
-        groups = self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False)
-        with progress("comparing measures", len(groups)) as done:
-            for i, (key, part) in enumerate(groups):
-                rows.append((*key, *_shares(part, seed), _mean_tau(part)))
-                done(i + 1)
+        groups, seed = (
+            self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False),
+            whole_number(seed, "seed", least=0, most=None),
+        )
+        rows = [(*key, *_shares(part, seed), _mean_tau(part)) for key, part in groups]
         columns = ["metric", "subquery", "form", "corpus_share", "low", "high", "p_settings_outweigh", "tau"]
         table = pd.DataFrame(rows, columns=columns)
         return table.sort_values("corpus_share", ascending=False, ignore_index=True, na_position="last")
@@ -243,7 +231,9 @@ def metric_stability(
                 row = contrasts(post, prob=prob, target=POPULATION).iloc[0]
                 measured.append(["crossed", None, row["mean"], row["low"], row["high"], None])
                 cosines.append(True)
-                notes |= {_in_setting(fault, setting): None for fault in diagnose(post).faults}
+                where = f" in {setting.label}"
+                for fault in diagnose(post).faults:
+                    notes[Note(fault.code, **fault.numbers | {"figure": f"{fault.numbers['figure']}{where}"})] = None
             for in_cosines, (metric, part, *figures, reason) in zip(cosines, measured, strict=True):
                 rows.append((*setting, metric, part, "raw", *figures, reason))
                 if in_cosines:
@@ -251,11 +241,6 @@ def metric_stability(
                     rows.append((*setting, metric, part, "standardised", *scaled, reason))
             done(i + 1)
     return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes), prob)
-
-
-def _in_setting(fault: Note, setting: Setting) -> Note:
-    """A failed check of a fit, with the embedding in which it failed."""
-    return Note(fault.code, **{**fault.numbers, "figure": f"{fault.numbers['figure']} in {setting.label}"})
 
 
 def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
@@ -274,13 +259,11 @@ def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
 
 def _mean_tau(part: pd.DataFrame) -> float:
     """Mean of Kendall's tau between the orders of corpora in every two settings that hold them all."""
-    from scipy.stats import kendalltau
-
     wide = part.pivot_table(index=list(FACETS[1:]), columns="corpus", values="value").dropna()
     if len(wide) < 2 or wide.shape[1] < 2:
         return float("nan")
-    orders: FloatArray = wide.to_numpy()
-    return float(np.nanmean([kendalltau(first, other).statistic for first, other in combinations(orders, 2)]))
+    tau = wide.T.corr(method="kendall").to_numpy()
+    return float(np.nanmean(tau[np.triu_indices(len(tau), 1)]))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -325,14 +308,8 @@ class DirectBiasStudy(Result):
 
     def rank_agreement(self) -> pd.DataFrame:
         """Kendall's tau-b of the words' bias between every two settings, a square table (the study's Figure 2)."""
-        from scipy.stats import kendalltau
-
-        ranks = self.bias.to_numpy()
-        tau = np.eye(len(ranks))
-        for i, j in combinations(range(len(ranks)), 2):
-            tau[i, j] = tau[j, i] = kendalltau(ranks[i], ranks[j]).statistic
         labels = [Setting(*key).label for key in self.bias.index]
-        return pd.DataFrame(tau, index=labels, columns=labels)
+        return self.bias.set_axis(labels).rename_axis(columns=None).T.corr(method="kendall")
 
     def table(self) -> pd.DataFrame:
         """One row a setting and word list: ``rows``."""

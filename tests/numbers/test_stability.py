@@ -7,9 +7,7 @@ from gensim.models import KeyedVectors
 from scipy.stats import kendalltau
 
 import bayesbias as bb
-from bayesbias.baselines import stability
 from bayesbias.baselines.stability import direct_bias_study, metric_stability, setting_components
-from bayesbias.results import Note
 
 PAIRS = [(f"he{at}", f"she{at}") for at in range(6)]
 WORDS = [f"w{at}" for at in range(40)]
@@ -295,7 +293,7 @@ def test_values_are_those_of_the_metrics(embeddings, measured):
         assert raw["db_wa"][part.name] == pytest.approx(bb.metric("db_wa", kv, part).value)
     words = bb.WordLists("own", query.targets, {"he": query.attributes["even"], "she": query.attributes["odd"]})
     post = bb.fit(bb.distance_table(kv, words, relatedness=False), draws=4000, seed=1)
-    expected = bb.contrasts(post, population="similar").iloc[0]
+    expected = bb.contrasts(post, target="population").iloc[0]
     assert raw["crossed"].item() == pytest.approx(expected["mean"], abs=0.1 * expected["sd"])
     scaled = rows[rows["form"] == "standardised"].set_index("metric")["value"]
     assert set(scaled.index) == {"mac", "db_wa", "crossed"}
@@ -325,12 +323,6 @@ def test_every_registered_metric(embeddings, measured):
     found = metric_stability(larger, query, names, contrast=False).table()
     assert set(found["metric"]) == set(names)
     assert found["value"].notna().all()
-
-
-def test_a_failed_check_names_its_embedding():
-    fault = Note("unreliable", figure="R-hat", value=1.1, limit=1.01)
-    found = stability._in_setting(fault, stability.Setting("wiki", "sgns", 20, 0))
-    assert found.numbers == {"figure": "R-hat in wiki sgns 20 seed 0", "value": 1.1, "limit": 1.01}
 
 
 def test_what_the_model_does_not_take_is_refused(embeddings):

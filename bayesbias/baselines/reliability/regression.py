@@ -58,17 +58,14 @@ class ReliabilityRegression(Result):
         One row a term, as in the study's Table 2: ``term`` and ``part``; ``mean``, ``sd``, ``low``, ``high``
         (equal-tailed interval) of a coefficient, or of the sd of residuals or of a grouping's effects, in units of
         the outcome; ``r2``, ``r2_low``, ``r2_high``, the share of the variance, where the row stands for a whole part.
-        A text column has a row of its own and one for each level but the reference.
     posterior
         ArviZ groups. ``posterior``: ``coefficient`` (term), ``group_sd`` (factor), ``residual_sd``, ``r2`` (part), and
-        the effects of each grouping, such as ``algorithm_effect`` (algorithm_level); ``sample_stats``;
-        ``observed_data`` (row).
+        the effects of each grouping, such as ``algorithm_effect`` (algorithm_level).
     references, levels
         Text column to its reference level, and grouping to its number of levels.
     priors
-        Where groupings have fewer than five levels, one row for each of these and for the fixed effects: ``part``, and
-        its ``share`` of the variance, ``half`` and ``twice`` with prior means of the groupings' sds half and twice as
-        large; and, last, the largest move of a coefficient of a feature, in its posterior sds.
+        Where groupings have fewer than five levels: shares of the variance, and those with prior means of the
+        groupings' sds half and twice as large; and, last, the largest move of a coefficient, in its posterior sds.
 
     References
     ----------
