@@ -324,11 +324,6 @@ def _topics(ready: Ready, lists: Lists, replicates: int, seed: int) -> Topics | 
     return {words: part.tolist() for words, part in zip(lists, drawn, strict=True)}
 
 
-def _attribute_lists(entries: Iterable[Prepared]) -> Lists:
-    """The attribute words of queries that were found, each list once."""
-    return tuple(dict.fromkeys(tuple(entry.found.words[name]) for entry in entries for name in entry.query.attributes))
-
-
 def _on_topics(
     ready: Ready,
     queries: Sequence[str],
@@ -339,7 +334,8 @@ def _on_topics(
 ) -> FloatArray:
     """Scores (replicates, embeddings) with random topics in place of the attribute lists; ``known`` keeps them."""
     names = list(dict.fromkeys(name for _, name in ready))
-    lists = _attribute_lists(ready[query, names[0]] for query in queries)
+    entries = [ready[query, names[0]] for query in queries]
+    lists = tuple(dict.fromkeys(tuple(each.found.words[name]) for each in entries for name in each.query.attributes))
     topics = known[lists] = known.get(lists) or _topics(ready, lists, replicates, seed)
     if isinstance(topics, Note):
         notes[topics] = None

@@ -237,18 +237,11 @@ def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
     At each size all runs in the biased embedding are compared with all in the unbiased one; the score is the mean over
     sizes, by the trapezoid rule. 1 tells the two apart from a few words on, 0.5 is guessing.
 
-    Parameters
-    ----------
-    biased, unbiased
-        As in :func:`silhouette_accuracy`.
-
     Examples
     --------
-    >>> kv = bb.load_embedding("google-news-slice")
-    >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
-    >>> biased, unbiased = (bb.silhouettes.silhouette(one, "weat7", "weat", runs=10) for one in (kv, debiased))
-    >>> 0 <= bb.silhouettes.silhouette_separation(biased, unbiased) <= 1
-    True
+    >>> weat = bb.silhouettes.silhouette("google-news-slice", "weat7", "weat", runs=10)
+    >>> bb.silhouettes.silhouette_separation(weat, weat)
+    0.5
     """
     _check_comparable(biased, unbiased)
     far, near = (np.abs(curves.values - curves.optimum).T for curves in (biased, unbiased))  # noqa: PD011

@@ -272,24 +272,6 @@ def test_a_single_feature_has_the_share_of_all():
     assert shares["stability"] == shares["fixed effects"] == pytest.approx(0.2)
 
 
-def test_other_priors_by_weights():
-    """Draws from the prior alone: half or twice its mean is what the weights must find."""
-    rng = np.random.default_rng(0)
-    sds = rng.exponential(3.0, (4, 50_000, 1))
-    values = {"coefficient": rng.standard_normal((4, 50_000, 3)), "group_sd": sds}
-    shares = {"algorithm": np.minimum(sds[:, :, 0] / 6, 1), "fixed effects": np.full((4, 50_000), 0.25)}
-    found = reliability.regression._other_priors(values, shares, ["algorithm"], 3.0).set_index("part")
-
-    def expected(scale):
-        return scale / 6 * (1 - np.exp(-6 / scale))
-
-    means = [expected(scale) for scale in (3, 1.5, 6)]
-    assert found.loc["algorithm", ["share", "half", "twice"]].tolist() == pytest.approx(means, abs=0.015)
-    assert found.loc["fixed effects"].tolist() == pytest.approx([0.25] * 3)
-    assert found.iloc[-1].max() < 0.03
-    assert reliability.regression._other_priors(values, shares, [], 3.0).empty
-
-
 def test_rows_without_a_value_are_left_out_and_counted():
     table = scores()
     table.loc[[0, 5], "stability"] = np.nan
@@ -381,7 +363,6 @@ def test_the_notes(planted):
     assert absent["words"] == ["log_senses", "part_of_speech", "nn_similarity", "l2_norm"]
     assert (left["count"], left["total"], left["words"]) == (1, 720, ["stability (1)"])
     assert few == [{"count": 2, "factor": "levels of algorithm"}, {"count": 3, "factor": "levels of corpus"}]
-    assert planted.priors["part"].tolist()[:3] == ["algorithm", "corpus", "fixed effects"]
 
 
 def test_without_groups_the_same_seed_gives_the_same_numbers():
@@ -390,7 +371,6 @@ def test_without_groups_the_same_seed_gives_the_same_numbers():
     )
     pd.testing.assert_frame_equal(first.table(), again.table())
     assert (first.notes[-1].code, first.notes[-1].numbers["what"]) == ("independent", "rows of one word")
-    assert first.priors.empty
     assert "group_sd" not in first.posterior["posterior"]
     shares = first.table().set_index("term")["r2"]
     assert shares["fixed effects"] == pytest.approx(shares["total"])

@@ -40,7 +40,6 @@ INTERCEPT, FIXED, RESIDUAL, TOTAL = "intercept", "fixed effects", "residual", "t
 """Names of rows that stand for no feature and no grouping."""
 FEW_LEVELS = 5
 """Levels of a grouping below which they cannot tell how much levels differ."""
-MOVED = "largest move of a coefficient (sd)"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -63,9 +62,6 @@ class ReliabilityRegression(Result):
         the effects of each grouping, such as ``algorithm_effect`` (algorithm_level).
     references, levels
         Text column to its reference level, and grouping to its number of levels.
-    priors
-        Where groupings have fewer than five levels: shares of the variance, and those with prior means of the
-        groupings' sds half and twice as large; and, last, the largest move of a coefficient, in its posterior sds.
 
     References
     ----------
@@ -82,7 +78,6 @@ class ReliabilityRegression(Result):
     levels: Mapping[str, int]
     prob: float
     notes: tuple[Note, ...]
-    priors: pd.DataFrame
 
     def caption(self) -> str:
         """Subject and unit of the numbers."""
@@ -104,10 +99,6 @@ class ReliabilityRegression(Result):
     def summary(self) -> pd.DataFrame:
         """The same without parts."""
         return self.rows.drop(columns="part")
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """The same, and ``priors``."""
-        return {"Terms": self.rows} | ({} if self.priors.empty else {"Other priors of groupings": self.priors})
 
     def drawn_from(self) -> tuple[Any, dict[str, Any]]:
         """The shares of the variance."""
@@ -217,7 +208,6 @@ def reliability_regression(
         levels={name: len(labels) for name, labels in names.items()},
         prob=prob,
         notes=tuple(notes),
-        priors=_other_priors(values, shares, list(few), spread),
     )
 
 
@@ -272,27 +262,6 @@ def _table_of_terms(
     table = numbers.reindex(order).join(r2.set_axis(list(shares))).rename_axis("term").reset_index()
     table.insert(1, "part", [part_of[term] for term in order])
     return table
-
-
-def _other_priors(
-    values: Mapping[str, FloatArray], shares: Mapping[str, FloatArray], few: Sequence[str], scale: float
-) -> pd.DataFrame:
-    """``priors`` of a regression with some groupings of few levels.
-
-    Weights turn draws under exponential priors of mean ``scale`` into draws under priors of half and twice that mean.
-    """
-    if not few:
-        return pd.DataFrame(columns=["part", "share", "half", "twice"])
-    terms = [*few, FIXED]
-    drawn = flat_draws(np.stack([shares[name] for name in terms], axis=2))
-    slopes, sds = flat_draws(values["coefficient"][:, :, 1:]), flat_draws(values["group_sd"]).sum(axis=1)
-    found = {"part": [*terms, MOVED], "share": [*drawn.mean(axis=0), 0.0]}
-    for name, factor in (("half", 0.5), ("twice", 2.0)):
-        weights = np.exp((1 - 1 / factor) * (sds - sds.max()) / scale)
-        weights /= weights.sum()
-        moved = np.max(np.abs(weights @ slopes - slopes.mean(axis=0)) / slopes.std(axis=0))
-        found[name] = [*(weights @ drawn), moved]
-    return pd.DataFrame(found)
 
 
 def _chosen(
