@@ -217,18 +217,6 @@ class TestPlaces:
         as_the_prior_has_it = MEDIAN**2 * np.exp(2 * SPREAD**2)
         assert found.offset.factor**2 == pytest.approx(as_the_prior_has_it, rel=0.01)
 
-    def test_of_one_pair_nothing_is_said_of_further_ones(self, glove):
-        one = bb.axis(glove, PAIRS[:1], WORDS)
-        for said in (
-            lambda: one.table(population="pairs"),
-            lambda: one.covariance("pairs"),
-            lambda: one.contrast(WORDS[:2], WORDS[2:], population="pairs"),
-            lambda: bb.criterion(one, dict(zip(WORDS, range(5), strict=True))),
-            lambda: bb.audit(glove, one),
-        ):
-            with pytest.raises(InputError, match="needs two pairs or more"):
-                said()
-
     def test_doubled_flat_and_missing_pairs_are_left_out_and_named(self):
         kv, pairs = noise(400, 6), [("w0", "w1"), ("w2", "w3")]
         twice = dict(zip(kv.index_to_key, kv.vectors, strict=True))
@@ -260,24 +248,6 @@ class TestPlaces:
             with pytest.raises(InputError, match=message):
                 bb.axis(kv, pairs)
 
-    def test_an_axis_is_named_after_words_that_it_uses(self, glove):
-        pairs = [("yyyy", "zzzz"), ("poor", "rich"), ("needy", "wealthy")]
-        found = bb.axis(glove, pairs, WORDS)
-        assert (found.name, found.ends) == ("poor to rich", ("poor", "rich"))
-        assert found.notes[0].numbers == {"found": 4, "asked": 6, "kind": "pole", "words": ["yyyy", "zzzz"]}
-        assert bb.audit(glove, pairs).poles.ends == ("poor", "rich")
-
-    @pytest.mark.full
-    def test_pairs_agree_where_random_pairs_do_not(self, glove, gender):
-        rng, words = np.random.default_rng(1), gender.words
-        found = [
-            bb.axis(glove, [tuple(words[i] for i in rows[:2]), tuple(words[i] for i in rows[2:])], ["nurse"])
-            for rows in (rng.choice(len(words), 4, replace=False) for _ in range(60))
-        ]
-        drawn, bound = np.array([each.pairs()["agreement"][0] for each in found]), found[0].random_agreement
-        assert (drawn > bound).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
-        assert bound == pytest.approx(1.645 * np.sqrt((drawn**2).mean()), rel=0.25)
-
     @pytest.mark.parametrize("name", ["gender", "affluence"])
     def test_random_pairs_in_the_place_of_one_agree_as_little_as_is_said(self, glove, name):
         found, rng = bb.axis(glove, name, ["nurse"]), np.random.default_rng(2)
@@ -307,16 +277,6 @@ class TestPlaces:
         assert int(value > bound) - int(value < -bound) == sign
         assert (found.doubt, [note.code for note in found.notes]) == (not agree, [] if agree else ["disagree"])
 
-    def test_words_that_another_spelling_finds_are_left_out(self, glove):
-        note = bb.axis(glove, "affluence", words=["Beer", "wine"]).notes[-1]
-        assert (note.code, note.numbers["count"], note.numbers["total"], note.numbers["words"]) == (
-            "left-out",
-            1,
-            2,
-            ["Beer"],
-        )
-        assert "finds beer" in note.numbers["reason"]
-
     def test_words_of_the_poles_are_not_judged(self, glove):
         pairs = [("bad", "good"), ("worst", "best"), ("terrible", "wonderful"), ("awful", "excellent")]
         words = ["bad", "good", "hotel", "music"]
@@ -345,32 +305,6 @@ class TestPlaces:
         assert audited.notes[1] == note
         mended = bb.axis(glove, [pairs[0], ("worst", "best"), *pairs[2:]], ["hotel", "music"])
         assert (mended.notes, mended.doubt) == ((), False)
-
-    def test_a_reversed_pair_that_names_the_poles_is_named(self, glove):
-        gender = list(bb.axis(glove, "gender", ["nurse"]).poles.pairs)
-        turned, right = (bb.axis(glove, pairs, WORDS[:2]) for pairs in ([gender[0][::-1], *gender[1:]], gender))
-        (note,) = turned.notes
-        assert (note.code, turned.doubt) == ("disagree", False)
-        assert "/".join(gender[0][::-1]) in note.numbers["words"]
-        assert note.numbers["mean"] > note.numbers["limit"]
-        assert right.notes == ()
-
-    def test_pairs_and_lists_of_words_are_asked_for(self, glove):
-        with pytest.raises(InputError, match=r"two lists by name, such as \{'insects': \[...\], 'flowers'"):
-            bb.axis(glove, ["insects", "flowers"])
-        with pytest.raises(InputError, match="and there is one, nurse"):
-            bb.axis(glove, "gender", ["nurse"], centre="words")
-
-    def test_pairs_of_random_words_show_no_common_direction(self, glove):
-        rng, words = np.random.default_rng(3), glove.index_to_key[:8000]
-        drawn = [[str(word) for word in rng.choice(words, 12, replace=False)] for _ in range(20)]
-        found = [bb.axis(glove, list(zip(each[:6], each[6:], strict=True)), WORDS) for each in drawn]
-        bound = found[0].random_agreement
-        means = np.array([each.pairs()["agreement"].mean() for each in found])
-        assert (means > bound).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 20)
-        assert means.std() == pytest.approx(bound / 1.645, rel=0.35)
-        assert [each.doubt for each in found] == (means <= bound).tolist()
-        assert all(each.notes[0].code == "disagree" for each in found if each.doubt)
 
     @pytest.mark.parametrize(
         ("pairs", "options", "message"),
@@ -420,15 +354,6 @@ class TestPlaces:
             assert (len(set(poles.pairs)), poles.source) == (row["pairs"], row["source"])
             if whole := [pair for pair in poles.pairs if set(pair) <= set(glove.key_to_index)]:
                 assert find_poles(glove, poles).pairs == tuple(whole)
-
-    def test_many_words(self):
-        kv, pairs = noise(100_000, 8), [("w0", "w1"), ("w2", "w3")]
-        found = bb.axis(kv, pairs, words=kv.index_to_key)
-        assert len(found.table()) == 100_000
-        place = found.places[found.words.index("w77")] + found.zero
-        assert place == pytest.approx(units_of(kv, ["w77"])[0] @ mean_offset_of(kv, pairs), abs=1e-6)
-        assert found.header()["words"] == 100_000
-        assert len(bb.axis(kv, pairs).words) == 20_000
 
 
 def noise(count, dimensions, seed=0):
@@ -486,19 +411,6 @@ class TestCovariance:
         opposition = expected_variances(field, strata).opposition[possible]
         assert np.abs(drawn.var(axis=0) / opposition - 1).max() < 4 * error
         assert np.abs(scatter / apart - 1).max() < 4 * error
-
-    def test_halves_of_an_axis_are_two_axes(self, affluence):
-        """The difference of the places by two halves, as one offset with errors."""
-        strata = affluence.poles.strata
-        member, field = strata.members[0], affluence.field
-        first = np.arange(len(member)) % 2 == 0
-        parts = [Strata(strata.vectors, (own,)) for own in (member[first], member[~first])]
-        both = mean_offset(field, Strata(strata.vectors, (member[first], -member[~first])))
-        one, other = (mean_offset(field, part) for part in parts)
-        assert np.allclose(both.mean, one.mean - other.mean)
-        words = affluence.coordinates
-        z = words @ both.mean / np.sqrt(words**2 @ both.opposition)
-        assert 0.8 < (np.abs(z) < REACH).mean() < 0.97
 
     @pytest.mark.parametrize("planted", [3.0, 1000.0])
     def test_factors_of_components_are_as_unequal_as_these(self, planted):
@@ -571,18 +483,6 @@ class TestRates:
             given = {"a": words[0], "b": words[1]} if kind == "groups" else drawn_pairs(*pool, 8, rng)
             called.append(bb.audit(gender.kv, given).words["called"].mean())
         assert np.mean(called) < 0.05
-
-    @pytest.mark.parametrize("smooth", [False, True])
-    def test_a_criterion_covers_the_planted_correlation(self, gender, sized, smooth):
-        rng, size = np.random.default_rng(0), sized(200, 16)
-        held, far = 0, 0
-        for rho in (0.0, -0.8):
-            for seed in range(size):
-                row = bb.criterion(*planted(gender, rho, 100, smooth, rng), seed=seed).table().iloc[0]
-                held += row["low"] <= rho <= row["high"]
-                far += rho == -0.8 and row["high"] < 0
-        assert held / (2 * size) > 0.89 - 3 * np.sqrt(0.89 * 0.11 / (2 * size))
-        assert far / size > (0.7 if smooth else 0.97)
 
 
 @pytest.mark.parametrize("rho", [0.0, -0.8])

@@ -103,11 +103,6 @@ def test_only_words_that_all_hold_are_compared(other, gone):
         assert (note.numbers["count"], note.numbers["total"], note.numbers["words"]) == (len(gone), 120, gone)
 
 
-def test_a_single_embedding_is_refused():
-    with pytest.raises(bb.InputError, match="two embeddings at least"):
-        bb.rank({"one": planted(0.5)}, QUERY)
-
-
 def test_a_query_that_is_listed_twice_changes_no_probability():
     kvs = {"one": planted(0.3, seed=1), "two": planted(0.35, seed=2)}
     once = bb.rank(kvs, QUERY, "weat_effect_size", draws=200)
@@ -155,40 +150,6 @@ def test_lengths_of_vectors_do_not_count_unless_asked_for(pair):
     assert scores.loc["one"].tolist() == pytest.approx(scores.loc["long"].tolist(), rel=1e-5)
     raw = bb.rank(kvs, QUERY, ["rnd", "ripa"], draws=0, normalise=False).scores
     assert raw.loc["long"].tolist() == pytest.approx((3 * raw.loc["one"]).tolist(), rel=1e-5)
-
-
-def test_a_query_without_a_value_in_one_embedding_is_left_out_for_all():
-    kvs = {"one": planted(0.5, seed=1), "two": planted(0.5, seed=2), "flat": planted(0.5, seed=3)}
-    kvs["flat"].vectors[kvs["flat"].key_to_index["f0"]] = kvs["flat"].get_vector("m0")
-    pairs = bb.Query({"m": ["m0"], "f": ["f0"]}, {"a": ["a0", "a1", "a2"]}, name="one pair")
-    whole = bb.Query(QUERY.targets, {"a": QUERY.attributes["a"]}, name="all pairs")
-    found = bb.rank({name: kvs[name] for name in ("one", "two")}, pairs, "ripa", draws=40)
-    chance = found.probabilities.set_index(["less", "more"])["probability"]
-    assert chance["one", "two"] + chance["two", "one"] == pytest.approx(1)
-    both = bb.rank(kvs, [pairs, whole], {"ripa": "ripa"}, draws=5)
-    left = [note.numbers for note in both.notes if note.code == "left-out" and note.numbers["kind"] == "values"]
-    assert [numbers["words"] for numbers in left] == [["ripa of one pair"]]
-    assert "the words of every pair have one vector" in left[0]["reason"]
-    assert both.used == ["all pairs"]
-    # the first pair of "all pairs" has one vector too, and is left out in every embedding
-    rest = bb.Query({name: words[1:] for name, words in whole.targets.items()}, whole.attributes)
-    expected = [abs(bb.metric("ripa", kv, rest, normalise=True).value) for kv in kvs.values()]
-    assert both.scores["ripa"].tolist() == pytest.approx(expected)
-    kept = bb.rank(kvs, [pairs, whole], {"ripa": "ripa"}, draws=5, twins="keep")
-    assert any(note.numbers.get("reason", "").startswith("flat: ") for note in kept.notes)
-    assert kept.scores["ripa"].isna().all()
-
-
-def test_a_query_that_one_embedding_lacks_is_left_out_once_and_not_cited():
-    kvs = {"a, b": planted(1.5, seed=1), "c": planted(0.0, seed=2, drop=[f"f{at}" for at in range(9)])}
-    part = bb.Query({name: words[9:] for name, words in QUERY.targets.items()}, QUERY.attributes, name="part")
-    found = bb.rank(kvs, [QUERY, part], ["weat", "weat_effect_size"], draws=40, replicates=0)
-    why = "9 of 30 words of the set 'f' are missing (at most 20% may be)"
-    (lost,) = (note.numbers for note in found.notes if note.code == "coverage")
-    assert (lost["found"], lost["asked"], lost["kind"]) == (51, 60, "planted target")
-    (left,) = (note.numbers for note in found.notes if note.numbers.get("reason") == why)
-    assert (left["count"], left["total"]) == (2, 4)
-    assert [cited.what for cited in found.sources() if cited.what.startswith("query")] == ["query part"]
 
 
 @pytest.mark.parametrize(("bias", "least", "most"), [(0.0, 0.0, 0.04), (1.0, 0.07, 0.2)])

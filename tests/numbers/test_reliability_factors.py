@@ -75,48 +75,6 @@ def test_means_over_embeddings():
     counts, frequency = found.attrs["notes"]
     assert (counts.code, counts.numbers["count"], counts.numbers["words"]) == ("left-out", 2, ["one", "other"])
     assert (frequency.code, frequency.numbers["what"]) == ("no-value", "log_frequency")
-    (few,) = (
-        note
-        for note in word_features(
-            [{"a": [1.0, 0], "b": [0, 1.0]}, {"a": [1.0, 1], "b": [0, 1.0]}], ["a"], counts={"a": 1}
-        ).attrs["notes"]
-    )
-    assert (few.code, few.numbers["count"], few.numbers["total"]) == ("weak-basis", 2, 2)
-
-
-def test_stability_tells_stable_words_from_others():
-    rng = np.random.default_rng(0)
-    words = [f"w{at}" for at in range(300)]
-    base, noise = rng.standard_normal((300, 10)), np.linspace(0, 1, 300)[:, None]
-    seeds = [(base + noise * rng.standard_normal((300, 10))) @ rotation(10, at) for at in range(3)]
-    stability = word_features([keyed(dict(zip(words, seed, strict=True))) for seed in seeds], words)["stability"]
-    assert stability[:20].min() > 0.98
-    assert 0.4 < stability[-100:].mean() < 0.7  # 1 / (1 + noise variance)
-    assert stats.spearmanr(stability, noise[:, 0]).statistic < -0.85
-
-
-def test_one_embedding_has_no_stability():
-    found = word_features(keyed(SQUARE, COUNTS), ["north", "east"])
-    assert found["stability"].isna().all()
-    (note,) = found.attrs["notes"]
-    assert (note.code, note.numbers["what"]) == ("no-value", "stability")
-    np.testing.assert_allclose(found["log_frequency"], np.log([20, 100]))
-
-
-def test_missing_words_are_left_out_and_named():
-    found = word_features(
-        {"one": SQUARE, "other": {**SQUARE, "far": [9.0, 1.0]}}, ["far", "east", "gone", "east"], counts=COUNTS
-    )
-    assert found["word"].tolist() == ["east"]
-    (lost,) = (note.numbers for note in found.attrs["notes"])
-    assert (lost["count"], lost["total"], lost["words"]) == (2, 3, ["far", "gone"])
-
-
-def test_a_word_without_a_direction_counts_as_missing():
-    with pytest.warns(UserWarning, match="a vector of zeros has no direction"):
-        found = word_features(keyed({**SQUARE, "zero": [0.0, 0.0]}), ["zero", "east"], counts=COUNTS)
-    assert found["word"].tolist() == ["east"]
-    assert found["nn_similarity"][0] == pytest.approx(HALF)
 
 
 def test_counts_that_gensim_makes_up_are_not_used(tmp_path):
@@ -129,15 +87,6 @@ def test_counts_that_gensim_makes_up_are_not_used(tmp_path):
     assert ["file"] in [note.numbers.get("words") for note in found.attrs["notes"]]
     both = word_features({"file": made_up, "trained": keyed(SQUARE, COUNTS)}, list(SQUARE))
     np.testing.assert_allclose(both["log_frequency"], np.log(list(COUNTS.values())))
-
-
-def test_given_counts_go_before_others_and_unknown_words_have_none():
-    counts = pd.Series({"east": 4, "both": 0, "other": 7})
-    found = word_features(keyed(SQUARE, COUNTS), list(SQUARE), counts=counts)
-    np.testing.assert_allclose(found["log_frequency"], [np.log(4), np.nan, np.nan])
-    assert found["log_frequency_squared"].isna().all()  # a single count does not vary
-    left = found.attrs["notes"][0].numbers
-    assert (left["count"], left["total"], left["words"]) == (2, 3, ["north", "both"])
 
 
 def test_wrong_words_and_counts():
@@ -267,21 +216,6 @@ def test_an_own_share_is_what_least_squares_loses_without_the_feature():
     assert shares["total"] == pytest.approx(1 - left[None] / squares)
 
 
-def test_a_single_feature_has_the_share_of_all():
-    shares = shares_of(_design(scores(), ["stability"]), [0.7, 0.1])
-    assert shares["stability"] == shares["fixed effects"] == pytest.approx(0.2)
-
-
-def test_rows_without_a_value_are_left_out_and_counted():
-    table = scores()
-    table.loc[[0, 5], "stability"] = np.nan
-    table.loc[[5, 7, 9], "value"] = np.nan
-    kept, (note,) = reliability.regression._complete(table, ["value", "stability", "corpus"])
-    assert (note.numbers["count"], note.numbers["total"]) == (4, 360)
-    assert note.numbers["words"] == ["value (3)", "stability (2)"]
-    assert kept.index.tolist() == [at for at in range(360) if at not in (0, 5, 7, 9)]
-
-
 WRONG = [
     ({}, {"features": []}, "there is no feature: name columns"),
     ({}, {"features": ["measure", "corpus"]}, "give each column one part"),
@@ -307,11 +241,6 @@ def test_wrong_regressions(change, options, message):
         table[name] = 2 * table["log_frequency"] + 1 if isinstance(value, str) and value == "double" else value
     with pytest.raises(bb.InputError, match=message):
         bb.reliability.reliability_regression(table, **options)
-
-
-def test_more_terms_than_rows_are_refused():
-    with pytest.raises(bb.InputError, match="some follow from others in 5 rows"):
-        bb.reliability.reliability_regression(scores().sample(5, random_state=0), groups=())
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import bayesbias as bb
-from bayesbias import numerics
 from bayesbias.baselines import silhouettes
 from bayesbias.baselines.silhouettes import (
     Silhouette,
@@ -95,22 +94,6 @@ def test_values_are_those_of_the_metric_on_the_words_used(kv, name, vary, monkey
     assert found.zero == (0 if name == "ect" else bb.metric(name, kv, asked, **options).optimum)
 
 
-def test_pairs_grow_as_pairs(kv):
-    asked = single()
-    found = silhouette(kv, asked, "db_wa", runs=4, step=2)
-    pairs = [bb.Query({"x": [f"x{at}"], "y": [f"y{at}"]}, asked.attributes) for at in range(12)]
-    alone = np.array([bb.metric("db_wa", kv, pair).value for pair in pairs])
-    assert all(np.abs(alone - value).min() < 1e-12 for value in found.values[:, 0])
-
-
-def test_rnsb_of_three_groups_has_its_own_range(kv):
-    asked = query()
-    three = bb.Query({**asked.targets, "z": [f"x{at}" for at in range(6, 12)]}, asked.attributes)
-    found = silhouette(kv, three, "rnsb", runs=2, step=3)
-    assert found.bounds == (0.0, pytest.approx(np.log(3)))
-    assert found.sizes[-1] == 18
-
-
 @pytest.mark.parametrize("vary", ["targets", "attributes"])
 def test_the_contrast_is_that_of_a_fit_to_the_words_used(kv, vary):
     asked = query()
@@ -133,31 +116,6 @@ def test_the_contrast_is_that_of_a_fit_to_the_words_used(kv, vary):
     assert found.coverage[-1] == 1
 
 
-def test_control_sets_are_controls(kv):
-    asked = query()
-    a, b = asked.attributes["a"], asked.attributes["b"]
-    controlled = bb.Query(asked.targets, {"a": a[:6], "b": b, "human": a[6:]})
-    # the one list of a single query is the first group's
-    for given, second, name in (
-        (controlled, "human", "human"),
-        (controlled, None, "different"),
-        (single(), None, "different"),
-    ):
-        options = {"draws": 200} | ({"second": second} if second else {})
-        assert silhouette(kv, given, ("crossed", options), runs=1, step=24).metric == f"associated - {name}"
-    with pytest.raises(bb.InputError, match="no counterpart of 2 target and 3 attribute sets"):
-        silhouette(kv, bb.Query(asked.targets, {**asked.attributes, "c": ["x0"]}), "crossed")
-
-
-def test_all_words_give_one_value(kv):
-    for metric, asked in (("weat", query()), ("rnsb", query()), ("ect", single())):
-        for vary in ("targets", "attributes"):
-            found = silhouette(kv, asked, metric, vary=vary, runs=10, step=6)
-            assert np.ptp(found.values[:, -1]) < 1e-8
-            assert (found.min <= found.mean + 1e-12).all()
-            assert 0 < found.robustness < 1
-
-
 def test_rnsb_is_a_converged_logistic_regression(kv):
     asked = query()
     found = silhouette(kv, asked, "rnsb", runs=1, step=24)
@@ -169,19 +127,6 @@ def test_rnsb_is_a_converged_logistic_regression(kv):
     assert found.values[0, -1] == pytest.approx((shares * np.log(2 * shares)).sum(), abs=1e-7)
     assert found.bounds == (0.0, pytest.approx(np.log(2)))
     assert silhouette(kv, asked, "rnsb", runs=1, compat="published").bounds == (0.0, 1.0)
-
-
-@pytest.mark.parametrize("scale", [0.01, 1.0, 30.0])
-def test_logistic_regression_in_rows(scale):
-    rng = np.random.default_rng(3)
-    x, first = scale * rng.normal(size=(40, 100)), np.arange(40) < 13
-    alpha, b = numerics.arrays.fit_in_rows(x @ x.T, first)
-    w = x.T @ alpha
-    p = 1 / (1 + np.exp(-(x @ w + b)))
-    np.testing.assert_allclose(w, x.T @ (first - p), atol=1e-8 * scale)
-    assert abs((first - p).sum()) < 1e-8
-    again = numerics.arrays.fit_in_rows(x @ x.T, first, (np.where(np.arange(40) < 30, alpha, 0), b))
-    np.testing.assert_allclose(again[0], alpha, atol=1e-8)
 
 
 def test_lengths():
@@ -197,18 +142,6 @@ def test_orders_of_lists_are_independent_unless_as_published():
     assert not any((a == b).all() for a, b in zip(*own, strict=True))
     same = silhouettes.shuffled(lists, 20, 1, shared=True, together=False)
     np.testing.assert_array_equal(*same)
-
-
-def test_trimmed_lists_and_missing_words_are_said(kv):
-    asked = bb.Query(
-        {"x": [*(f"x{at}" for at in range(12)), "absent"], "y": [f"y{at}" for at in range(8)]},
-        {kind: [f"{kind}{at}" for at in range(12)] for kind in "ab"},
-    )
-    found = silhouette(kv, asked, "weat", runs=3)
-    assert found.sizes[-1] == 16
-    (note,) = found.notes
-    assert (note.code, note.numbers["words"]) == ("coverage", ["absent"])
-    assert (note.numbers["found"], note.numbers["asked"]) == (12, 13)
 
 
 def by_hand(values, metric="ect", bounds=(-1.0, 1.0), **options):
@@ -323,10 +256,6 @@ def test_a_study_is_its_silhouettes(kv):
     one_set = bb.Query(kept.targets, {"a and b": [*kept.attributes["a"], *kept.attributes["b"]]})
     both = [silhouette(each, one_set, "ect", "targets", runs=6).oriented() for each in (kv, other)]
     assert rows.loc[("ect", "targets"), "oriented_accuracy"].unique() == [silhouette_accuracy(*both)]
-
-
-def test_a_study_of_one_model_has_no_accuracy(kv):
-    assert silhouette_study({"one": kv}, {"q": query()}, ["weat"], runs=3)["accuracy"].isna().all()
 
 
 def test_the_coverage_of_the_intervals_stands_beside_them(slice_vectors, sized):

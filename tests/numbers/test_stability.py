@@ -105,17 +105,6 @@ def test_cosines_of_random_vectors_decay_as_theory_says():
     assert slope == pytest.approx(-0.5, abs=0.02)
 
 
-def test_vectors_of_known_covariance():
-    """cos of vectors N(0, C): E|cos| ~ sqrt(2 tr(C^2) / pi) / tr C, which is more than of a round C."""
-    scales = 1 / np.arange(1, 129) ** 0.15
-    kv = embedding(np.random.default_rng(2).normal(size=(len(MANY), 128)) * scales, MANY)
-    known = {("known", "normal", 128, 0): kv}
-    row = direct_bias_study(known, MANY[:500], PAIRS, draws=20, random_pairs=20_000).table().iloc[0]
-    expected = np.sqrt(2 / np.pi * (scales**4).sum()) / (scales**2).sum()
-    assert row["baseline"] == pytest.approx(expected, rel=0.03)
-    assert expected > 1.05 * row["isotropic"]
-
-
 def test_rank_agreement_is_kendalls_tau(study):
     tau = study.rank_agreement()
     assert tau.shape == (12, 12)
@@ -124,12 +113,6 @@ def test_rank_agreement_is_kendalls_tau(study):
     assert tau.iloc[2, 7] == tau.iloc[7, 2] == pytest.approx(kendalltau(one, other).statistic)
     very, plain = (tau.loc[f"{name} sgns 80 seed 0", f"{name} sgns 80 seed 1"] for name in ("very", "plain"))
     assert very > plain
-
-
-def test_the_same_pairs_and_words_are_drawn_everywhere():
-    same = {("one", "sgns", 20, 0): vectors(20, 5), ("two", "sgns", 20, 0): vectors(20, 5)}
-    study = direct_bias_study(same, WORDS, PAIRS, draws=50)
-    np.testing.assert_array_equal(*study.draws)
 
 
 def test_the_interval_takes_out_the_bias_of_resampling():
@@ -142,13 +125,6 @@ def test_the_interval_takes_out_the_bias_of_resampling():
     weak = bool(row["direct_bias"] < row["low"] or row["direct_bias"] > row["high"])
     assert [note.numbers["count"] for note in study.notes if note.code == "weak-basis"] == [1] * weak
     assert row["low"] == pytest.approx(np.quantile(study.draws[0], 0.055))
-
-
-def test_missing_words_are_said(embeddings):
-    study = direct_bias_study(embeddings, [*WORDS, "absent"], [*PAIRS, ("king", "queen")], draws=10)
-    pairs, words = (note.numbers for note in study.notes[:2])
-    assert (pairs["count"], pairs["total"], pairs["words"]) == (1, 7, ["king/queen"])
-    assert (words["count"], words["total"], words["words"]) == (1, 41, ["absent"])
 
 
 KV = vectors(20, 0)
@@ -216,29 +192,6 @@ def sign(at):
 def test_what_settings_add_from_corpus_to_corpus_is_on_neither_side(corpora, dims, interaction, lists):
     found = setting_components(planted(corpora, dims, interaction, lists), "value", seed=0)
     assert (found.p_settings_outweigh > 0.99) if dims > corpora else (found.p_settings_outweigh < 0.01)
-
-
-def test_one_seed_leaves_chance_in_the_settings():
-    rng = np.random.default_rng(1)
-    rows = [(f"c{c}", d, 0.5 * c + rng.normal()) for c in range(3) for d in range(4)]
-    found = setting_components(pd.DataFrame(rows, columns=["corpus", "dims", "value"]), "value", seed=0)
-    assert {"count": 1, "factor": "seed"} in [note.numbers for note in found.notes if note.code == "few-levels"]
-
-
-def test_levels_that_repeat_each_other_are_refused():
-    table, _ = grid(1.0, 0.5, 4, 0.1, lists=1)
-    twice = pd.concat([table, table.assign(word_list="again")], ignore_index=True)
-    with pytest.raises(bb.InputError, match="nothing is left over: look for levels that repeat"):
-        setting_components(twice, "value", seed=0)
-
-
-def test_logarithms_are_taken_where_asked_for():
-    table, _ = grid(1.0, 0.5, 4, 0.05, seeds=2, lists=1)
-    plain, logged = (
-        setting_components(table.assign(value=values), "value", log=log, seed=0).table()
-        for values, log in ((table["value"], False), (np.exp(table["value"]), True))
-    )
-    np.testing.assert_allclose(logged["sd"], plain["sd"])
 
 
 @pytest.mark.nuts
@@ -310,26 +263,6 @@ def test_shares_rank_measures(measured):
     assert row["tau"] == pytest.approx(1)
     assert row["p_settings_outweigh"] < 0.01
     assert (found.header()["measures"], found.header()["embeddings"]) == (5, 12)
-
-
-def test_every_registered_metric(embeddings, measured):
-    query, _ = measured
-    names = [name for name in bb.list_metrics()["name"] if name not in ("seat", "ceat")]  # of words in sentences
-    one = {key: kv for key, kv in embeddings.items() if key[2] == 80 and key[3] == 0}
-    with pytest.raises(bb.InputError, match="neighbours is 100: give a whole number from 1 to 51"):
-        metric_stability(one, query, names, contrast=False)
-    rest, words = np.random.default_rng(0).normal(size=(100, 80)), [*EVERY, *(f"x{at}" for at in range(100))]
-    larger = {key: embedding(np.vstack([kv.vectors, rest]), words) for key, kv in one.items()}
-    found = metric_stability(larger, query, names, contrast=False).table()
-    assert set(found["metric"]) == set(names)
-    assert found["value"].notna().all()
-
-
-def test_what_the_model_does_not_take_is_refused(embeddings):
-    query = bb.Query({"he": ["he0"]}, {"words": WORDS})
-    with pytest.raises(bb.InputError, match="contrast=False"):
-        metric_stability(embeddings, query, ["mac"])
-    assert metric_stability(embeddings, query, ["mac"], contrast=False).table()["value"].notna().all()
 
 
 def test_raw_direct_bias_takes_differences_of_raw_vectors(embeddings, study):
