@@ -65,20 +65,15 @@ class Audit(Result):
         ``place`` (the contrast less its mean over the vocabulary), ``se`` (of further pairs or words like these),
         ``mean``, ``sd``, ``low``, ``high`` (of the place, shrunken towards 0), ``p_beyond_rope`` (that the place lies
         beyond the region of no interest on the side it leans to), ``lfsr`` (local false sign rate), ``s_value``
-        (expected share of wrong or empty calls among the words that are surer), ``leans_to``, ``called``, ``rank``
-        (1: closest to the negative pole), ``rank_low``, ``rank_high``, ``frequency_rank`` (in a file ordered by
-        frequency, -1 elsewhere), ``db_wa``, ``ripa`` (of pairs, or two lists of equally many words).
-    zero
-        Mean of contrasts over the vocabulary.
-    size, rope
-        Posterior mean of the standard deviation of places over the vocabulary, errors taken out, and half the width of
-        the region of no interest, in cosine distance.
-    most_frequent
-        How many of the first words of the file were looked at; None where all were.
-    by_pair
-        Agreement of the pairs, as :meth:`Axis.pairs` has it; None for lists.
-    usual
-        Mean agreement that 5% of sets of random pairs exceed; None for lists.
+        (expected share of wrong or empty calls among the words that are surer), ``leans_to``, ``called``, ``rank`` (1:
+        closest to the negative pole), ``rank_low``, ``rank_high``, ``frequency_rank`` (in a file ordered by frequency,
+        -1 elsewhere), ``db_wa``, ``ripa`` (of pairs, or two lists of equally many words).
+    zero, size, rope
+        Mean of contrasts over the vocabulary, posterior mean of the standard deviation of places over it, errors taken
+        out, and half the width of the region of no interest, in cosine distance.
+    by_pair, usual
+        Agreement of the pairs, as :meth:`Axis.pairs` has it, and mean agreement that 5% of sets of random pairs exceed;
+        None for lists.
     """
 
     picture: ClassVar[str] = "forest"
@@ -174,10 +169,10 @@ def audit(
     """Find the words of a vocabulary that lean to one end of an axis, and how sure that is.
 
     Each word has a place on the axis, the difference of its mean distances to the two poles less the mean of that
-    difference over the vocabulary. Places of all words are products with one offset, and what lies behind the offset
-    is normal around 0 with the covariance of the vocabulary times an unknown variance: the error of the mean, and of
-    what all words together tell of the size of places, is in the posterior of each word. A word is called where its
-    place lies beyond a region of no interest.
+    difference over the vocabulary. Places of all words are products with one offset, and what lies behind the offset is
+    normal around 0 with the covariance of the vocabulary times an unknown variance: the error of the mean, and of what
+    all words together tell of the size of places, is in the posterior of each word. A word is called where its place
+    lies beyond a region of no interest.
 
     Parameters
     ----------
@@ -195,11 +190,6 @@ def audit(
         Only that many of the first words of a file that is ordered by frequency; by default all words.
     prob
         Mass of the intervals.
-
-    Returns
-    -------
-    Audit
-        ``table()`` (the words called), ``words`` (all), ``tables()``.
 
     References
     ----------

@@ -80,10 +80,9 @@ class Axis(Result):
     coordinates, zero
         Of the words (words, Q), centred, such that the product with ``offset.mean`` is the place, and the mean place
         that the centring took off.
-    offset, field
-        The mean offset with its errors, and what the vocabulary tells of vectors.
-    poles
-        The words at the poles that were found.
+    offset, field, poles
+        The mean offset with its errors, what the vocabulary tells of vectors, and the words at the poles that were
+        found.
     centre, base
         What places are centred on, and the vector (d,) that words are taken less.
     embedding, kv
@@ -215,10 +214,10 @@ class Axis(Result):
         prob
             Mass of the intervals.
         population
-            What the errors are over. ``"oppositions"``: of an axis without a meaning, whose pairs are as similar and
-            as parallel as these, intervals exclude 0 in the share of words that ``prob`` leaves. ``"pairs"``: further
-            pairs of this opposition, with Student's tails of Satterthwaite's degrees of freedom; of one pair nothing
-            is known of them, and this is refused.
+            What the errors are over. ``"oppositions"``: of an axis without a meaning, whose pairs are as similar and as
+            parallel as these, intervals exclude 0 in the share of words that ``prob`` leaves. ``"pairs"``: further
+            pairs of this opposition, with Student's tails of Satterthwaite's degrees of freedom, which one pair does
+            not tell.
         order
             Whether words are sorted by place, the positive end first.
 
@@ -250,16 +249,12 @@ class Axis(Result):
         return table
 
     def pairs(self) -> pd.DataFrame:
-        """Agreement of each pair with the others.
+        """Agreement of each pair with the others, the least first.
 
-        Returns
-        -------
-        DataFrame
-            ``negative``, ``positive``; ``similarity`` (cosine of the two words); ``agreement`` (correlation, over the
-            vocabulary, of the places by this pair with those by the mean of the others); ``random_agreement`` (that
-            5% of random pairs of words in its place exceed); ``influence`` (root mean
-            square change of places over the vocabulary if the pair is left out, in standard deviations of places);
-            ``belongs`` (whether the agreement is above 0). One row a pair, the least agreement first.
+        ``negative``, ``positive``; ``similarity`` (cosine of the two words); ``agreement`` (correlation, over the
+        vocabulary, of the places by this pair with those by the mean of the others); ``random_agreement`` (that 5% of
+        random pairs of words in its place exceed); ``influence`` (root mean square change of places over the vocabulary
+        if the pair is left out, in standard deviations of places); ``belongs`` (whether the agreement is above 0).
         """
         if not self.paired:
             raise InputError(f"the axis {self.name} is made of two lists: give pairs of words to see how each agrees")
@@ -275,14 +270,7 @@ class Axis(Result):
         """Difference of the mean places of two lists: above 0 where the first is nearer to the positive pole.
 
         The error is from the joint covariance of places: what the axis is uncertain about for both lists cancels. The
-        words are taken as they are, not as a sample of others.
-
-        Parameters
-        ----------
-        words_a, words_b
-            Words, or lists that :func:`load_list` takes.
-        prob, population
-            As in :meth:`table`.
+        words are taken as they are, not as a sample of others. Lists are words, or what :func:`load_list` takes.
 
         Returns
         -------
@@ -445,8 +433,8 @@ def axis(
         means over templates and have the scatter of templates as a second error.
     pairs
         A bundled axis (:func:`list_axes`), pairs of words (negative, positive), a bundled list or a TOML file of pairs,
-        or two lists by name, the negative one first, which say less: what the words of a list have in common beside
-        the opposition does not cancel.
+        or two lists by name, the negative one first, which say less: what the words of a list have in common beside the
+        opposition does not cancel.
     words
         Words to place, a list that :func:`load_list` takes, or word lists, whose protected words are placed; by default
         the vocabulary, of a file that is ordered by frequency its 20,000 most frequent words.
@@ -455,11 +443,6 @@ def axis(
         None, equal distance to both poles.
     case
         As in :func:`distance_table`.
-
-    Returns
-    -------
-    Axis
-        ``table()``, ``pairs()``, ``contrast()``, ``figure()``.
 
     References
     ----------

@@ -202,18 +202,9 @@ class Silhouette(Result):
 def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Literal["published"] | None = None) -> float:
     """Accuracy with which a metric tells a biased embedding from an unbiased one: 0.5 is not at all, 1 is perfect.
 
-    Parameters
-    ----------
-    biased, unbiased
-        Silhouettes of one metric with the same lists, in two embeddings.
-    compat
-        ``"published"`` divides by the whole range where no bias is 0, as the authors' program does against their own
-        formula: that halves what the score says beyond 0.5 for ECT and WEAT.
-
-    References
-    ----------
-    Spliethöver, M. and Wachsmuth, H. (2021). Bias silhouette analysis: towards assessing the quality of bias metrics
-    for word embedding models. IJCAI. https://doi.org/10.24963/ijcai.2021/77
+    The silhouettes are of one metric with the same lists. ``compat="published"`` divides by the whole range where no
+    bias is 0, as the authors' program does against their own formula: that halves what the score says beyond 0.5 for
+    ECT and WEAT (Spliethöver and Wachsmuth 2021, https://doi.org/10.24963/ijcai.2021/77).
 
     Examples
     --------
@@ -269,30 +260,20 @@ def silhouette_uncertainty(
     prob: float = PROB,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Standard errors of robustness, accuracy and separation over the choice of runs.
+    """Standard errors of robustness, accuracy and separation over the choice of ten runs or more.
 
-    Halves of the runs are drawn without replacement: for means, and so for accuracy, their spread is exactly the
-    standard error. For robustness, which rests on extremes, it is a lower bound, 0.6 to 1 of the standard error where
-    we tried.
-
-    Parameters
-    ----------
-    biased, unbiased
-        Silhouettes of at least ten runs; with one alone, its robustness. Two need the same runs (one seed), which are
-        drawn together.
-    resamples, seed
-        How many samples of the runs, and their seed.
-    prob
-        Probability of the normal intervals.
+    Halves of the runs (those of one seed together, for two silhouettes) are drawn without replacement: for means, and
+    so for accuracy, their spread is exactly the standard error. For robustness, which rests on extremes, it is a lower
+    bound, 0.6 to 1 of the standard error where we tried.
 
     Returns
     -------
     DataFrame
-        A row a score: ``score``, ``value``, ``sd`` (standard error), ``low`` and ``high``; ``half_the_runs``, the
-        score's mean over halves of the runs (where it is clearly above ``value``, more runs would lower robustness
-        further); and ``covered``, the smallest share of 89% intervals that we found to hold the score's mean over other
-        runs: .77 for robustness (.82 to .87 for weat1 and weat7 in the bundled vectors). It is NaN for another
-        ``prob``.
+        A row a score, of one silhouette alone its robustness: ``score``, ``value``, ``sd`` (standard error), ``low``
+        and ``high``; ``half_the_runs``, the score's mean over halves of the runs (where it is clearly above ``value``,
+        more runs would lower robustness further); and ``covered``, the smallest share of 89% intervals that we found to
+        hold the score's mean over other runs: .77 for robustness (.82 to .87 for weat1 and weat7 in the bundled
+        vectors). It is NaN for another ``prob``.
 
     References
     ----------
@@ -302,8 +283,7 @@ def silhouette_uncertainty(
     Examples
     --------
     >>> weat = bb.silhouettes.silhouette("google-news-slice", "weat7", "weat", runs=10)
-    >>> found = bb.silhouettes.silhouette_uncertainty(weat, resamples=50)
-    >>> found.columns.tolist()[:2]
+    >>> bb.silhouettes.silhouette_uncertainty(weat, resamples=50).columns.tolist()[:2]
     ['score', 'value']
     """
     resamples, prob = whole_number(resamples, "resamples", least=2), probability(prob, "prob")
@@ -538,10 +518,8 @@ def silhouette(
 
     Parameters
     ----------
-    kv
-        The embedding, or what :func:`load_embedding` takes.
-    query
-        Target and attribute sets, or what :func:`metric` takes.
+    kv, query
+        The embedding, and target and attribute sets, as :func:`metric` takes them.
     metric
         ``"weat_effect_size"`` (or ``"weat"``, as the study calls it), ``"ect"`` or ``"rnsb"``; RNSB is that of the
         study: the divergence from the uniform of the probabilities of the groups' mean vectors, in [0, ln groups]. Or
@@ -553,27 +531,18 @@ def silhouette(
         Options: ``model``, ``first``, ``second``, ``prob``, ``draws`` and ``seed`` of each fit.
     vary
         Which lists grow; the others stay full. Pairs of target words grow as pairs.
-    runs
-        How many random orders.
+    runs, seed
+        How many random orders, each list with its own permutations.
     step
         Words over all lists by which they grow: 2 for targets and 6 for attributes, as in the study.
     sizes
         ``"trimmed"`` first cuts all lists of a kind to the shortest of them; ``"saturate"`` grows each by as many words
         until it is used up.
-    seed
-        Seed of the orders; each list has its own permutations.
     compat
-        ``"published"`` shuffles every list with the run's number as seed, and takes [0, 1] for the range of RNSB.
-    case
-        As in :func:`distance_table`.
-    twins
-        As in :func:`metric`: words of one set that have one vector count once; with ``"keep"`` and with
-        ``compat="published"`` all count.
-
-    Returns
-    -------
-    Silhouette
-        Words that the embedding lacks are left out first; ``notes`` names them.
+        ``"published"`` shuffles every list with the run's number as seed, takes [0, 1] for the range of RNSB, and
+        counts words of one vector one by one.
+    case, twins
+        As in :func:`metric`.
 
     References
     ----------
@@ -650,8 +619,8 @@ def silhouette_study(
         Names to embeddings; the first is held to be biased, the second not. Words that one of them lacks are left out
         for all.
     queries
-        Names to queries (or what :func:`metric` takes for one) of two target and two attribute sets; a metric of one
-        attribute set gets one of words of both in turn.
+        Names to queries of two target and two attribute sets; a metric of one attribute set gets one of words of both
+        in turn.
     metrics, runs, seed
         As in :func:`silhouette`.
 
@@ -659,16 +628,15 @@ def silhouette_study(
     -------
     DataFrame
         Columns ``query``, ``vary``, ``metric``, ``model``, ``words`` (over all lists that grow), ``robustness``,
-        ``accuracy`` and ``separation`` (:func:`silhouette_separation`) of the pair of models, NaN unless there are two;
-        ``oriented_accuracy``, that of ``optimum - value`` (:meth:`Silhouette.oriented`) for a metric whose value of no
-        bias is not 0: ECT is 1 then, so that models that it ranks rightly have an accuracy below .5;
-        and ``coverage``: for a metric with intervals, the share that hold the value with all words, over all sizes but
-        the last. ``attrs["notes"]`` says what was left out.
+        ``accuracy`` and ``separation`` of the pair of models, NaN unless there are two; ``oriented_accuracy``, that of
+        ``optimum - value`` (:meth:`Silhouette.oriented`) for a metric whose value of no bias is not 0: ECT is 1 then,
+        so that models that it ranks rightly have an accuracy below .5; and ``coverage``: for a metric with intervals,
+        the share that hold the value with all words, over all sizes but the last. ``attrs["notes"]`` says what was left
+        out.
 
     Examples
     --------
-    >>> kvs = {"news": bb.load_embedding("google-news-slice")}
-    >>> found = bb.silhouettes.silhouette_study(kvs, {"weat1": "weat1"}, ["ect"], runs=5)
+    >>> found = bb.silhouettes.silhouette_study({"news": "google-news-slice"}, {"weat1": "weat1"}, ["ect"], runs=5)
     >>> type(found).__name__
     'DataFrame'
     """

@@ -129,13 +129,10 @@ class MetricStability(Result):
     def shares(self, seed: int = 0) -> pd.DataFrame:
         """Share of each measure's variance that corpora make up, and agreement of settings on the order of corpora.
 
-        Returns
-        -------
-        DataFrame
-            A row a metric, sub-query and form, the most stable first: these, and ``corpus_share``, the corpora's share
-            of the sum of squares with its interval, ``low`` to ``high``, and ``p_settings_outweigh``, the probability
-            that settings outweigh corpora (:func:`setting_components`), NaN where values are missing or a single facet
-            varies; and ``tau``, the mean of Kendall's tau between the orders of corpora in every two settings.
+        A row a metric, sub-query and form, the most stable first: these, and ``corpus_share``, the corpora's share of
+        the sum of squares with its interval, ``low`` to ``high``, and ``p_settings_outweigh``
+        (:class:`SettingComponents`), NaN where values are missing or a single facet varies; and ``tau``, the mean of
+        Kendall's tau between the orders of corpora in every two settings.
         """
         groups, seed = (
             self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False),
@@ -188,19 +185,13 @@ def metric_stability(
 
     Parameters
     ----------
-    kvs
-        As in :func:`direct_bias_study`.
-    query
-        Target and attribute sets; for metrics of pairs the words of the target sets are pairs, in order.
-    metrics
+    kvs, random_pairs, seed, case
+        As in :func:`direct_bias_study` and :func:`distance_table`.
+    query, metrics
         As in :func:`run_metrics`. A metric that takes fewer sets than the query has is measured on its sub-queries.
-    contrast
-        Whether the crossed model's contrast is fitted too, with ``draws`` draws: associated - different, or - human
-        (or neutral) where only one target set has an attribute set.
-    random_pairs, seed
-        Pairs of words for the baseline; seed of these and of the contrast's draws.
-    prob, case
-        Mass of the contrast's intervals; as in :func:`distance_table`.
+    contrast, draws, prob
+        Whether the crossed model's contrast is fitted too, with so many draws and intervals of that mass: associated -
+        different, or - human (or neutral) where only one target set has an attribute set.
 
     Examples
     --------
@@ -282,9 +273,9 @@ class DirectBiasStudy(Result):
     bias
         Signed cosine of each word (columns) with the direction, a row a setting.
     draws
-        (rows of ``table``, draws): direct bias of pairs and words drawn with replacement, the same in every setting,
-        reflected about the estimate (the basic bootstrap): fewer different pairs make a weak direction noisier and
-        direct bias smaller, and so was the estimate itself.
+        (rows, draws): direct bias of pairs and words drawn with replacement, the same in every setting, reflected about
+        the estimate: fewer different pairs make a weak direction noisier and direct bias smaller, and so was the
+        estimate.
     pairs
         The pairs that were used.
     """
@@ -346,7 +337,7 @@ def direct_bias_study(
     ----------
     kvs
         Settings (corpus, algorithm, dims, seed) to embeddings, such as ``("wiki", "sgns", 100, 0)`` to vectors that
-        gensim trained.
+        gensim trained. Words and pairs that some of them lack are left out of all.
     words
         Words that should be neutral, or what :func:`load_list` takes; a mapping of names to such for several lists.
     pairs
@@ -356,24 +347,17 @@ def direct_bias_study(
     random_pairs, seed
         Pairs of words for the baseline; seed of these and of the draws.
 
-    Returns
-    -------
-    DirectBiasStudy
-        Words and pairs that some embedding lacks are left out of all; ``notes`` names them.
-
     References
     ----------
     Bolukbasi, T. et al. (2016). Man is to computer programmer as woman is to homemaker? Debiasing word embeddings.
-    NeurIPS. https://doi.org/10.48550/arXiv.1607.06520
-    Mirzaev, I., Schulte, A., Conover, M. and Shah, S. (2019). Considerations for the interpretation of bias measures of
-    word embeddings. https://doi.org/10.48550/arXiv.1906.08379
+    NeurIPS. https://doi.org/10.48550/arXiv.1607.06520 Mirzaev, I., Schulte, A., Conover, M. and Shah, S. (2019).
+    Considerations for the interpretation of bias measures of word embeddings. https://doi.org/10.48550/arXiv.1906.08379
 
     Examples
     --------
     >>> kvs = {("news", "sgns", 300, 0): "google-news-slice", ("wiki", "glove", 50, 0): "glove-50d-slice"}
-    >>> study = bb.stability.direct_bias_study(kvs, draws=50, random_pairs=50)
-    >>> type(study).__name__
-    'DirectBiasStudy'
+    >>> bb.stability.direct_bias_study(kvs, draws=50, random_pairs=50).bias.shape[0]
+    2
     """
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
@@ -518,20 +502,13 @@ def setting_components(
 
     Parameters
     ----------
-    table
+    table, value
         One row a setting: columns of ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list`` (those that are there
         and have several values are facets) and ``value``; such as the table of :func:`direct_bias_study`.
-    value
-        The column of numbers.
     log
-        Whether their logarithm is taken: direct bias decays by a factor with the dimensions.
+        Whether the logarithm of the numbers is taken: direct bias decays by a factor with the dimensions.
     engine, draws, chains, seed
         As in :func:`variance_components`; a grid with gaps needs NUTS.
-
-    Returns
-    -------
-    SettingComponents
-        Posteriors of the components, and how probable it is that settings outweigh corpora.
 
     Examples
     --------
@@ -539,8 +516,6 @@ def setting_components(
     >>> kvs = {("wiki", "glove", 50, 0): "glove-50d-slice", ("other", "glove", 50, 0): other}
     >>> study = bb.stability.direct_bias_study(kvs, {"jobs": "occ16", "adjectives": "adj"}, draws=50)
     >>> found = bb.stability.setting_components(study.table(), draws=400, seed=0)
-    >>> type(found).__name__
-    'SettingComponents'
     """
     facets, y, notes = _grid(table, text(value, "value"), flag(log, "log"))
     spread = float(np.nanstd(y))

@@ -47,8 +47,8 @@ def retest_reliability(
 ) -> pd.DataFrame:
     """Agreement of bias scores between embeddings that are trained with different seeds, by ICC(2,1).
 
-    For each measure and each target word it is that of a table of base pairs (rows) by seeds (columns); for each
-    measure and each base pair that of target words by seeds.
+    For each measure and target word it is that of a table of base pairs (rows) by seeds (columns); for each measure and
+    base pair that of target words by seeds.
 
     Parameters
     ----------
@@ -58,12 +58,10 @@ def retest_reliability(
         What has a coefficient.
     prob
         Coverage of the confidence intervals.
-    interval
+    interval, seed
         ``"f"`` takes the rows' scores for normal: 89% intervals hold the truth in 64 to 88% of simulated tables where
-        they have heavy tails (Student's t with 4 degrees of freedom). ``"bootstrap"`` draws rows with replacement
-        (1,000 samples, percentile-t) and needs ten: 81 to 91% of tables, with normal or heavy tails.
-    seed
-        Seed of the bootstrap.
+        they have heavy tails (Student's t with 4 degrees of freedom). ``"bootstrap"`` draws ten rows or more with
+        replacement (1,000 samples with a seed, percentile-t): 81 to 91% of tables, with normal or heavy tails.
 
     Returns
     -------
@@ -75,8 +73,7 @@ def retest_reliability(
     >>> kv = bb.load_embedding("glove-50d-slice")
     >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
     >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
-    >>> found = bb.reliability.retest_reliability(scores)
-    >>> found.columns.tolist()[:2]
+    >>> bb.reliability.retest_reliability(scores).columns.tolist()[:2]
     ['measure', 'label']
     """
     prob = probability(prob, "prob")
@@ -98,30 +95,18 @@ def inter_rater_consistency(
     """Agreement of the measures, their scores averaged over seeds, by ICC(3,1).
 
     For each target word it is that of a table of base pairs (rows) by measures (columns); for each base pair that of
-    target words by measures.
+    target words by measures. The columns and other parameters are those of :func:`retest_reliability`.
 
     Parameters
     ----------
-    scores
-        What :func:`bias_scores` returns, with at least two measures.
-    of
-        What has a coefficient.
     standardise
         Whether each measure is first brought to mean 0 and standard deviation 1 over all words and pairs. On raw scores
         the measures disagree because their units differ: NBM varies some five times as much as DB/WA.
-    prob, interval, seed
-        As in :func:`retest_reliability`.
-
-    Returns
-    -------
-    DataFrame
-        ``label``, ``value``, ``low``, ``high`` and ``reason``.
 
     Examples
     --------
     >>> scores = bb.reliability.bias_scores("glove-50d-slice", "occ16", measures=["db_wa", "ripa"])
-    >>> found = bb.reliability.inter_rater_consistency(scores)
-    >>> found.columns.tolist()[:2]
+    >>> bb.reliability.inter_rater_consistency(scores).columns.tolist()[:2]
     ['label', 'value']
     """
     prob = probability(prob, "prob")
@@ -137,17 +122,10 @@ def inter_rater_consistency(
 
 
 def measure_correlations(scores: xr.DataArray, prob: float = PROB) -> pd.DataFrame:
-    """Correlations of the measures over words, whose scores are averaged over base pairs and seeds.
+    """Correlations of two measures or more over words, whose scores are averaged over base pairs and seeds.
 
-    Correlations do not depend on the measures' units. The study has .836 for RIPA and NBM, .923 for DB/WA and RIPA and
-    .897 for DB/WA and NBM.
-
-    Parameters
-    ----------
-    scores
-        What :func:`bias_scores` returns, with at least two measures.
-    prob
-        Coverage of the confidence intervals: Fisher's, which take words for independent.
+    They do not depend on the measures' units. The study has .836 for RIPA and NBM, .923 for DB/WA and RIPA and .897 for
+    DB/WA and NBM. ``prob`` is the coverage of Fisher's confidence intervals, which take words for independent.
 
     Returns
     -------
@@ -185,31 +163,21 @@ def internal_consistency(
 ) -> pd.DataFrame:
     """Consistency of the words of a query, or of the base pairs of an ensemble; scores are averaged over seeds.
 
-    Coefficient alpha for each measure and query: with ``of="query"`` the words are the items and the base pairs the
-    cases, with ``of="base_pair"`` the pairs are the items and the query's words the cases.
+    It is coefficient alpha for each measure and query; columns and other parameters are those of
+    :func:`retest_reliability`. ``attrs["notes"]`` names the words of queries without scores.
 
     Parameters
     ----------
-    scores
-        What :func:`bias_scores` returns.
     of
-        Whose words or pairs are the items.
+        ``"query"``: the words are the items and the base pairs the cases; ``"base_pair"``: the pairs are the items and
+        the query's words the cases.
     queries
         Name to words; None takes all target words as one query, ``all``.
-    prob, interval, seed
-        As in :func:`retest_reliability`.
-
-    Returns
-    -------
-    DataFrame
-        ``measure``, ``label`` (the query), ``value``, ``low``, ``high`` and ``reason``. ``attrs["notes"]`` names the
-        words of queries without scores.
 
     Examples
     --------
     >>> scores = bb.reliability.bias_scores("glove-50d-slice", "occ16", measures=["db_wa", "ripa"])
-    >>> found = bb.reliability.internal_consistency(scores, of="base_pair")
-    >>> found.columns.tolist()[:2]
+    >>> bb.reliability.internal_consistency(scores, of="base_pair").columns.tolist()[:2]
     ['measure', 'label']
     """
     one_of(of, ("query", "base_pair"), "of")
@@ -293,8 +261,6 @@ class MeasurementDesign:
 def _coefficient(variances: FloatArray, components: Components, design: MeasurementDesign) -> FloatArray:
     """Share (D,) of the variance of scores that belongs to the objects, from variances (D, components).
 
-    References
-    ----------
     Brennan, R. L. (2001). Generalizability theory. Springer. https://doi.org/10.1007/978-1-4757-3456-0
     """
     signal, error = _parts(variances, components, design)
@@ -331,13 +297,9 @@ def _needed(
 class ComponentResult(Result):
     """Posterior of standard deviations of components, each a set of facets.
 
-    Attributes
-    ----------
-    posterior
-        DataTree with ``component_sd`` (chain, draw, component), of levels like those at hand, and
-        ``finite_population_sd``, of those at hand, in the unit of the numbers.
-    components, sizes
-        Facets of each component, in the order of the posterior's, and levels of each facet that varies.
+    ``posterior`` has ``component_sd`` (chain, draw, component), of levels like those at hand, and
+    ``finite_population_sd``, of those at hand, in the unit of the numbers; ``sizes`` are numbers of levels of each
+    facet that varies.
     """
 
     prob: ClassVar[float] = PROB
@@ -403,12 +365,9 @@ class VarianceComponents(ComponentResult):
     def reliability(self, prob: float = PROB) -> pd.DataFrame:
         """The study's coefficients as posteriors: of a word or pair like these, with as many conditions as there are.
 
-        Returns
-        -------
-        DataFrame
-            ``coefficient``, ``of``, ``form``, ``mean``, ``low``, ``high`` and ``p_good``, the probability that it
-            is at least 0.75. Test-retest and inter-rater coefficients are those of one target word or base pair out of
-            the population; alpha is that of all words, or pairs, together.
+        Columns ``coefficient``, ``of``, ``form``, ``mean``, ``low``, ``high`` and ``p_good``, the probability that it
+        is at least 0.75. Test-retest and inter-rater coefficients are those of one target word or base pair out of the
+        population; alpha is that of all words, or pairs, together.
         """
         prob, sizes = probability(prob, "prob"), self.sizes
         seeds = {"seed": sizes["seed"]} if "seed" in sizes else {}
@@ -439,21 +398,9 @@ class VarianceComponents(ComponentResult):
     ) -> pd.DataFrame:
         """Reliability of the mean over so many base pairs and seeds, by which words are ordered (a D-study).
 
-        Parameters
-        ----------
-        base_pairs, seeds
-            Numbers to look at; ``seeds`` are by default 1, 2, 5 and 10, and 1 where the scores have one seed only: they
-            are then about that embedding.
-        threshold
-            Reliability that is enough.
-        prob
-            Posterior mass of the intervals.
-
-        Returns
-        -------
-        DataFrame
-            ``base_pairs``, ``seeds``, ``mean``, ``low``, ``high`` and ``p_reliable``, the probability that the
-            threshold is reached.
+        ``seeds`` are by default 1, 2, 5 and 10, and 1 where the scores have one seed only: they are then about that
+        embedding. Columns ``base_pairs``, ``seeds``, ``mean``, ``low``, ``high`` and ``p_reliable``, the probability
+        that the threshold is reached.
         """
         seeds = (SEEDS if "seed" in self.sizes else 1) if seeds is None else seeds
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
@@ -465,13 +412,10 @@ class VarianceComponents(ComponentResult):
         return pd.DataFrame(rows, columns=["base_pairs", "seeds", "mean", "low", "high", "p_reliable"])
 
     def needed(self, seeds: int = 1, threshold: float = GOOD, prob: float = PROB) -> dict[str, float]:
-        """Number of base pairs that orders words reliably with so many seeds.
+        """Smallest number of base pairs that orders words reliably with so many seeds, inf where none is enough.
 
-        Returns
-        -------
-        dict
-            ``median``, ``low`` and ``high`` (quantiles) of the smallest number, inf where no number is enough, and
-            ``p_never``, the probability of that. With scores of one seed it is about that embedding.
+        ``median``, ``low`` and ``high`` are its quantiles, and ``p_never`` is the probability of inf. With scores of
+        one seed it is about that embedding.
         """
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
         design = self._design(1, whole_number(seeds, "seeds"))
@@ -507,32 +451,25 @@ def variance_components(
     scores
         What :func:`bias_scores` returns. Facets with one level are left out.
     standardise
-        Whether each measure is first brought to mean 0 and standard deviation 1: the measures have different units.
-        There is then no effect of the measure alone. Take one measure (``scores.sel(measure=["nbm"])``) for its own
-        reliability: in a joint model the measures share the components.
+        Whether each measure is first brought to mean 0 and standard deviation 1, which leaves no effect of the measure
+        alone. Take one measure (``scores.sel(measure=["nbm"])``) for its own reliability: in a joint model the measures
+        share the components.
     engine
-        ``"marginal"``: the sums of squares hold all that a complete array says, and the components are drawn by
-        importance sampling; ``"nuts"`` (PyMC) also takes arrays with gaps (NaN), in minutes, and may not converge:
-        it is better to leave out the words or pairs with gaps; ``"auto"`` chooses.
+        ``"marginal"`` draws the components by importance sampling, from the sums of squares of a complete array;
+        ``"nuts"`` (PyMC) also takes arrays with gaps (NaN), in minutes, and may not converge: it is better to leave out
+        the words or pairs with gaps; ``"auto"`` chooses.
     draws, chains, seed
         As in :func:`fit`.
 
-    Returns
-    -------
-    VarianceComponents
-        Posteriors of the components, and from them of every coefficient and of how many pairs or seeds are enough.
-
     References
     ----------
-    Cronbach, L. J., Rajaratnam, N. and Gleser, G. C. (1963). Theory of generalizability: a liberalization of
-    reliability theory. British Journal of Statistical Psychology 16(2).
-    https://doi.org/10.1111/j.2044-8317.1963.tb00206.x
+    Cronbach, L. J., Rajaratnam, N. and Gleser, G. C. (1963). Theory of generalizability. British Journal of Statistical
+    Psychology 16(2). https://doi.org/10.1111/j.2044-8317.1963.tb00206.x
 
     Examples
     --------
     >>> scores = bb.reliability.bias_scores("glove-50d-slice", "occ16", measures=["db_wa", "ripa"])
-    >>> found = bb.reliability.variance_components(scores, draws=400, seed=0)
-    >>> found.table().columns.tolist()[:2]
+    >>> bb.reliability.variance_components(scores, draws=400, seed=0).table().columns.tolist()[:2]
     ['component', 'sd']
     """
     y = _values(scores, *DIMS, gaps=True)

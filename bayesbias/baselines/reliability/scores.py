@@ -72,16 +72,12 @@ def bias_scores(
     kvs
         Embeddings that were trained the same way but for their seed: a sequence, a mapping of seeds or other labels, or
         one.
-    targets
-        Words to score, or what :func:`load_list` takes.
-    pairs
-        Pairs of words, or what :func:`load_list` takes.
-    measures
+    targets, pairs
+        Words to score and pairs of words, or what :func:`load_list` takes.
+    measures, neighbours
         ``"db_wa"`` (difference of cosines, in [-2, 2]), ``"ripa"`` (inner product of the raw vector with the pair's
-        unit difference vector) and ``"nbm"`` (share of the nearest neighbours that are nearer to the first word less
-        the share of the others, in [-1, 1]).
-    neighbours
-        k of NBM.
+        unit difference vector) and ``"nbm"`` (share of so many nearest neighbours that are nearer to the first word
+        less the share of the others, in [-1, 1]).
     compat
         ``"published"`` scales target words to length 1 for RIPA, as the study's program does against its formula, and
         keeps words of one vector.
@@ -103,9 +99,7 @@ def bias_scores(
 
     Examples
     --------
-    >>> kv = bb.load_embedding("glove-50d-slice")
-    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
-    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
+    >>> scores = bb.reliability.bias_scores("glove-50d-slice", "occ16", measures=["db_wa", "ripa"])
     >>> scores.dims
     ('measure', 'target', 'base_pair', 'seed')
     """
@@ -234,17 +228,10 @@ def _seed_labels(keys: list[Any]) -> list[Hashable]:
 def word_features(
     kvs: Seeds, words: Iterable[str] | str | Path, counts: Mapping[str, float] | pd.Series | None = None
 ) -> pd.DataFrame:
-    """Frequency, nearest neighbour, length and stability of words.
+    """Frequency, nearest neighbour, length and stability of words that all embeddings hold.
 
-    Parameters
-    ----------
-    kvs
-        As in :func:`bias_scores`.
-    words
-        Words to describe, or what :func:`load_list` takes; those that some embedding lacks are left out.
-    counts
-        Word to its number of occurrences. None takes the counts that embeddings carry (gensim's ``"count"``), but for
-        those that fall by 1 from word to word, which gensim makes up for files without counts.
+    ``counts`` are numbers of occurrences by word. None takes the counts that embeddings carry (gensim's ``"count"``),
+    but for those that fall by 1 from word to word, which gensim makes up for files without counts.
 
     Returns
     -------
@@ -252,15 +239,13 @@ def word_features(
         One row a word: ``word``; ``log_frequency`` (natural log, NaN if not known); ``log_frequency_squared`` (of the
         log frequency z-scored over these words); ``nn_similarity`` (cosine to the nearest other word) and ``l2_norm``
         (of the raw vector), means over the embeddings; ``stability`` (mean over pairs of embeddings of the cosine of a
-        word's vectors after an orthogonal map of one embedding to the other; NaN for one). ``attrs["notes"]`` says
-        what was left out. The study's other features are columns of your own: ``log_senses`` (natural log of the
-        number of WordNet's synsets) and ``part_of_speech``.
+        word's vectors after an orthogonal map of one embedding to the other; NaN for one). ``attrs["notes"]`` says what
+        was left out. The study's other features are columns of your own: ``log_senses`` (natural log of the number of
+        WordNet's synsets) and ``part_of_speech``.
 
     Examples
     --------
-    >>> kv = bb.load_embedding("glove-50d-slice")
-    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
-    >>> features = bb.reliability.word_features(kvs, "occ16")
+    >>> features = bb.reliability.word_features("glove-50d-slice", "occ16")
     """
     wanted = words_given(words, "words")
     named = _seeds_of(kvs, wanted)
