@@ -114,12 +114,10 @@ class Ranking(Result):
         the metric; missing where they tie, and without draws), ``same_order`` (share of random topics that give the
         metric's order), and the probability of each rank: ``rank 1``, ...
         """
-        both = {"score": self.scores, "rank": self.ranks[self.scores.columns]}
-        long = [
-            frame.rename_axis("embedding").reset_index().melt("embedding", var_name="metric", value_name=name)
-            for name, frame in both.items()
-        ]
-        table = long[0].assign(rank=long[1]["rank"]).sort_values(["metric", "rank"], ignore_index=True)
+        table = self.scores.rename_axis("embedding").reset_index()
+        table = table.melt("embedding", var_name="metric", value_name="score")
+        table["rank"] = self.ranks[self.scores.columns].to_numpy().ravel("F")
+        table = table.sort_values(["metric", "rank"], ignore_index=True)
         chances = self.probabilities.set_index(["metric", "less", "more"])["probability"].to_dict()
         following = table.groupby("metric")[["embedding", "rank"]].shift(-1)
         steps = zip(table["metric"], table["embedding"], following["embedding"], strict=True)
@@ -237,10 +235,9 @@ def rank(
     tables, scores, left = [], {}, defaultdict[str, list[str]](list)
     drawn: dict[str, FloatArray] = {}
     random: dict[str, FloatArray] = {}
-    labelled = named_metrics(metrics)
-    chosen = {label: (name, untested(options)) for label, name, options in labelled}
+    chosen = {label: (name, untested(options)) for label, name, options in named_metrics(metrics)}
     topics: dict[Lists, Topics | Note] = {}
-    with progress("ranking", len(labelled) * max(draws, 1)) as done:
+    with progress("ranking", len(chosen) * max(draws, 1)) as done:
         for number, (label, (name, options)) in enumerate(chosen.items()):
             ready = _ready(name, options, named, embeddings, how)
             for (query, _), entry in ready.items():
@@ -363,16 +360,14 @@ def _agreement(ranks: pd.DataFrame, drawn: Mapping[str, FloatArray], random: Map
 
 def _correlations(ranks: pd.DataFrame, scores: Mapping[str, FloatArray], first: str, second: str) -> FloatArray:
     """Correlations of two rankings, a row of scores each; what was ranked outside is the same in every row."""
-    if not {first, second} & scores.keys():
+    known = [len(scores[name]) for name in (first, second) if name in scores]
+    if not known:
         return np.empty(0)
-    size = min(len(scores[name]) for name in (first, second) if name in scores)
-    both = [
-        _places(scores[name][:size]).mean(axis=0)
-        if name in scores
-        else np.broadcast_to(ranks[name].to_numpy(float), (size, len(ranks)))
-        for name in (first, second)
-    ]
-    apart = [each - each.mean(axis=1, keepdims=True) for each in both]
+    shape = (min(known), len(ranks))
+    apart = []
+    for name in (first, second):
+        own = _places(scores[name][: shape[0]]).mean(axis=0) if name in scores else ranks[name].to_numpy(float)
+        apart.append(np.broadcast_to(own, shape) - own.mean(axis=-1, keepdims=True))
     norms = np.sqrt((apart[0] ** 2).sum(axis=1) * (apart[1] ** 2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
         values: FloatArray = (apart[0] * apart[1]).sum(axis=1) / norms

@@ -368,7 +368,13 @@ def direct_bias_study(
     asked_pairs = pairs_given(pairs, "pairs")
     named = _by_setting(kvs, list(chain(*named_lists.values(), *asked_pairs)))
     baseline = _baselines(named, whole_number(random_pairs, "random_pairs"), rng)
-    lists, kept_pairs, notes = _common(named_lists, asked_pairs, list(named.values()))
+    kept_pairs, notes = in_all(asked_pairs, named.values(), "pairs")
+    lists = {}
+    for name, own in named_lists.items():
+        lists[name], lacking = in_all(own, named.values(), f"words of {name}")
+        notes += lacking
+    if few := {name: len(own) for name, own in {**lists, "pairs": kept_pairs}.items() if len(own) < FEWEST}:
+        raise InputError(f"the embeddings share {few} of words and pairs, and need {FEWEST} of each: choose others")
     every = list(dict.fromkeys(chain(*lists.values())))
     pair_counts = rng.multinomial(len(kept_pairs), np.full(len(kept_pairs), 1 / len(kept_pairs)), size=draws)
     places = [[every.index(word) for word in listed_words] for listed_words in lists.values()]
@@ -430,21 +436,6 @@ def _along(products: FloatArray, gram: FloatArray, counts: NDArray[np.number]) -
     weights = root * vectors[:, :, -1]
     weights *= np.where(np.vecdot(counts @ gram, weights) >= 0, 1.0, -1.0)[:, None]
     return weights @ products.T / np.sqrt(values[:, -1:])
-
-
-def _common(
-    lists: dict[str, list[str]], pairs: list[tuple[str, str]], kvs: list[KeyedVectors]
-) -> tuple[dict[str, list[str]], list[tuple[str, str]], list[Note]]:
-    """The words and pairs that all embeddings hold, and notes on the others."""
-    kept_pairs, notes = in_all(pairs, kvs, "pairs")
-    kept_lists = {}
-    for name, words in lists.items():
-        kept_lists[name], lacking = in_all(words, kvs, f"words of {name}")
-        notes += lacking
-    few = {name: len(words) for name, words in {**kept_lists, "pairs": kept_pairs}.items() if len(words) < FEWEST}
-    if few:
-        raise InputError(f"the embeddings share {few} of words and pairs, and need {FEWEST} of each: choose others")
-    return kept_lists, kept_pairs, notes
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -19,7 +19,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.tree import versions_of
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.components import MixedSums, draw_effects, log_density_of_sds, mixed_sums
+from bayesbias.numerics.components import draw_effects, log_density_of_sds, mixed_sums
 from bayesbias.results import Note, Result
 from bayesbias.vectors.lookup import left_out
 
@@ -170,7 +170,7 @@ def reliability_regression(
     seed_used, prob = used_seed(seed), probability(prob, "prob")
     group_names = list(dict.fromkeys(text(name, "groups") for name in several(groups)))
     chosen, absent = _chosen(table, text(outcome, "outcome"), features, group_names)
-    rows, left = _complete(table, [outcome, *map(_source, chosen), *group_names])
+    rows, left = _complete(table, [outcome, *(SQUARES.get(name, name) for name in chosen), *group_names])
     y = _numbers(rows[outcome], outcome)
     design = _design(rows, chosen)
     groupings = {name: _levels(rows[name], name) for name in group_names}
@@ -190,7 +190,10 @@ def reliability_regression(
         draws // chains,
         rng,
     )
-    values = {name: spread * value for name, value in _with_effects(sds, sums, list(names), rng).items()}
+    drawn, effects = draw_effects(sums, flat_draws(sds), FIXED_SD, rng)
+    coefficient, *others = (spread * part.reshape(*sds.shape[:2], -1) for part in [drawn, *effects])
+    values = {"coefficient": coefficient, "group_sd": spread * sds[:, :, 1:], "residual_sd": spread * sds[:, :, 0]}
+    values |= {f"{name}_effect": effect for name, effect in zip(names, others, strict=True)}
     values["coefficient"][:, :, 0] += centre
     shares = _variance_shares(design.columns, design.parts, values, list(names))
     tree = _tree(values, shares, stats, design, names, rows[outcome])
@@ -271,23 +274,20 @@ def _chosen(
     named = (text(name, "features") for name in several(FEATURES if features is None else features))
     names, notes = list(dict.fromkeys(named)), list[Note]()
     if features is None:
-        lost = [name for name in names if _source(name) not in table or table[_source(name)].isna().all()]
+        lost = [
+            name
+            for name in names
+            if SQUARES.get(name, name) not in table or table[SQUARES.get(name, name)].isna().all()
+        ]
         names = [name for name in names if name not in lost]
         notes = left_out(len(lost), len(FEATURES), "features", "no value", lost)
     if not names:
         raise InputError(f"there is no feature: name columns of the table, such as {', '.join(FEATURES)}")
     every = [outcome, *names, *groups]
     if len(set(every)) < len(every) or {INTERCEPT, FIXED, RESIDUAL, TOTAL} & set(every):
-        raise InputError(
-            f"outcome is {outcome!r}, features are {', '.join(names)} and groups {', '.join(groups)}: give each column "
-            f"one part, and call none {INTERCEPT!r}, {FIXED!r}, {RESIDUAL!r} or {TOTAL!r}"
-        )
+        own = f"call none {INTERCEPT!r}, {FIXED!r}, {RESIDUAL!r} or {TOTAL!r}"
+        raise InputError(f"outcome, features and groups are {', '.join(every)}: give each column one part, and {own}")
     return names, notes
-
-
-def _source(feature: str) -> str:
-    """The column that a feature is made from."""
-    return SQUARES.get(feature, feature)
 
 
 def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, list[Note]]:
@@ -296,10 +296,7 @@ def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame
     lost = missing.any(axis=1)
     named = [f"{name} ({n:,})" for name, n in missing.sum().items() if n]
     if lost.all():
-        raise InputError(
-            f"each of the {len(table):,} rows lacks a value ({', '.join(named)}): leave out what has none by naming "
-            "the others in features= or groups="
-        )
+        raise InputError(f"each of the {len(table):,} rows lacks a value ({', '.join(named)}): name other columns")
     return table[~lost], left_out(int(lost.sum()), len(table), "rows", "no value", named)
 
 
@@ -313,9 +310,7 @@ def _numbers(column: pd.Series, name: str) -> FloatArray:
 
 def _varied[Values: np.ndarray](values: Values, name: str) -> Values:
     if (values == values[0]).all():
-        raise InputError(
-            f"{name} is {values[0]} in every row: leave it out, and name the others in features= or groups="
-        )
+        raise InputError(f"{name} is {values[0]} in every row: leave it out")
     return values
 
 
@@ -331,7 +326,7 @@ def _design(rows: pd.DataFrame, features: Sequence[str]) -> _Design:
     columns, terms, parts = [np.ones(len(rows))], [INTERCEPT], [INTERCEPT]
     compared: dict[str, str] = {}
     for name in features:
-        column = rows[_source(name)].infer_objects()
+        column = rows[SQUARES.get(name, name)].infer_objects()
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
             values = _numbers(column, name)
             values = (values - values.mean()) / values.std(ddof=1)
@@ -350,16 +345,6 @@ def _design(rows: pd.DataFrame, features: Sequence[str]) -> _Design:
             "features"
         )
     return design
-
-
-def _with_effects(
-    sds: FloatArray, sums: MixedSums, names: Sequence[str], rng: np.random.Generator
-) -> dict[str, FloatArray]:
-    """Draws (chain, draw, ...) of the sds (chain, draw, 1 + groupings) and of the effects given each."""
-    drawn, effects = draw_effects(sums, flat_draws(sds), FIXED_SD, rng)
-    coefficient, *others = (part.reshape(*sds.shape[:2], -1) for part in [drawn, *effects])
-    values = {"coefficient": coefficient, "group_sd": sds[:, :, 1:], "residual_sd": sds[:, :, 0]}
-    return values | {f"{name}_effect": effect for name, effect in zip(names, others, strict=True)}
 
 
 def _tree(
