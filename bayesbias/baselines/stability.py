@@ -224,7 +224,7 @@ def metric_stability(
                 cosines.append(True)
                 where = f" in {setting.label}"
                 for fault in diagnose(post).faults:
-                    notes[Note(fault.code, **fault.numbers | {"figure": f"{fault.numbers['figure']}{where}"})] = None
+                    notes[Note(fault.code, **{**fault.numbers, "figure": f"{fault.numbers['figure']}{where}"})] = None
             for in_cosines, (metric, part, *figures, reason) in zip(cosines, measured, strict=True):
                 rows.append((*setting, metric, part, "raw", *figures, reason))
                 if in_cosines:
@@ -370,10 +370,11 @@ def direct_bias_study(
     baseline = _baselines(named, whole_number(random_pairs, "random_pairs"), rng)
     kept_pairs, notes = in_all(asked_pairs, named.values(), "pairs")
     lists = {}
-    for name, own in named_lists.items():
-        lists[name], lacking = in_all(own, named.values(), f"words of {name}")
+    for name, asked in named_lists.items():
+        lists[name], lacking = in_all(asked, named.values(), f"words of {name}")
         notes += lacking
-    if few := {name: len(own) for name, own in {**lists, "pairs": kept_pairs}.items() if len(own) < FEWEST}:
+    shared = {"pairs": len(kept_pairs), **{name: len(held) for name, held in lists.items()}}
+    if few := {name: count for name, count in shared.items() if count < FEWEST}:
         raise InputError(f"the embeddings share {few} of words and pairs, and need {FEWEST} of each: choose others")
     every = list(dict.fromkeys(chain(*lists.values())))
     pair_counts = rng.multinomial(len(kept_pairs), np.full(len(kept_pairs), 1 / len(kept_pairs)), size=draws)

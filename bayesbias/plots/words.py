@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from bayesbias._support.arguments import probability, text, whole_number
+from bayesbias._support.arguments import probability, whole_number
 from bayesbias._support.numbers import difference, percent
 from bayesbias.axes import Audit, Axis
 from bayesbias.checks.summaries import PROB
@@ -323,7 +323,7 @@ def plot_axis(
         figure,
         f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}.",
         "Blue: 0 is outside." if away.any() else "",
-        f"0 is {whole.centred_on}." if whole.centred_on else "At 0 a word is equally far from both poles.",
+        f"0 is the mean of the {whole.centre}." if whole.centre else "At 0 a word is equally far from both poles.",
         f"Words of the poles lie near these by construction: {listed(own)}." if own else "",
         "Grey band: one standard deviation of places." if band else "",
         _left_out(len(table), len(rows), len(chosen)),
@@ -349,17 +349,13 @@ def _left_out(count: int, drawn: int, chosen: int) -> str:
 
 
 @picture(Audit, "audit")
-def plot_audit(
-    found: Audit, group: str | None = None, labels: int = NAMED, title: str | None = None, ax: Axes | None = None
-) -> Figure | Axes:
+def plot_audit(found: Audit, labels: int = NAMED, title: str | None = None, ax: Axes | None = None) -> Figure | Axes:
     """The place of each word of a vocabulary against its frequency, the words that are called in blue.
 
     Parameters
     ----------
     found
         A result of :func:`audit`.
-    group
-        Which group's contrast, where there are more than two; by default the first.
     labels
         How many words are named at most, those called with the largest places that have room for their names.
     title
@@ -372,13 +368,8 @@ def plot_audit(
     >>> found = bb.audit("glove-50d-slice", "gender")
     >>> bb.plots.plot_audit(found, labels=10).savefig("audit.png")
     """
-    names = found.words["group"].cat.categories
-    label = names[0] if group is None else text(group, "group")
-    if label not in set(found.words["group"]):
-        raise InputError(
-            f"there is no contrast of {group!r}: valid are {', '.join(dict.fromkeys(found.words['group']))}"
-        )
-    table = found.words[found.words["group"] == label]
+    names, table = found.poles.ends, found.words
+    label = names[0]
     most = whole_number(labels, "labels", least=0)
     ordered = bool((table["frequency_rank"] > 0).all())
     across = table["frequency_rank"].to_numpy() if ordered else np.arange(1, len(table) + 1)
@@ -389,7 +380,7 @@ def plot_audit(
     others = [name for name in names if name != label]
     ends = (f"to {label}", f"to {others[0]}" if len(others) == 1 else f"away from {label}")
     figure, axes = one_panel(ax, 7.0, 4.8)
-    rope = found.ropes[label]
+    rope = found.rope
     axes.axhspan(-rope, rope, color="#F1F1F1", lw=0, zorder=0)
     axes.axhline(0, color=FAINT, lw=0.8)
     axes.scatter(across[rest], mean[rest], s=3, color=FAINT, alpha=0.5, lw=0, rasterized=True)
