@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, permutations, product
 from math import factorial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -521,24 +521,12 @@ def _chances(drawn: Mapping[str, FloatArray], names: list[str]) -> tuple[pd.Data
 Units = tuple[Hashable, ...]  # the words of a set, or its pairs of words
 
 
-class LinkedSets(NamedTuple):
-    """Sets that share words, directly or through others."""
-
-    size: int  # number of distinct units
-    places: dict[Units, IntArray]  # set to the place in it of each distinct unit; -1 where it does not hold it
-
-    def draw(self, rng: np.random.Generator) -> dict[Units, IntArray]:
-        """Places in each set of as many units as the sets hold, drawn with replacement; no set is left empty."""
-        while True:
-            drawn = rng.integers(0, self.size, self.size)
-            chosen = {units: places[drawn] for units, places in self.places.items()}
-            kept = {units: places[places >= 0] for units, places in chosen.items()}
-            if all(map(len, kept.values())):
-                return kept
+type Linked = tuple[int, dict[Units, IntArray]]
+"""Number of distinct units of sets that share some, and by set the place in it of each, -1 where it does not hold it."""
 
 
-def linked_sets(sets: Iterable[Units]) -> tuple[LinkedSets, ...]:
-    """Sets by the words that they share; a set that shares none stands alone."""
+def linked_sets(sets: Iterable[Units]) -> tuple[Linked, ...]:
+    """Sets by the words that they share, directly or through others; a set that shares none stands alone."""
     groups: list[tuple[dict[Hashable, None], list[Units]]] = []
     for units in dict.fromkeys(sets):
         touching = [group for group in groups if any(unit in group[0] for unit in units)]
@@ -551,13 +539,20 @@ def linked_sets(sets: Iterable[Units]) -> tuple[LinkedSets, ...]:
         places = {
             units: np.array([own.get(unit, -1) for unit in pooled], dtype=np.intp) for units, own in place_of.items()
         }
-        linked.append(LinkedSets(len(pooled), places))
+        linked.append((len(pooled), places))
     return tuple(linked)
 
 
-def draw_all(linked: Iterable[LinkedSets], rng: np.random.Generator) -> dict[Units, IntArray]:
-    """One draw of every set."""
-    return {units: places for sets in linked for units, places in sets.draw(rng).items()}
+def draw_all(linked: Iterable[Linked], rng: np.random.Generator) -> dict[Units, IntArray]:
+    """Places in each set of as many units as linked sets hold, drawn with replacement; no set is left empty."""
+    chosen: dict[Units, IntArray] = {}
+    for size, places in linked:
+        kept = dict.fromkeys(places, np.empty(0, dtype=np.intp))
+        while not all(map(len, kept.values())):
+            drawn = rng.integers(0, size, size)
+            kept = {units: own[drawn][own[drawn] >= 0] for units, own in places.items()}
+        chosen |= kept
+    return chosen
 
 
 def units_of(ready: Prepared) -> dict[str, Units]:
