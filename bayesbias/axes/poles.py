@@ -64,13 +64,14 @@ class FoundPoles:
         return [Cited(f"{kind} {known.name}", known.source, known.doi)] if known.source else []
 
 
-def find_poles(kv: KeyedVectors, poles: Poles, case: Case = "as-is") -> FoundPoles:
+def find_poles(kv: KeyedVectors, poles: Poles, case: Case | None = None) -> FoundPoles:
     """Look the words of an axis up; pairs with a word that is missing are left out and named."""
     every = list(dict.fromkeys(poles.words))
-    keys = find_words(kv, every, case).keys
-    if not keys:
-        where = f"no word of the axis {poles.name} is in {about(kv)['name']}: it asks for {listed(every)}"
-        raise InputError(f"{where}; {first_keys(kv, every, case)}")
+    keys = find_words(kv, every, case or "as-is").keys
+    empty = [f"pole {name!r}" for name, words in poles.lists if not keys.keys() & set(words)]
+    if empty or not keys:
+        where = f"no word of the {empty[0] if empty else f'axis {poles.name}'} is in {about(kv)['name']}"
+        raise InputError(f"{where}: it asks for {listed(every)}; {first_keys(kv, every, case)}")
     sides = zip(*poles.pairs, strict=True) if poles.pairs else (words for _, words in poles.lists)
     below, above = ({keys.get(word, word) for word in side} for side in sides)
     if both := sorted(below & above):
@@ -115,8 +116,6 @@ def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray) -
     kept, members, again = [], [], []
     for sign, (name, words) in zip((-1.0, 1.0), poles.lists, strict=True):
         rows = {row_of[word]: word for word in reversed(words) if word in row_of}
-        if not rows:
-            raise InputError(f"no word of the pole {name!r} is in the embedding: it asks for {listed(list(words))}")
         own = vectors[list(rows)]
         later = np.triu(equal_rows(own, own), 1).any(axis=1)  # words stand in reverse: the first of equal ones stays
         again += [word for word, is_later in zip(rows.values(), later, strict=True) if is_later]

@@ -522,7 +522,7 @@ Units = tuple[Hashable, ...]  # the words of a set, or its pairs of words
 
 
 type Linked = tuple[int, dict[Units, IntArray]]
-"""Number of distinct units of sets that share some, and by set the place in it of each, -1 where it does not hold it."""
+"""Number of distinct units of sets that share some, and by set the place of each in it, -1 where it lacks it."""
 
 
 def linked_sets(sets: Iterable[Units]) -> tuple[Linked, ...]:
