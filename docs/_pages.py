@@ -49,11 +49,7 @@ AREAS = {
     "contextual": ("Words in sentences", "vectors.contextual"),
     "templates": ("Templates of sentences", "vectors.contextual.templates"),
     "silhouettes": ("Silhouettes", "baselines.silhouettes"),
-    "reliability": ("Reliability: scores", "baselines.reliability"),
-    "variance-components": (
-        "Reliability: variance components",
-        "baselines.reliability.components baselines.reliability.regression",
-    ),
+    "reliability": ("Reliability", "baselines.reliability baselines.reliability.regression"),
     "stability": ("Stability", "baselines.stability"),
     "plots": ("Figures of fits and tables", "plots plots.fits"),
     "plots-embeddings": ("Figures of several embeddings", "plots.embeddings"),

@@ -241,11 +241,6 @@ def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: n
     return ComponentDraws(sds_drawn, finite_population, dict(stats), mixing_faults(sds_drawn, stats))
 
 
-SHARES = {"rows": "component", "value": "share", "low": "share_low", "high": "share_high"}
-SHARES |= {"beside": "share", "label": "share of the variance"}
-"""How components are drawn."""
-
-
 def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:
     """Each component's standard deviation and share of the variance, with intervals.
 

@@ -228,7 +228,7 @@ def measured_stage(
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
     if axes:
         if adjust is not None:
-            raise InputError("adjust and frequencies are for distance tables: make the axes with axis(..., adjust=)")
+            raise InputError("adjust and frequencies are for distance tables: leave them out")
         copies = _copies({name: pd.Series(axis.places, list(axis.words)) for name, axis in axes.items()})
         return _stage_of_axes(axes, contrast, [name for name in axes if name not in copies])._replace(copies=copies)
     frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}

@@ -164,7 +164,6 @@ CALLS = {
 METHODS = {
     "Axis.variances": lambda made: {"population": "oppositions"},
     "Axis.with_words": lambda made: {"words": ["nurse"]},
-    "Audit.write": lambda made: {"path": made.folder / "a.parquet"},
     "Comparison.debiasing": lambda made: {"name": "before"},
     "Comparison.pair": lambda made: {"number": 0},
     "Comparison.without_units": lambda made: {"change": 0},
