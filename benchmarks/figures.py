@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
+from bayesbias.distances import datasets
 from benchmarks.inside import Fit, functionals_of, law_of_rows, rows_in, weights_of
 from benchmarks.study import published_table
 
@@ -217,7 +218,7 @@ def of_baselines():
     tables = [bb.distance_table(each, "gender") for each in (kv, hard)]
     compared = bb.compare(before=tables[0], after=tables[1], seed=0)
     yield "side effects", bb.side_effects(kv, hard, compared, seed=0).table()
-    addresses = bb.datasets.load_dataset("sotu-addresses").query("year > 1900")
+    addresses = datasets.load_dataset("sotu-addresses").query("year > 1900")
     sample = bb.instances(addresses, "women", glove, clusters="president")
     by = bb.covariates(sample, "party + year")
     yield "covariates", by.contrast("family", "career").table()

@@ -39,7 +39,8 @@ def write(folder: Path) -> None:
     """The four parts and the document that holds them."""
     post = bb.fit(bb.distance_table("google-news-slice", "weat7"), seed=0)
     topics = bb.topic_null("google-news-slice", "weat7", replicates=200, seed=0)
-    bb.to_latex(bb.summary(post, topics), folder / "contrasts.tex", label="tab:contrasts")
+    contrasts = bb.summary(post, topics).to_latex(label="tab:contrasts")
+    (folder / "contrasts.tex").write_text(contrasts, encoding="utf-8")
     plt.rcParams["font.size"] = 8
     figure, axes = plt.subplots(figsize=(4.8, 3.6), layout="constrained")  # inches: the width of the text
     bb.plots.plot_contrasts(post, beside=False, ax=axes)

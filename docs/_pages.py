@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from pkgutil import resolve_name
 from textwrap import wrap
@@ -18,6 +17,7 @@ import pandas as pd
 from _tables import number, read
 
 import bayesbias as bb
+from bayesbias._support import shipped
 from bayesbias.results import register
 
 HERE = Path(__file__).parent
@@ -28,7 +28,7 @@ THUMBNAIL = 440
 MODULES = [name for name in bb.__all__ if inspect.ismodule(getattr(bb, name))]
 AREAS = {
     "words": ("Word lists", "words checks.word_lists"),
-    "embeddings": ("Embeddings and data sets", "vectors distances.datasets"),
+    "embeddings": ("Embeddings, data sets, what is bundled", "vectors distances.datasets reporting.shelf"),
     "distances": ("Distance tables", "distances"),
     "relatedness": ("Similar words", "distances.vocabularies distances.covariances"),
     "models": ("Models and fits", "models"),
@@ -66,15 +66,16 @@ ROOMS = {
     "checks.word_lists": "WordCheck",
     "baselines.ranking": "Ranking",
     "comparison": "Comparison SideEffects",
-    "distances": "Relatedness",
+    "distances": "Relatedness adjust",
+    "distances.datasets": "dataset_path load_dataset",
     "documents.regression": "CovariateContrast Covariates",
     "models": "ModelSpec",
     "reporting.fit_summary": "FitSummary",
-    "results": "Result",
+    "results": "Note Result",
     "second_stage": "Criterion Pool",
     "words": "PairList WordList",
 }
-"""Classes of what public functions return, by the rooms that they are imported from."""
+"""What is public and not in ``bb``, such as classes of results, by the rooms that it is imported from."""
 
 
 FOREIGN = "dict, BaseModel, Protocol, BaseException, Exception, ValueError, tuple"
@@ -208,31 +209,19 @@ def doi(value: object) -> str:
 
 
 def command_line() -> dict[str, str]:
-    """The commands with their arguments and options: a page for each heading of the help, and their list."""
+    """The commands with their arguments and options."""
     from typer.main import get_command
 
     from bayesbias.cli.app import app
 
     group = get_command(app)
-    files, rows, pages = {}, [], []
-    for title, below in groupby(group.commands.values(), lambda command: command.rich_help_panel):
-        page = f"command-line/{re.sub(r'[^a-z]+', '-', title.lower())}"
-        commands = {command.name: command for command in below}
-        files[f"reference/{page}.rst"] = "\n".join(
-            [*heading(title, "="), *(line for name, command in commands.items() for line in usage(name, command))]
-        )
-        pages.append(page)
-        rows += [
-            [f":ref:`{name} <command-{name}>`", plain(command.help).partition("\n")[0], f":doc:`{title} <{page}>`"]
-            for name, command in commands.items()
-        ]
     text = (
         f"{plain(group.help)} Every command shows its arguments with ``--help``; ``bayesbias --debug COMMAND`` shows "
         "tracebacks. The exit code is 0, 1 (the command could not do it, and says why) or 2 (wrong usage). Python has "
         "more: :doc:`/how-to/which-function`."
     )
-    lines = [*heading("Command line", "="), text, "", *table(["command", "what it does", "page"], rows, "16 58 26")]
-    return files | {"reference/command-line.rst": "\n".join([*lines, *contents(pages)])}
+    lines = [line for name, command in group.commands.items() for line in usage(name, command)]
+    return {"reference/command-line.rst": "\n".join([*heading("Command line", "="), text, "", *lines])}
 
 
 def usage(name: str, command) -> list[str]:
@@ -299,15 +288,16 @@ def models() -> dict[str, str]:
         SYMBOLS,
         "",
     ]
-    for row in bb.list_models().itertuples():
+    for row in bb.bundled("models").itertuples():
         spec = bb.load_model(row.name)
         lines += [*heading(row.name, "-"), f"{plain(row.description)}.", ""]
         lines += [".. math::", "", f"   {model_formula(spec)}", ""]
-        priors = [[f"``{name}``", f"``{prior}``"] for name, prior in _priors(Path(row.path)).items()]
+        path = shipped("models") / f"{row.name}.toml"
+        priors = [[f"``{name}``", f"``{prior}``"] for name, prior in _priors(path).items()]
         lines += table(["parameter", "prior"], priors, "30 70")
         lines += before_data(spec)
         lines += [f"Engines: {row.engines}. Source: {plain(row.source)}. {doi(row.doi)}", ""]
-        text = Path(row.path).read_text(encoding="utf-8").replace("\n", "\n   ")
+        text = path.read_text(encoding="utf-8").replace("\n", "\n   ")
         lines += [f".. code-block:: toml\n   :caption: {row.name}.toml\n\n   {text}", ""]
     return {"reference/models.rst": "\n".join(lines)}
 
@@ -353,13 +343,13 @@ def _priors(path: Path) -> dict[str, str]:
 def metrics() -> dict[str, str]:
     """The registered metrics."""
     rows = []
-    for row in bb.list_metrics().itertuples():
+    for row in bb.bundled("metrics").itertuples():
         sets, source = f"{row.targets}; {row.attributes}", f"{plain(row.source)} {doi(row.doi)}"
         rows.append([f"``{row.name}``", plain(row.description), sets, f"{row.optimum:g}", plain(row.options), source])
     lines = [
         *heading("Metrics", "="),
-        "What ``bb.list_metrics()`` knows. X and Y are the target sets, A and B the attribute sets; *sets* are their "
-        "numbers. :doc:`/metrics` says which to take.",
+        'What ``bb.bundled("metrics")`` knows. X and Y are the target sets, A and B the attribute sets; *sets* are '
+        "their numbers. :doc:`/metrics` says which to take.",
         "",
         *table(
             ["name", "value", "target and attribute sets", "no bias", "options", "source"], rows, "12 34 10 6 14 24"
@@ -393,7 +383,7 @@ WIDTHS = {"name": 16, "description": 40, "doi": 18}
 
 def data() -> dict[str, str]:
     """Bundled embeddings, word lists, queries and templates, with their sources."""
-    lists, documents = bb.list_words(), bb.datasets.list_datasets()
+    lists, documents = bb.bundled("words"), bb.bundled("datasets")
     english = lists[~lists["name"].str.startswith("weathub/")]
     other = lists[lists["name"].str.startswith("weathub/")]
     lines = [
@@ -401,17 +391,17 @@ def data() -> dict[str, str]:
         "Word lists name harmful stereotypes in order to measure them. That they are bundled endorses none of them.",
         "",
         *heading("Embeddings", "-"),
-        *_rows(bb.list_embeddings(), ["name", "vectors", "dimensions", "description", "licence", "doi"]),
+        *_rows(bb.bundled("embeddings"), ["name", "vectors", "dimensions", "description", "licence", "doi"]),
         *heading("Word lists", "-"),
-        *_rows(english, ["name", "groups", "protected", "attributes", "description", "doi"]),
+        *_rows(english, ["name", "protected", "attributes", "description", "doi"]),
         f"There are {len(other)} lists of {other['language'].nunique()} other languages; see :doc:`/languages`.",
         "",
         *heading("Queries", "-"),
-        *_rows(bb.list_queries(), ["name", "targets", "attributes", "description", "doi"]),
+        *_rows(bb.bundled("queries"), ["name", "targets", "attributes", "description", "doi"]),
         *heading("Documents", "-"),
-        *_rows(documents[documents["kind"] == "documents"], ["name", "description", "licence", "source"]),
+        *_rows(documents[documents["form"] == "documents"], ["name", "description", "licence", "source"]),
         *heading("Templates", "-"),
-        *_rows(bb.contextual.list_templates(), None),
+        *_rows(bb.bundled("templates"), None),
     ]
     return {"reference/data.rst": "\n".join(lines)}
 
@@ -491,7 +481,7 @@ def write(folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
-    for pattern in ("reference/api/*.rst", "reference/command-line/*.rst", "gallery/*.rst", "notebooks/*.ipynb"):
+    for pattern in ("reference/api/*.rst", "gallery/*.rst", "notebooks/*.ipynb"):
         for path in folder.glob(pattern):
             if path.relative_to(folder).as_posix() not in files:
                 path.unlink()

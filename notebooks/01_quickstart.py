@@ -31,7 +31,7 @@ import bayesbias as bb
 # ## Vectors and words
 #
 # `load_embedding` takes a bundled name, a file (word2vec, GloVe, `.npz`) or a gensim `KeyedVectors`. `load_words` takes
-# a bundled name (`bb.list_words()` shows them) or the path of a TOML file of your own
+# a bundled name (`bb.bundled("words")` shows them) or the path of a TOML file of your own
 # (`docs/how-to/word-lists.md`).
 
 # %%

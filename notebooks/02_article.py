@@ -18,7 +18,7 @@
 # distances, how closely their fits can be repeated, and which findings hold in a model that knows that distances to
 # the same word are correlated. It takes about a minute.
 #
-# `bb.datasets.load_dataset` gives the published tables by name: from the folder that the environment variable
+# `load_dataset` gives the published tables by name: from the folder that the environment variable
 # `BAYESBIAS_DATA` names, or fetched once. The word lists name harmful stereotypes in order to measure them; that they
 # are shown here endorses none of them.
 
@@ -28,6 +28,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
+from bayesbias.distances import datasets
 
 pd.set_option("display.max_colwidth", 100)
 FILES = {
@@ -43,7 +44,7 @@ names = {
     for vectors in ("Google", "GloVe", "Reddit")
 }
 names |= {(topic, "debiased"): f"debiased_{topic}_reddit" for topic in ("religion", "race", "gender")}
-tables = {where: bb.datasets.load_dataset(name) for where, name in names.items()}
+tables = {where: datasets.load_dataset(name) for where, name in names.items()}
 CONNECTIONS = ["associated", "different", "human", "neutral"]
 means = {where: table.groupby("connection", observed=True)["distance"].mean() for where, table in tables.items()}
 sizes = {where: (table["protected_word"].nunique(), len(table)) for where, table in tables.items()}
@@ -87,7 +88,7 @@ for line in PUBLISHED.strip().splitlines():
     BARS[tuple(where.split(", "))] = np.array(numbers, dtype=float).reshape(4, 3)
 rows = []
 for where, bars in BARS.items():
-    as_published = bb.read_distance_table(bb.datasets.dataset_path(names[where]), keep_duplicates=True)
+    as_published = bb.read_distance_table(datasets.dataset_path(names[where]), keep_duplicates=True)
     draws = bb.fit(as_published, "published", draws=20_000, seed=0)["posterior"]["connection_mean"]
     quantiles = draws.sel(connection=CONNECTIONS).quantile([0.055, 0.945], ["chain", "draw"]).to_numpy().T
     ours = np.column_stack([draws.sel(connection=CONNECTIONS).mean(["chain", "draw"]), quantiles])

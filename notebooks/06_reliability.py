@@ -29,6 +29,7 @@ import pandas as pd
 from gensim.models import Word2Vec
 
 import bayesbias as bb
+from bayesbias.distances import datasets
 
 QUICK = bool(os.environ.get("BAYESBIAS_QUICK"))  # fewer passes: enough to see that everything works
 
@@ -39,7 +40,7 @@ QUICK = bool(os.environ.get("BAYESBIAS_QUICK"))  # fewer passes: enough to see t
 # embedding. Your own vectors can stand in the same mapping.
 
 # %%
-addresses = bb.datasets.load_dataset("sotu-addresses").query("year >= 1946")
+addresses = datasets.load_dataset("sotu-addresses").query("year >= 1946")
 corpora = {
     party: [re.findall("[a-z]+", one) for text in own["text"] for one in re.split("[.?!;:]", text.lower())]
     for party, own in addresses.groupby("party")

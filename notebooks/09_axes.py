@@ -27,7 +27,7 @@ import pandas as pd
 import bayesbias as bb
 
 kv = bb.load_embedding("glove-50d-slice")
-bb.list_axes()[["name", "domain", "negative", "positive", "pairs"]].head(8)
+bb.bundled("axes")[["name", "description", "negative", "positive", "pairs"]].head(8)
 
 # %% [markdown]
 # ## Sports and affluence

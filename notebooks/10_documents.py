@@ -26,9 +26,10 @@ import os
 import pandas as pd
 
 import bayesbias as bb
+from bayesbias.distances import datasets
 
 QUICK = bool(os.environ.get("BAYESBIAS_QUICK"))  # one address of four: enough to see that everything works
-addresses = bb.datasets.load_dataset("sotu-addresses")
+addresses = datasets.load_dataset("sotu-addresses")
 addresses.groupby("party", sort=False).agg(
     first=("year", "min"), last=("year", "max"), presidents=("president", "nunique"), addresses=("year", "size")
 )

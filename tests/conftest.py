@@ -24,6 +24,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
+from bayesbias._support import shipped
 from bayesbias.numerics import related
 
 if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
@@ -222,7 +223,7 @@ def edited(tmp_path):
     """A function from a bundled model's name and changes (old, new) of its file to the path of the changed file."""
 
     def edit(model, *changes):
-        text = Path(bb.list_models().set_index("name").loc[model, "path"]).read_text(encoding="utf-8")
+        text = (shipped("models") / f"{model}.toml").read_text(encoding="utf-8")
         for old, new in changes:
             assert old in text
             text = text.replace(old, new)
@@ -236,8 +237,8 @@ def edited(tmp_path):
 @pytest.fixture(scope="session")
 def listed_words():
     """Every word of the bundled lists in English, but for the long lists of opinions."""
-    table = bb.list_words()
-    table = table[~table["name"].str.startswith(("weathub/", "opinion_"))].set_index("name")["kind"]
+    table = bb.bundled("words")
+    table = table[~table["name"].str.startswith(("weathub/", "opinion_"))].set_index("name")["form"]
     words = {word for name in table.index[table == "words"] for word in bb.load_words(name).every_word()}
     words.update(word for name in table.index[table == "list"] for word in bb.load_list(name))
     return words | {word for name in table.index[table == "pairs"] for pair in bb.load_list(name) for word in pair}

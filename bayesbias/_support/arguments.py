@@ -17,28 +17,21 @@ from bayesbias.errors import InputError, near, shown
 MOST = 10**9  # largest number of draws, replicates or words that is taken for meant
 WIDEST = 2.0  # no two cosine distances differ by more
 LARGEST = 2**63 - 1  # largest number that files hold, such as a seed
+JOINERS = str.maketrans("", "", "\u200c\u200d")  # characters without width that Persian and Indic words hold
 
 
 def whole_number(value: object, name: str, least: int = 1, most: int | None = MOST) -> int:
     """A whole number of at least ``least`` and at most ``most``; None sets the limit of files, as for seeds."""
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]  # what has no index is refused below
-    except TypeError:
-        number = least - 1
-    if number < least or isinstance(value, bool):
-        raise InputError(f"{name} is {shown(value)}: give a whole number of at least {least}")
     limit = LARGEST if most is None else most
-    if number > limit:
-        raise InputError(f"{name} is {shown(value)}: give a whole number of at most {limit:,}")
-    return number
+    number = operator.index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else least - 1
+    if not least <= number <= limit:
+        raise InputError(f"{name} is {shown(value)}: give a whole number of at least {least} and at most {limit:,}")
+    return int(number)
 
 
 def whole_numbers(value: Any, name: str) -> list[int]:
     """One whole number, or several, each as :func:`whole_number` takes it."""
-    numbers = [whole_number(item, name) for item in several(value)]
-    if not numbers:
-        raise InputError(f"{name} is {shown(value)}: give a whole number, or several")
-    return numbers
+    return [whole_number(item, name) for item in several(value) or [value]]
 
 
 def as_float(value: object) -> float:
@@ -72,10 +65,6 @@ def flag(value: object, name: str) -> bool:
     return bool(value)
 
 
-JOINERS = str.maketrans("", "", "\u200c\u200d")
-"""Characters without width that Persian and Indic words hold: zero-width (non-)joiners."""
-
-
 def is_printable(value: object) -> TypeGuard[str]:
     """True for a text that can be shown: not empty, without blanks at its ends, control or surrogate characters."""
     text = value.translate(JOINERS) if isinstance(value, str) else ""
@@ -91,20 +80,18 @@ def printable(value: object, name: str) -> str:
 
 def text(value: object, name: str) -> str:
     """A text, empty or not, that files and figures can hold."""
-    if not isinstance(value, str):
-        raise InputError(f"{name} is {shown(value)}: give a text")
-    if odd := [letter for letter in value if category(letter) in ("Cc", "Cs") and letter not in "\n\t"]:
-        raise InputError(f"{name} holds {odd[0]!r}, a control character or half of one: leave it out")
+    odd = [letter for letter in str(value) if category(letter) in ("Cc", "Cs") and letter not in "\n\t"]
+    if not isinstance(value, str) or odd:
+        raise InputError(f"{name} is {shown(value)}: give a text without control characters")
     return value
 
 
 def finite_number(value: object, name: str, positive: bool = False, most: float = inf) -> float:
     """A finite number from ``-most`` to ``most``, above 0 if ``positive``."""
-    if not isfinite(number := as_float(value)) or (positive and number <= 0):
-        raise InputError(f"{name} is {shown(value)}: give a {'positive' if positive else 'finite'} number")
-    if abs(number) > most:
-        least = "above 0" if positive else f"from {-most:g}"
-        raise InputError(f"{name} is {shown(value)}: give a number {least} to {most:g}")
+    number = as_float(value)
+    if not isfinite(number) or (positive and number <= 0) or abs(number) > most:
+        limit = f" of at most {most:g}" if isfinite(most) else ""
+        raise InputError(f"{name} is {shown(value)}: give a {'positive' if positive else 'finite'} number{limit}")
     return number
 
 
@@ -131,42 +118,34 @@ def several(value: Any) -> list[Any]:
 
 def mapping(value: object, name: str, what: str, kind: Any = object) -> dict[str, Any]:
     """A mapping of names to ``what``, of which each is of a ``kind``; a number, such as a year, is a name too."""
-    if not isinstance(value, Mapping) or not value:
-        raise InputError(f"{name} is {shown(value)}: give a mapping of names to {what}")
     named: dict[str, Any] = {}
-    for key, each in value.items():
+    for key, each in value.items() if isinstance(value, Mapping) else ():
         text = str(key) if isfinite(as_float(key)) else key
-        if not is_printable(text) or text in named:
-            raise InputError(f"a name in {name} is {shown(key)}: give each a printable text of its own")
-        if not isinstance(each, kind):
-            raise InputError(f"{name} has {shown(each)} for {text!r}: give a mapping of names to {what}")
+        if not is_printable(text) or text in named or not isinstance(each, kind):
+            raise InputError(f"{name} has {shown(each)} for {shown(key)}: give a mapping of distinct names to {what}")
         named[text] = each
+    if not named:
+        raise InputError(f"{name} is {shown(value)}: give a mapping of names to {what}")
     return named
 
 
 def interval(value: object, name: str, most: float = MOST) -> tuple[float, float] | None:
-    """A region as (low, high) within plus or minus ``most``; one positive number means plus or minus it, None means no
-    region.
-    """
+    """A region as (low, high) within ``most``; one positive number means plus or minus it, None no region."""
     if value is None:
         return None
-    reach = as_float(value)
-    low, high = (-reach, reach)
-    if isinstance(value, tuple | list) and len(value) == 2:
-        low, high = map(as_float, value)
-    if -most <= low < high <= most:
-        return low, high
-    raise InputError(
-        f"{name} is {shown(value)}: give a positive number of at most {most:,.0f} (plus or minus it), or a pair "
-        "(low, high) of such numbers"
-    )
+    pair = value if isinstance(value, tuple | list) and len(value) == 2 else (-as_float(value), value)
+    low, high = map(as_float, pair)
+    if not -most <= low < high <= most:
+        raise InputError(
+            f"{name} is {shown(value)}: give a positive number of at most {most:,.0f} (plus or minus it), or a pair "
+            "(low, high) of such numbers"
+        )
+    return low, high
 
 
 def by_name_or_none[T: str](value: T | None, valid: Collection[str], name: str) -> T | None:
     """None, or one of the valid names."""
-    if value is None or (isinstance(value, str) and value in valid):
-        return value
-    raise InputError(f"{name} is {shown(value)}: give None or {' or '.join(map(repr, valid))}")
+    return None if value is None else one_of(value, valid, name)
 
 
 def one_of[T: str](value: T, valid: Collection[str], name: str) -> T:

@@ -1,19 +1,20 @@
-"""Files and documents: bundled data, whole writes, TOML with its schema, archives of arrays."""
+"""Files and documents: whole writes, TOML with its schema, archives of arrays, columns of tables in text."""
 
 from __future__ import annotations
 
-import errno
+import csv
 import json
 import os
 import re
 import secrets
 import stat
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from functools import wraps
 from inspect import signature
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, dataclass_transform
 from zipfile import ZipFile
@@ -21,28 +22,20 @@ from zipfile import ZipFile
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import CoverageWarning, InputError, many, shown, warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LONGEST = 240  # bytes of the name of a file, which leave room for that of its temporary one
 # what is packed may hold so many times its size, and so many bytes more; vectors hold a few times their size
 TIMES, ROOM = 100, 1 << 26
-DEEP_KEY = re.compile(r'(?:^|[\[{,])[ \t]*(?:(?:[\w-]+|"[^"\n]*"|' r"'[^'\n]*')[ \t]*\.[ \t]*){20}", re.MULTILINE)
-
-
-def check_suffix(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path:
-    """The path to write to."""
-    file = home_folder(path)
-    if file.suffix not in suffixes and "".join(file.suffixes[-2:]) not in suffixes:
-        raise InputError(f"cannot write {file.name}: {what} ends in {' or '.join(suffixes)}")
-    return file
 
 
 def check_target(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path:
     """The path to write to, checked before the work begins."""
-    file = check_suffix(path, suffixes, what)
+    file = home_folder(path)
+    if file.suffix not in suffixes and "".join(file.suffixes[-2:]) not in suffixes:
+        raise InputError(f"cannot write {file.name}: {what} ends in {' or '.join(suffixes)}")
     if not file.parent.is_dir():
         raise InputError(f"cannot write {file.name}: there is no folder {file.parent}")
     return file
@@ -50,47 +43,24 @@ def check_target(path: str | Path, suffixes: tuple[str, ...], what: str) -> Path
 
 def home_folder(path: str | Path) -> Path:
     """The path with ``~`` expanded."""
-    if not isinstance(path, str | Path):
-        raise InputError(f"given is {type(path).__name__}: give the path of a file")
-    try:
-        file = Path(path).expanduser()
-        longest = max((len(os.fsencode(part)) for part in file.parts), default=0)
-    except (RuntimeError, UnicodeEncodeError) as error:
-        raise InputError(f"{shown(str(path))} is no path: {error}") from error
-    if str(path).strip() == "":
-        raise InputError(f"{str(path)!r} is no path: give the path of a file")
-    if longest > LONGEST or any(letter < " " for letter in str(file)):
-        raise InputError(f"{shown(str(path))} is no path: names have up to {LONGEST} bytes and no control characters")
-    return file
-
-
-def made_folder(path: str | Path) -> Path:
-    """A folder that is there from now on."""
-    folder = home_folder(path)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from error
-    return folder
+    if not isinstance(path, str | Path) or not str(path).strip():
+        raise InputError(f"{shown(path)} is no path: give the path of a file")
+    return Path(path).expanduser()
 
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path to write to; it becomes ``path`` when the block ends without an error.
 
-    The temporary file stands in the same folder, with the same suffix, so the last step is one rename. A file that was
-    there before keeps its permissions, and a link goes on to lead to its file. After an error nothing is left behind
-    and a file that was there before is untouched. What is read-only, or is no file, is refused with an OSError.
+    A file that was there before keeps its permissions, and a link goes on to lead to its file. After an error nothing
+    is left behind. What is read-only, or is no file, is refused with an OSError.
     """
     target = home_folder(path)
     place = target.resolve()
     temporary = place.with_name(f".{place.stem}-{secrets.token_hex(6)}{place.suffix}")
     with _named(target):
-        if place.exists() and not place.is_file():
-            raise OSError("there is something that is no file (a folder, a device, a pipe): give another path")
-        if place.exists() and not place.stat().st_mode & 0o222:
-            reason = "the file that is there is read-only: allow writing, or give another path"
-            raise PermissionError(errno.EACCES, reason)
+        if place.exists() and not (place.is_file() and place.stat().st_mode & 0o222):
+            raise OSError("what is there is read-only, or no file (a folder, a device, a pipe): give another path")
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         with _named(target):
@@ -204,12 +174,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 def toml_or_text(path: Path, suffixes: Sequence[str]) -> dict[str, Any] | str:
     """The content of a TOML file, or a text with one of some suffixes that is none, and in which ``=`` sets nothing."""
     content = _short_text(path, "TOML")
-    try:
-        return parse_toml(content, str(path))
-    except InputError:
-        if path.suffix in suffixes and "=" not in content:
-            return content
-        raise
+    if path.suffix in suffixes and "=" not in content:
+        return content
+    return parse_toml(content, str(path))
 
 
 def read_json(path: Path) -> Any:
@@ -220,18 +187,13 @@ def read_json(path: Path) -> Any:
 
 def _short_text(path: Path, kind: str) -> str:
     if (size := file_at(path).stat().st_size) > MOST_TOML:
-        raise InputError(
-            f"{path} is not a {kind} file: it has {size:,} bytes, and {MOST_TOML:,} are read at most; is it an "
-            "embedding, in the place of a word list?"
-        )
+        raise InputError(f"{path} is not a {kind} file, it has {size:,} bytes: is it an embedding?")
     return read_text(path)
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The content of a TOML text; ``where`` names it in errors."""
     try:
-        if DEEP_KEY.search(text):  # tomllib takes quadratic time for these
-            raise ValueError("a key has more than 20 parts")
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where} is not a TOML file: {error}") from error
@@ -290,11 +252,7 @@ def _sentence(kind: Any, fault: Any, place: list[str]) -> str:
     subject = f"a name in {'.'.join(place[:-2])}" if place[-1:] == ["[key]"] else key
     if isinstance(cause, ValueError):
         return f"{subject} {cause}"
-    message = "".join(letter if letter.isprintable() else "?" for letter in fault["msg"])
-    message = message.replace("Input should", "it should").replace("Tuple", "the list")
-    for theirs, ours in (("valid string", "text"), ("valid tuple", "list"), ("valid dictionary", "mapping")):
-        message = message.replace(theirs, ours)
-    return f"{subject} is {shown(fault['input'])}: {message}"
+    return f"{subject} is {shown(fault['input'])}: {fault['msg']}"
 
 
 def _fields_at(kind: Any, place: list[str]) -> Iterable[str]:
@@ -305,3 +263,55 @@ def _fields_at(kind: Any, place: list[str]) -> Iterable[str]:
         kind = next((one for one in options if hasattr(one, "__pydantic_fields__")), kind)
     names: Iterable[str] = kind.__pydantic_fields__
     return names
+
+
+LOOKED_AT = 100  # lines of a table in text by which it is told what stands between its columns
+SEPARATORS = ("\t", ";", ",", " ")
+csv.field_size_limit(1 << 30)  # a cell may hold a text
+QUOTED = re.compile(r'"((?:[^"]|"")+)"')
+
+
+def lines_of(text: str) -> dict[int, str]:
+    """The lines of a text that hold something, by number; they end in LF, CR or both."""
+    return {number: line.strip() for number, line in enumerate(re.split("\r\n?|\n", text), 1) if line.strip()}
+
+
+def cells_of(line: str, separator: str) -> list[str]:
+    """The columns of a line of a table in text."""
+    text = " ".join(line.split()) if separator == " " else line
+    return [cell.strip() for cell in next(csv.reader([text], delimiter=separator, skipinitialspace=True), [])]
+
+
+def separator_of(lines: Iterable[str], usual: str, reads: Callable[[str, str], bool]) -> str:
+    """The mark between the columns of a table in text: that which most of its first lines fit."""
+    first = list(islice(lines, LOOKED_AT))
+    return max((usual, *SEPARATORS), key=lambda each: sum(reads(line, each) for line in first))
+
+
+def numbers_columns(cells: Sequence[str], following: Sequence[str] = ()) -> bool:
+    """True for a first line that numbers columns, 0, 1, 2, ... or 1, 2, ...; not where whole numbers follow, too."""
+    whole = bool(following) and all(cell.lstrip("-").isdigit() for cell in following)
+    return bool(cells) and not whole and list(cells) in [list(map(str, range(i, i + len(cells)))) for i in (0, 1)]
+
+
+def are_quoted(words: Sequence[str]) -> bool:
+    """True for words that a writer of tables put into quotes; a word may hold quotes of its own."""
+    held = [word for word in words if '"' in word]
+    doubled = any('""' in word[1:-1] for word in held) or len(held) == len(words) > 0
+    return doubled and all(map(QUOTED.fullmatch, held))
+
+
+def unquoted(words: Iterable[str]) -> list[str]:
+    """Words without the quotes that a writer of tables put around them."""
+    return [known[1].replace('""', '"') if (known := QUOTED.fullmatch(word)) else word for word in words]
+
+
+def tell_passed_over(path: str | Path, lines: Mapping[int, str], lacking: str) -> None:
+    """Warn of lines of a file that cannot be read."""
+    if lines:
+        number, line = next(iter(lines.items()))
+        warn(
+            f"{path}: {many(len(lines), 'line')} without {lacking} passed over, the first is line {number}: "
+            f"{line[:60]!r}",
+            CoverageWarning,
+        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from threading import RLock
 from typing import Any, Protocol, Self
 
 from bayesbias.errors import InputError, PluginWarning, near, shown, warn
@@ -33,7 +32,7 @@ class Register[E: Entry](Mapping[str, E]):
     def __init__(self, kind: type[E], noun: str, group: str) -> None:
         self.kind, self.noun, self.group = kind, noun, group
         self._held: dict[str, E] = {}
-        self._loading, self._loaded = RLock(), False
+        self._loaded = False
 
     def __getitem__(self, name: str) -> E:
         if name not in self._held:
@@ -78,33 +77,29 @@ class Register[E: Entry](Mapping[str, E]):
 
     def _load(self) -> None:
         """Take what entry points name; those that fail become warnings once the others are there."""
-        with self._loading:
-            if self._loaded:
-                return
-            self._loaded = True
-            from importlib.metadata import entry_points
+        if self._loaded:
+            return
+        self._loaded = True
+        from importlib.metadata import entry_points
 
-            faults = []
-            for entry in sorted(entry_points(group=self.group)):
-                try:
-                    made = self.made(entry.load())
-                    if made.name != entry.name:
-                        raise InputError(f"it is called {made.name!r}: give both one name")
-                    self.add(made)
-                except (Exception, SystemExit) as error:  # whatever another package does when it is imported
-                    said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-                    faults.append(f"the {self.noun} {entry.name!r} ({entry.value}) is left out: {said}")
-            for fault in faults:
-                warn(fault, PluginWarning)
+        faults = []
+        for entry in sorted(entry_points(group=self.group)):
+            try:
+                made = self.made(entry.load())
+                if made.name != entry.name:
+                    raise InputError(f"it is called {made.name!r}: give both one name")
+                self.add(made)
+            except (Exception, SystemExit) as error:  # whatever another package does when it is imported
+                said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+                faults.append(f"the {self.noun} {entry.name!r} ({entry.value}) is left out: {said}")
+        for fault in faults:
+            warn(fault, PluginWarning)
 
 
 def _same(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
     """True where two functions are the same, or have one place in the code, which was run twice."""
-    if first is second:
-        return True
-    if not (inspect.isfunction(first) and inspect.isfunction(second)) or "<" in first.__qualname__:
-        return False
-    return first.__module__ == second.__module__ and first.__qualname__ == second.__qualname__
+    one, other = ((each.__module__, getattr(each, "__qualname__", "<")) for each in (first, second))
+    return first is second or (one == other and "<" not in one[1])
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -123,10 +118,7 @@ def description_of(function: Callable[..., Any]) -> str:
 
 def options_of(function: Callable[..., Any], first: int, others: Iterable[str], name: str) -> dict[str, Any]:
     """The parameters of a function after the first ones and without some others, by name to their defaults."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: its arguments are not known, give a function of Python: {error}") from error
+    parameters = list(inspect.signature(function).parameters.values())
     places = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     several = any(each.kind is each.VAR_POSITIONAL for each in parameters)
     if len(places) < first and not several:

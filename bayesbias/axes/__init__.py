@@ -2,6 +2,5 @@
 
 from bayesbias.axes.audits import Audit, audit
 from bayesbias.axes.places import Axis, axis
-from bayesbias.vectors.poles import list_axes
 
-__all__ = ["Audit", "Axis", "audit", "axis", "list_axes"]
+__all__ = ["Audit", "Axis", "audit", "axis"]

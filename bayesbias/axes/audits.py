@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import flag, probability, share, whole_number
-from bayesbias._support.progress import progress
-from bayesbias._support.threads import one_thread
+from bayesbias._support.progress import one_thread, progress
 from bayesbias.axes.places import (
     MOST_ROWS,
     PRINTED,

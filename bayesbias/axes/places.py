@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from bayesbias._support.arguments import by_name_or_none, flag, one_of, probability
-from bayesbias._support.threads import one_thread
+from bayesbias._support.progress import one_thread
 from bayesbias.axes.poles import (
     FoundPoles,
     TemplateErrors,
@@ -432,7 +432,7 @@ def axis(
         The embedding, or what :func:`load_embedding` takes; or words in sentences (:func:`encode`), whose places are
         means over templates and have the scatter of templates as a second error.
     pairs
-        A bundled axis (:func:`list_axes`), pairs of words (negative, positive), a bundled list or a TOML file of pairs,
+        A bundled axis (``bundled("axes")``), pairs of words (negative, positive), a bundled list or a file of pairs,
         or two lists by name, the negative one first, which say less: what the words of a list have in common beside the
         opposition does not cancel.
     words

@@ -145,7 +145,7 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
 
     Examples
     --------
-    >>> found = bb.checks.check_words("weat7", "google-news-slice")
+    >>> found = bb.check_words("weat7", "google-news-slice")
     >>> found.table()[["list", "asked", "found"]].head(2)
        list  asked  found
     0  math      8      8

@@ -1,206 +1,27 @@
-"""The command line: its commands below their headings, and those of the first contact.
-
-What a command needs loads when it runs.
-"""
+"""The commands: what a command needs loads when it runs, and what it prints is what results print of themselves."""
 
 from __future__ import annotations
 
-import json
 import os
-import re
-from itertools import groupby
-from operator import attrgetter
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Argument, Option
-from typer.core import TyperGroup
+from typer import Option, echo
 
 import bayesbias as bb
-from bayesbias._support.paths import shipped
-from bayesbias.cli import measures, options
-from bayesbias.cli.options import among, bundled, to_write
-from bayesbias.cli.screen import say, show, working
+from bayesbias.cli import options
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import pandas as pd
 
-
-WELCOME = """\
-bayesbias measures bias in word embeddings. Four things to do:
-
-  See it work on bundled vectors
-    bayesbias demo
-  Measure an embedding with a word list, bundled or your own
-    bayesbias run EMBEDDING WORDS -o DIR
-  Write a word list of your own, and check it against an embedding
-    bayesbias new-words NAME
-    bayesbias check-words NAME.toml EMBEDDING
-  Compare two embeddings, such as before and after debiasing
-    bayesbias compare BEFORE AFTER --words WORDS --report change.html
-
-EMBEDDING is a file of vectors, or one that is bundled: google-news-slice or
-glove-50d-slice.
-'bayesbias lists' shows word lists, 'bayesbias --help' all commands."""
-Kinds = Literal["words", "axes", "queries", "models"]
-
-
-def demo(
-    words: Annotated[
-        str, Option(help="A bundled word list or the path of a TOML file.", autocompletion=bundled("word lists"))
-    ] = "gender",
-    out: options.Folder = Path("bayesbias-demo"),
-    seed: options.Seed = 0,
-    debias: Annotated[bool, Option(help="Debias the vectors too, and say what changed.")] = False,
-) -> None:
-    """Bundled Google News vectors to posterior distributions, figures and a report."""
-    from bayesbias.cli.example import EMBEDDING, run_analysis, run_debiasing
-
-    run_analysis(EMBEDDING, words, out, seed)
-    if debias:
-        run_debiasing(words, out, seed)
-
-
-def run(
-    embedding: options.Embedding,
-    words: options.Words,
-    out: options.Folder,
-    model: options.Model = "auto",
-    seed: options.Seed = 0,
-    adjust: options.AdjustBefore = None,
-    frequencies: options.Frequencies = None,
-    case: options.Case = "as-is",
-    topics: Annotated[int, Option(min=0, help="Sets of random lists to compare contrasts with; 0: none.")] = 1000,
-    trust_pickle: options.TrustPickle = False,
-) -> None:
-    """An embedding and a word list of your own, from distances to figures and a report."""
-    from bayesbias.cli.example import run_analysis
-
-    run_analysis(embedding, words, out, seed, model, case, topics, trust_pickle, adjust=adjust, frequencies=frequencies)
-
-
-def new_words(
-    name: Annotated[str, Argument(help="Name of the list.")],
-    out: Annotated[
-        Path | None, to_write("a word list", ".toml", help="File to write, .toml; by default NAME.toml.")
-    ] = None,
-) -> None:
-    """Write a word list to start from, with comments."""
-    from bayesbias._support.arguments import printable
-    from bayesbias._support.files import home_folder, write_text
-
-    title = printable(name, "the name of the list").removesuffix(".toml")
-    stem = re.sub(r"[^\w.-]+", "-", title).strip("-.")
-    if out is None and not stem:
-        raise InputError(f"no file can be named after {name!r}: give one with --out FILE.toml")
-    file = home_folder(out or f"{stem}.toml")
-    if file.exists():
-        raise InputError(f"{file} is there already: give another name, or another file with --out")
-    text = (shipped("data") / "new-words.toml").read_text(encoding="utf-8").replace("FILE", file.name)
-    write_text(file, text.replace('"NAME"', json.dumps(title, ensure_ascii=False)))
-    say(f"{file} written")
-    say(f"Next: put your words in, then bayesbias check-words {file} EMBEDDING")
-
-
-def check_words(
-    words: options.Words,
-    embedding: options.Embedding,
-    frequencies: options.Frequencies = None,
-    trust_pickle: options.TrustPickle = False,
-) -> None:
-    """Check a word list against an embedding: coverage, near duplicates, frequency, spellings."""
-    from bayesbias.checks.word_lists import variants
-    from bayesbias.vectors.formats import load_lists
-
-    listed = bb.load_words(words)
-    others = (form for word in listed.every_word() for form in variants(word))
-    with working(f"reading {embedding}"):
-        kv = load_lists(embedding, listed, others, trust_pickle)
-    checked = bb.checks.check_words(listed, kv, frequencies)
-    say(str(checked))
-
-
-def lists(
-    kind: Annotated[
-        Kinds,
-        Argument(parser=str, callback=among("kind", Kinds), help="What to show."),
-    ] = "words",
-    language: Annotated[
-        str | None,
-        Option(help="BCP 47 tag: word lists of that language only, with and without a region (pt shows pt-BR too)."),
-    ] = None,
-) -> None:
-    """The bundled word lists, axes, queries of metrics, or models."""
-    if language is not None and kind != "words":
-        raise InputError(f"--language is for word lists: leave it out of {kind}")
-    if kind == "words":
-        _show_word_lists(language)
-    elif kind == "axes":
-        axes = bb.list_axes()[["name", "negative", "positive", "pairs"]]
-        show(axes, "Axes, of pairs")
-    elif kind == "queries":
-        queries = bb.list_queries()
-        for column in ("targets", "attributes"):
-            queries[column] = [", ".join(f"{name} ({size})" for name, size in sets.items()) for sets in queries[column]]
-        show(queries[["name", "targets", "attributes", "description"]], "Queries of classic metrics", whole="name")
-    else:
-        show(bb.list_models()[["name", "engines", "description", "path"]], "Models")
-
-
-def _show_word_lists(language: str | None) -> None:
-    table = bb.list_words(language)
-    columns = ["name", "kind", "groups", "protected", "attributes", "description"]
-    if language is not None:
-        if table.empty:
-            say(f"no bundled list is in the language {language!r}: 'bayesbias lists' names all")
-        else:
-            show(table[columns], f"Word lists in the language {language!r}")
-        return
-    others = table["name"].str.contains("/")
-    tests = table.loc[others, "name"].str.rpartition("/")[2]
-    folders = tests.groupby(table["language"]).agg(", ".join)
-    show(table.loc[~others, columns], "Word lists")
-    show(folders.rename("weathub/<language>/...").reset_index(), "Word lists of other languages (--language de)")
-    say("Other bundled things: bayesbias lists axes, bayesbias lists queries, bayesbias lists models.")
-
-
-COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Start": (demo, run, new_words, check_words),
-    "Step by step": (measures.distances, measures.fit, measures.diagnose, measures.report),
-    "Classic metrics": (measures.metrics,),
-    "Before and after": (measures.compare,),
-    "What is bundled": (lists,),
-}
-"""Heading of the help to commands."""
-MORE = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""Settings of the commands that take the options of what they run, as ``--name value``."""
-
-
-class Headed(TyperGroup):
-    """Commands whose help stands below headings, and things to do where nothing is asked for."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Say what one can do before libraries are loaded to read arguments."""
-        if not args and not ctx.resilient_parsing:
-            typer.echo(WELCOME)
-            ctx.exit()
-        return super().parse_args(ctx, args)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, each heading a section."""
-        width = formatter.width - 6 - max(map(len, self.commands))
-        for heading, commands in groupby(self.commands.values(), attrgetter("rich_help_panel")):
-            with formatter.section(heading):
-                formatter.write_dl([(str(one.name), one.get_short_help_str(width)) for one in commands])
-
-
-app = typer.Typer(cls=Headed, invoke_without_command=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-for heading, commands in COMMANDS.items():
-    for one in commands:
-        more = MORE if one is measures.metrics else None
-        app.command(rich_help_panel=heading, context_settings=more)(one)
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+TABLES = (".csv", ".parquet")
 _state = {"debug": False}
 
 
@@ -211,13 +32,12 @@ def debugging() -> bool:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"bayesbias {bb.__version__}")
+        echo(f"bayesbias {bb.__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def start(
-    context: typer.Context,
     debug: Annotated[bool, Option("--debug", help="Show tracebacks.")] = False,
     version: Annotated[
         bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
@@ -227,5 +47,203 @@ def start(
     _state["debug"] = debug
     # matrix products here are small: more threads than one only wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if context.invoked_subcommand is None:
-        typer.echo(WELCOME)
+
+
+@app.command()
+def demo(
+    words: options.DemoWords = "gender",
+    out: options.Folder = Path("bayesbias-demo"),
+    seed: options.Seed = 0,
+) -> None:
+    """See it work: run, with bundled Google News vectors."""
+    run("google-news-slice", words, out, seed=seed)
+
+
+@app.command()
+def run(
+    embedding: options.Embedding,
+    words: options.Words,
+    out: options.Folder,
+    model: options.Model = "auto",
+    draws: options.Draws = 4000,
+    seed: options.Seed = 0,
+    prob: options.Prob = 0.89,
+    adjust: options.Adjust = None,
+    frequencies: options.Frequencies = None,
+    case: options.Case = "as-is",
+    topics: options.Topics = 1000,
+    trust_pickle: options.TrustPickle = False,
+) -> None:
+    """Measure an embedding with word lists: distances, fit, summary, figures and report."""
+    from bayesbias.checks.calibration.topics import load_for_topics
+    from bayesbias.models.tree import kept_open
+
+    listed = bb.load_words(words)
+    if model != "auto":
+        bb.load_model(model)
+    if topics and case == "as-is":
+        kv = load_for_topics(embedding, listed, trust_pickle)
+    else:  # spellings other than those of the lists have ranks that the sample of the lists would not follow
+        kv = bb.load_embedding(embedding, listed if case == "as-is" else None, trust_pickle)
+    table = bb.distance_table(kv, listed, case=case)
+    post = bb.fit(table, model, draws=draws, seed=seed, adjust=adjust, frequencies=frequencies)
+    answer = bb.summary(post, prob=prob)
+    with kept_open(answer.fit):
+        if topics and answer.pictures():
+            answer = bb.summary(post, bb.topic_null(kv, listed, replicates=topics, seed=seed, case=case), prob)
+        echo(answer)
+        with _whole_folder(out) as folder:
+            bb.write_distance_table(table, folder / "distances.parquet")
+            bb.save_fit(post, folder / "fit.nc")
+            _write(folder, {"distances": table, "summary": answer.table()}, answer.pictures(), answer)
+
+
+@app.command()
+def check(
+    embedding: options.EmbeddingOrFit,
+    words: options.CheckedWords = None,
+    frequencies: options.Frequencies = None,
+    trust_pickle: options.TrustPickle = False,
+) -> None:
+    """Check word lists in an embedding before anything is measured, or the draws of a fit."""
+    if words is not None:
+        listed = bb.load_words(words)
+        echo(bb.check_words(listed, bb.load_embedding(embedding, trust_pickle=trust_pickle), frequencies))
+    elif Path(embedding).suffix == ".nc":
+        echo(bb.diagnose(bb.load_fit(embedding)))
+    else:
+        raise InputError(f"{embedding} alone cannot be checked: give an embedding and words, or a fit, .nc")
+
+
+@app.command()
+def compare(
+    embeddings: options.EmbeddingsOrTables,
+    words: options.MeasuredWords = None,
+    out: options.OptionalFolder = None,
+    side_effects: options.SideEffects = False,
+    model: options.Model = "auto",
+    draws: options.Draws = 4000,
+    seed: options.Seed = 0,
+    prob: options.Prob = 0.89,
+    case: options.Case = "as-is",
+    trust_pickle: options.TrustPickle = False,
+) -> None:
+    """Compare embeddings, such as before and after debiasing: the same pairs of words in each."""
+    from dataclasses import replace
+
+    if model != "auto":
+        bb.load_model(model)
+    given = _named(embeddings)
+    files = {name: one for name, one in given.items() if not one.endswith(TABLES)}
+    if (words is None) == bool(files):
+        raise InputError("give --words for embeddings, to measure them with; distance tables have their words already")
+    if side_effects and len(files) != 2:
+        raise InputError(f"--side-effects looks at two embeddings, given are {len(files)}")
+    kvs = {name: bb.load_embedding(one, trust_pickle=trust_pickle) for name, one in files.items()}
+    measured: Mapping[str, Any] = bb.distance_tables(kvs, bb.load_words(words or ""), case=case) if kvs else {}
+    tables = {name: measured[name] if name in kvs else bb.read_distance_table(one) for name, one in given.items()}
+    comparison = replace(bb.compare(tables, model=model, draws=draws, seed=seed, case=case), prob=prob)
+    echo(comparison)
+    results: list[Any] = [comparison]
+    if side_effects:
+        before, after = kvs.values()
+        results.append(bb.side_effects(before, after, comparison, prob=prob, seed=seed % 2**32, case=case))
+        echo(results[1])
+    if out is not None:
+        with _whole_folder(out) as folder:
+            _write(folder, {"changes": comparison.table()}, {"change": comparison.figure}, results)
+
+
+@app.command()
+def metrics(
+    embeddings: options.Embeddings,
+    query: options.Queries = [],  # noqa: B006  # typer's own way
+    words: options.QueryWords = [],  # noqa: B006
+    metric: options.Metrics = [],  # noqa: B006
+    p_value: options.PValue = False,
+    seed: options.Seed = 0,
+    out: options.OptionalFolder = None,
+    max_missing: options.MaxMissing = 0.2,
+    case: options.Case = "as-is",
+    normalise: options.Normalise = False,
+    trust_pickle: options.TrustPickle = False,
+) -> None:
+    """Classic bias metrics of embeddings: WEAT, RND, RNSB, MAC, ECT and others."""
+    queries = [bb.load_query(name) for name in query] + [bb.Query.from_words(bb.load_words(name)) for name in words]
+    names = metric or (["weat", "weat_effect_size"] if p_value else [])
+    tested = {"p_value": True, "seed": seed} if p_value else {}
+    kvs = {name: bb.load_embedding(one, trust_pickle=trust_pickle) for name, one in _named(embeddings).items()}
+    scores = bb.run_metrics(
+        kvs,
+        queries,
+        {name: (name, tested) for name in names} or None,
+        max_missing=max_missing,
+        case=case,
+        normalise=normalise,
+    )
+    one = [name for name in ("embedding", "query") if len(set(scores[name])) == 1]
+    _print(scores.drop(columns=["optimum", *one]).dropna(axis="columns", how="all"), scores.attrs["notes"])
+    if out is not None:
+        with _whole_folder(out) as folder:
+            _write(folder, {"metrics": scores})
+
+
+@app.command(name="list")
+def list_(kind: options.Kind = "words", language: options.Language = None) -> None:
+    """List what is known by name: word lists, embeddings, models, metrics, axes, queries and others."""
+    table = bb.bundled(kind)
+    if kind == "words":
+        own = table["name"].str.contains("/")
+        table = table[own & (table["language"] == language) if language else ~own]
+    _print(table.drop(columns=["kind", "source", "doi"]).dropna(axis="columns", how="all"))
+
+
+def _named(arguments: list[str]) -> dict[str, str]:
+    """Names of files to their paths; whole paths where two files have one name."""
+    names = [Path(one).name for one in arguments]
+    return dict(zip(names if len({*names}) == len({*arguments}) else arguments, arguments, strict=True))
+
+
+def _print(table: pd.DataFrame, notes: tuple[str, ...] = ()) -> None:
+    """A table and notes, as results print theirs."""
+    from bayesbias._support.numbers import lines_of
+
+    echo("\n".join([*lines_of(table, 0.89), *notes]))
+
+
+@contextmanager
+def _whole_folder(out: Path) -> Iterator[Path]:
+    """A folder beside ``out``, whose files go there when the block ends without an error."""
+    from bayesbias._support.files import home_folder
+
+    target = home_folder(out)
+    folder = target.with_name(f".{target.name}-{secrets.token_hex(6)}")
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+        target.mkdir(exist_ok=True)
+        for file in folder.iterdir():
+            file.replace(target / file.name)
+    finally:
+        shutil.rmtree(folder)
+    echo(f"Written to {target}: {', '.join(sorted(file.name for file in target.iterdir()))}")
+
+
+def _write(
+    folder: Path,
+    tables: Mapping[str, pd.DataFrame],
+    pictures: Mapping[str, Callable[[], Any]] | None = None,
+    results: Any = None,
+) -> None:
+    """Tables as .csv, figures as .png and a report."""
+    from bayesbias.plots.style import write_png
+    from bayesbias.results import unlisted
+
+    for name, table in tables.items():
+        table.to_csv(folder / f"{name}.csv", index=False)
+    with unlisted():
+        for name, draw in (pictures or {}).items():
+            if (figure := draw()) is not None:
+                write_png(figure, folder / f"{name.lower().replace(' ', '-')}.png", dpi=150)
+    if results is not None:
+        bb.report(results, folder / "report.html")

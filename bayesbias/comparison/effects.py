@@ -13,10 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability, whole_number, whole_numbers
-from bayesbias._support.columns import cells_of, lines_of, numbers_columns, separator_of, tell_passed_over
-from bayesbias._support.files import read_text
-from bayesbias._support.progress import progress
-from bayesbias._support.threads import one_thread
+from bayesbias._support.files import cells_of, lines_of, numbers_columns, read_text, separator_of, tell_passed_over
+from bayesbias._support.progress import one_thread, progress
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison

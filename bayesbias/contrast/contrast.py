@@ -123,7 +123,7 @@ def contrasts(
       protected_word group   mean  unshrunk
     0     whole list  <NA> -0.014    -0.014
     1           math  math -0.012     0.018
-    2        algebra  math -0.010    -0.012
+    2        algebra  math -0.010     0.026
     """
     result, prob, region = Fit.read(post), probability(prob, "prob"), interval(rope, "rope", WIDEST)
     one_of(by, ("protected_word", "group"), "by")
@@ -333,7 +333,7 @@ def adjustment(post: xr.DataTree, prob: float = PROB) -> pd.DataFrame:
     result, prob = Fit.read(post), probability(prob, "prob")
     before = result.unadjusted
     if before is None:
-        raise InputError("the distances of this fit are not adjusted: fit bb.adjust(table, by='frequency')")
+        raise InputError("the distances of this fit are not adjusted: fit(table, adjust='frequency') adjusts them")
     rows = []
     for other in beside_associated(result):
         row: dict[str, object] = {"contrast": f"{OWN} - {other}"}

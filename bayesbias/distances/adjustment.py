@@ -203,7 +203,8 @@ def adjust(
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> adjusted = bb.adjust(table, by="length")
+    >>> from bayesbias.distances import adjust
+    >>> adjusted = adjust(table, by="length")
     >>> adjusted.adjustment.how
     'vocabulary'
     >>> post = bb.fit(adjusted, seed=0)

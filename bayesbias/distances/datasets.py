@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from bayesbias._support import shipped
 from bayesbias._support.files import Document, check, from_json, home_folder, read_text, read_toml
-from bayesbias._support.paths import shipped
 from bayesbias._support.progress import quiet
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.storage import read_distance_table
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-__all__ = ["dataset_path", "list_datasets", "load_dataset"]
+__all__ = ["dataset_path", "load_dataset"]
 
 FOLDER = "BAYESBIAS_DATA"  # the variable that names a local folder to look in first
-COLUMNS = ["name", "kind", "description", "licence", "source", "doi", "bytes", "hash", "url", "here"]
 type Kind = Literal["distance table", "embedding", "word lists", "frequencies", "documents"]
 
 
@@ -85,7 +84,7 @@ class _Dataset(_File):
 
 
 @cache
-def _registry() -> dict[str, _Dataset]:
+def registry() -> dict[str, _Dataset]:
     """Name to data set, in the order of the file."""
     where = shipped("data") / "datasets.toml"
     families = {name: check(_Family, content, str(where)) for name, content in read_toml(where).items()}
@@ -102,33 +101,6 @@ def _registry() -> dict[str, _Dataset]:
     }
 
 
-def list_datasets() -> pd.DataFrame:
-    """The data sets that are known by name: one row each.
-
-    Returns
-    -------
-    DataFrame
-        ``name``; ``kind`` (distance table, embedding, word lists, frequencies, documents); ``description``;
-        ``licence``; ``source``; ``doi``; ``bytes`` of the file; its ``hash``; its ``url``, empty where none is known;
-        and ``here``, whether the file is bundled, or in the folder that ``BAYESBIAS_DATA`` names, in the cache, or in
-        that of gensim.
-
-    Examples
-    --------
-    >>> found = bb.datasets.list_datasets()
-    >>> found.loc[found["kind"] == "distance table", "name"].tolist()[:2]
-    ['debiased_gender_reddit', 'debiased_race_reddit']
-    """
-    import pandas as pd
-
-    folders = _folders()
-    rows = [
-        {"name": name, **dataset.model_dump(), "here": dataset.local(name, folders) is not None}
-        for name, dataset in _registry().items()
-    ]
-    return pd.DataFrame(rows)[COLUMNS]
-
-
 def dataset_path(name: str) -> Path:
     """The whole file of a data set, unchanged: a local one, or else fetched once and kept.
 
@@ -139,11 +111,12 @@ def dataset_path(name: str) -> Path:
     Parameters
     ----------
     name
-        A name that :func:`list_datasets` shows.
+        A name that ``bundled("datasets")`` shows.
 
     Examples
     --------
-    >>> bb.datasets.dataset_path("weat_7_google").name  # doctest: +SKIP
+    >>> from bayesbias.distances.datasets import dataset_path
+    >>> dataset_path("weat_7_google").name  # doctest: +SKIP
     'weat_7_google.csv'
     """
     dataset = _found(name)
@@ -179,8 +152,8 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
     Parameters
     ----------
     name
-        A name that :func:`list_datasets` shows, such as ``"weat_7_google"``. Some words of a large embedding take less
-        memory with ``bb.load_embedding(bb.datasets.dataset_path(name), words=...)``.
+        A name that ``bundled("datasets")`` shows, such as ``"weat_7_google"``. Some words of a large embedding take
+        less memory with ``load_embedding(dataset_path(name), words=...)``.
 
     Returns
     -------
@@ -191,11 +164,12 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
 
     Examples
     --------
-    >>> bb.datasets.load_dataset("sotu-addresses")[["year", "president", "party"]].tail(2)
+    >>> from bayesbias.distances.datasets import load_dataset
+    >>> load_dataset("sotu-addresses")[["year", "president", "party"]].tail(2)
          year       president       party
     231  2020  Donald J Trump  Republican
     232  2021  Joseph R Biden  Democratic
-    >>> table = bb.datasets.load_dataset("weat_7_google")  # doctest: +SKIP
+    >>> table = load_dataset("weat_7_google")  # doctest: +SKIP
     >>> bb.fit(table, "published", seed=0)  # doctest: +SKIP
     """
     import pandas as pd
@@ -221,15 +195,13 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
 
 
 def _found(name: str) -> _Dataset:
-    known = _registry()
+    known = registry()
     if not isinstance(name, str) or name not in known:
         kinds: dict[str, list[str]] = {}
         for key, entry in known.items():
             kinds.setdefault(entry.kind, []).append(key)
         valid = "; ".join(f"{kind}: {listed(names, 4)}" for kind, names in kinds.items())
-        raise InputError(
-            f"there is no data set {shown(name)}: valid are {valid} (bb.datasets.list_datasets() shows all)"
-        )
+        raise InputError(f"there is no data set {shown(name)}: valid are {valid} (bb.bundled('datasets') shows all)")
     return known[name]
 
 

@@ -11,8 +11,17 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._support.arguments import flag
-from bayesbias._support.columns import cells_of, separator_of
-from bayesbias._support.files import check_suffix, file_at, from_json, read_arrays, read_as, to_json, whole_file
+from bayesbias._support.files import (
+    cells_of,
+    check_target,
+    file_at,
+    from_json,
+    read_arrays,
+    read_as,
+    separator_of,
+    to_json,
+    whole_file,
+)
 from bayesbias.distances.adjustment import adjustment_arrays, adjustment_from
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_content, relatedness_from
 from bayesbias.distances.dataframe import COLUMNS, PAIR, DistanceTable, Provenance, coverage_of, template_columns
@@ -145,7 +154,7 @@ def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.write_distance_table(table, "distances.parquet")
     """
-    file = check_suffix(path, (".csv", ".parquet"), "a distance table")
+    file = check_target(path, (".csv", ".parquet"), "a distance table")
     if not isinstance(table, pd.DataFrame):
         raise InputError(f"a distance table is a DataFrame, given is {type(table).__name__}")
     Distances.read(table, check=False)

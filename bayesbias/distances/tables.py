@@ -326,7 +326,7 @@ def _entries(kv: KeyedVectors, lists: WordLists, looked: FoundConcepts, case: Ca
                 lacking.append(f"{len(missing)} of {many(len(forms), 'word')} of the {kind} list {name!r}")
             entries.append(list_entry(name, kind, forms, missing))
     if empty and lacking:
-        empty += f"; it also lacks {listed(lacking)}, which check_words (bayesbias check-words) names"
+        empty += f"; it also lacks {listed(lacking)}, which check_words (bayesbias check) names"
     if empty:
         raise InputError(empty)
     return entries

@@ -15,8 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import as_float, mapping, whole_number
-from bayesbias._support.columns import are_quoted, lines_of, separator_of, tell_passed_over, unquoted
-from bayesbias._support.files import file_at
+from bayesbias._support.files import are_quoted, file_at, lines_of, separator_of, tell_passed_over, unquoted
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.distances.distances import Distances
@@ -139,7 +138,7 @@ def relatedness(
     if measured.sampled < ENOUGH:
         warn(few_words(measured), RelatednessWarning)
     held = {*measured.protected_words, *measured.attribute_words}
-    warn_lost(missing_words(entries_of(lists, held)), "bb.checks.check_words(words, kv)")
+    warn_lost(missing_words(entries_of(lists, held)), "bb.check_words(words, kv)")
     return measured
 
 

@@ -1,9 +1,9 @@
 """Classic bias metrics: queries, one function a metric, one register of all."""
 
 from bayesbias.metrics.batch import MetricResult, metric, run_metrics
-from bayesbias.metrics.catalogue import list_metrics, register
+from bayesbias.metrics.catalogue import register
 from bayesbias.metrics.definition import Linear, Measured, Metric, Option, Sides
-from bayesbias.metrics.queries import Query, list_queries, load_query
+from bayesbias.metrics.queries import Query, load_query
 
 __all__ = [
     "Linear",
@@ -13,8 +13,6 @@ __all__ = [
     "Option",
     "Query",
     "Sides",
-    "list_metrics",
-    "list_queries",
     "load_query",
     "metric",
     "register",

@@ -463,7 +463,7 @@ def metric(
     Parameters
     ----------
     name
-        One that :func:`list_metrics` shows: ``"weat"``, ``"weat_effect_size"``, ``"rnd"``, ``"rnsb"``, ``"mac"``,
+        One that ``bundled("metrics")`` shows: ``"weat"``, ``"weat_effect_size"``, ``"rnd"``, ``"rnsb"``, ``"mac"``,
         ``"ect"``, ``"ripa"``, ``"direct_bias"``, ``"db_wa"``, ``"nbm"``, ``"same"``, ``"semaxis"``, ``"wefat"``;
         of words in sentences ``"seat"`` and ``"ceat"``. Or a :class:`bayesbias.metrics.Metric`, or a function of the
         vectors of target sets and of attribute sets.

@@ -20,7 +20,6 @@ from bayesbias.metrics.definition import (
     Option,
     Sides,
     Space,
-    count_of,
     no_value,
     options_of_test,
 )
@@ -42,7 +41,7 @@ from bayesbias.numerics.resampling import effect_size, sum_statistic
 from bayesbias.results import Note
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 def associations(targets: Sets, attributes: Sets) -> tuple[FloatArray, FloatArray]:
@@ -604,24 +603,3 @@ for bundled in (
 def find_metric(metric: object) -> Metric:
     """A metric by name, as it is, or that of a function."""
     return METRICS.find(metric)
-
-
-def list_metrics() -> pd.DataFrame:
-    """The metrics: ``name``, ``title``, sets of ``targets`` and ``attributes``, ``optimum``, ``options``, origin.
-
-    ``source`` and ``doi`` say where a metric is defined, ``description`` what its value is. Those of other packages and
-    of the running program (:func:`bayesbias.metrics.register`) stand after the package's own.
-
-    Examples
-    --------
-    >>> bb.list_metrics()["name"].tolist()[:3]
-    ['weat', 'weat_effect_size', 'rnd']
-    """
-    import pandas as pd
-
-    rows = []
-    for m in METRICS.values():
-        sets = (count_of(m.targets), count_of(m.attributes))
-        rows.append((m.name, m.title, *sets, m.optimum, ", ".join(m.options), m.source, m.doi, m.description))
-    columns = ["name", "title", "targets", "attributes", "optimum", "options", "source", "doi", "description"]
-    return pd.DataFrame(rows, columns=columns)

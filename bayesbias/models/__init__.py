@@ -2,7 +2,6 @@
 
 from bayesbias.distances.distances import Distances as Distances
 from bayesbias.models.fits import fit as fit
-from bayesbias.models.fits import list_models as list_models
 from bayesbias.models.fits import pymc_model as pymc_model
 from bayesbias.models.groups import add_log_likelihood as add_log_likelihood
 from bayesbias.models.groups import add_predictive as add_predictive

@@ -24,7 +24,7 @@ from bayesbias.models.families import family_of
 from bayesbias.models.layout import ADJUSTMENT, STEPS, UNADJUSTED
 from bayesbias.models.own import WORD_MEAN, OwnModel, is_own
 from bayesbias.models.own import sampled as sampled_own
-from bayesbias.models.spec import ModelSpec, bundled_models, load_model, with_priors
+from bayesbias.models.spec import ModelSpec, load_model, with_priors
 from bayesbias.models.template_variation import template_data, with_template_effects
 from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances, with_slope_moved
 from bayesbias.results import Note, restored, stored
@@ -52,14 +52,14 @@ ENGINES = (
 """The fastest first: ``auto`` takes the first that can fit the model."""
 
 
-def _engines_for(spec: ModelSpec) -> list[str]:
+def engines_for(spec: ModelSpec) -> list[str]:
     """Names of the engines that can fit a model, the fastest first."""
     return [engine.name for engine in ENGINES if engine.obstacle(spec) is None]
 
 
 def choose_engine(spec: ModelSpec, name: str) -> Engine:
     """The engine of that name, or for ``"auto"`` the fastest that can fit the model."""
-    able, every = _engines_for(spec), {engine.name: engine for engine in ENGINES}
+    able, every = engines_for(spec), {engine.name: engine for engine in ENGINES}
     one_of(name, ["auto", *every], "engine")
     engine = every[able[0] if name == "auto" else name]
     if (reason := engine.obstacle(spec)) is not None:
@@ -119,7 +119,7 @@ def fit(
         are simulated or adjusted. Of words in sentences the means over templates are fitted; the templates are a random
         effect, which is integrated over, so that intervals are for templates like these.
     model
-        A name that :func:`list_models` shows, the path of a TOML file, a loaded model, or a model of one's own: a
+        A name that ``bundled("models")`` shows, the path of a TOML file, a loaded model, or a model of one's own: a
         PyMC model, or a function that makes one from the distances
         (:class:`bayesbias.models.Distances`). ``"auto"`` is ``"related"``
         where the table carries relatedness (:func:`distance_table` adds it), else ``"crossed"``, which takes different
@@ -351,19 +351,6 @@ def used_seed(seed: int | None) -> int:
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
     return whole_number(seed, "seed", least=0, most=None)
-
-
-def list_models() -> pd.DataFrame:
-    """The bundled models: ``name``, ``description``, ``engines`` that can fit it, ``source``, ``doi``, ``path``.
-
-    Examples
-    --------
-    >>> bb.list_models().set_index("name").loc["crossed", "engines"]
-    'marginal, nuts'
-    """
-    specs = {path: load_model(path) for path in bundled_models().values()}
-    rows = [(s.name, s.description, ", ".join(_engines_for(s)), s.source, s.doi, str(p)) for p, s in specs.items()]
-    return pd.DataFrame(rows, columns=["name", "description", "engines", "source", "doi", "path"])
 
 
 def _with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataTree:

@@ -15,8 +15,8 @@ import numpy as np
 from pydantic import Field, create_model
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from bayesbias._support import shipped
 from bayesbias._support.files import Document, check, home_folder, parse_toml, read_text, to_json
-from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray
 
@@ -341,7 +341,7 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
     Parameters
     ----------
     name_or_path
-        A name that :func:`list_models` shows, or a path. ``fit(priors=...)`` changes priors without a file. A loaded
+        A name that ``bundled("models")`` shows, or a path. ``fit(priors=...)`` changes priors without a file. A loaded
         model is returned as it is.
 
     Examples

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesbias._support.files import check_suffix, file_at, from_json, read_as, to_json, whole_file
+from bayesbias._support.files import check_target, file_at, from_json, read_as, to_json, whole_file
 from bayesbias.distances.adjustment import Adjustment, slope_adjustment
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_in_fit
 from bayesbias.distances.distances import Distances, class_of_connection
@@ -458,7 +458,7 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     >>> post = bb.fit(table, seed=0)
     >>> bb.save_fit(post, "fit.nc")
     """
-    file = check_suffix(path, (".nc",), "a fit is saved as NetCDF and")
+    file = check_target(path, (".nc",), "a fit is saved as NetCDF and")
     if not isinstance(post, xr.DataTree):
         raise InputError(f"given is {type(post).__name__}: give the DataTree that fit returns, or result.posterior")
     if "posterior" not in post.children:
@@ -502,9 +502,7 @@ def load_fit(path: str | Path) -> xr.DataTree:
     """
     file = file_at(path)
     if file.suffix in (".csv", ".parquet"):
-        raise InputError(
-            f"{file} is a table, not a fit: fit it first, with fit and save_fit (bayesbias fit {file.name} -o FIT.nc)"
-        )
+        raise InputError(f"{file} is a table, not a fit: fit it first, with fit and save_fit")
     with read_as("NetCDF", str(file)):
         with xr.open_datatree(file, engine="h5netcdf") as opened:
             tree = opened.load()

@@ -26,13 +26,12 @@ from matplotlib.ticker import AutoLocator
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import several
-from bayesbias._support.figures import is_listed
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.list_coverage import limits_of
 from bayesbias.errors import InputError
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.results import Note, Result
+from bayesbias.results import LISTED, Note, Result
 from bayesbias.vectors.lookup import lost_lines
 from bayesbias.words import WHOLE, controls_of
 
@@ -190,7 +189,7 @@ def _columns(axes: Axes) -> int:
 
 def new_figure(width: float, height: float) -> NotebookFigure:
     """An empty figure of so many inches, laid out by matplotlib's constrained layout; pyplot knows those of readers."""
-    if is_listed():
+    if LISTED.get():
         from matplotlib import pyplot as plt
 
         listed = plt.figure(figsize=(width, height), layout="constrained", FigureClass=NotebookFigure)

@@ -12,7 +12,6 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._support.arguments import probability
-from bayesbias._support.figures import drawing
 from bayesbias.checks.calibration.topics import TopicNull, load_for_topics, refuse_other, topic_null
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, cluster_interval_of, describe, flat_draws
@@ -30,8 +29,8 @@ from bayesbias.errors import InputError, shown
 from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import left_out as without_row
-from bayesbias.results import Note, Result
-from bayesbias.vectors import list_embeddings
+from bayesbias.results import Note, Result, drawing
+from bayesbias.vectors.formats import manifest
 from bayesbias.vectors.lookup import left_out
 from bayesbias.words import OTHER, OWN, load_words
 
@@ -299,7 +298,7 @@ def _drawn_topics(result: Fit) -> TopicNull:
     """The check by random lists, of the words and the embedding that a fit records."""
     record = result.data.coverage
     name = "" if record is None else record.embedding.get("name", "")
-    if record is None or name not in set(list_embeddings()["name"]):
+    if record is None or name not in manifest():
         raise InputError(
             f"topics=True is for bundled embeddings, and this fit is of {shown(name) if name else 'unknown vectors'}: "
             "give topics=bb.topic_null(kv, words)"

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._support.arguments import flag, mapping, one_of
-from bayesbias._support.progress import progress
-from bayesbias._support.threads import one_thread
+from bayesbias._support.progress import one_thread, progress
 from bayesbias.axes import Axis
 from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws

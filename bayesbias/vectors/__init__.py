@@ -5,7 +5,6 @@ import lazy_loader
 from bayesbias.vectors.formats import (
     Embedding,
     keyed_vectors,
-    list_embeddings,
     load_embedding,
     opened,
     opened_by_name,
@@ -45,7 +44,6 @@ __all__ = [
     "find_keys",
     "find_words",
     "keyed_vectors",
-    "list_embeddings",
     "load_embedding",
     "opened",
     "opened_by_name",

@@ -22,9 +22,9 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayesbias._support import shipped
 from bayesbias._support.arguments import flag, one_of, printable
 from bayesbias._support.files import Document, check, check_target, from_json, home_folder, read_as, to_json, whole_file
-from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, agreed, many, near, shown, warn, within
 from bayesbias.vectors.libraries import arrays_of
@@ -80,7 +80,6 @@ from bayesbias.vectors.tables import real_vectors, refuse_numbers
 from bayesbias.words import Text, WordLists
 
 if TYPE_CHECKING:
-    import pandas as pd
     from gensim.models import KeyedVectors
 
     from bayesbias.numerics.arrays import IntArray
@@ -178,7 +177,7 @@ class _Record(Document):
 def _record_arrays(kv: KeyedVectors) -> dict[str, NDArray[Any]]:
     """The array that an ``.npz`` file holds of what is recorded of an embedding; none where nothing is."""
     name, debiasing = getattr(kv, "bayesbias_name", ""), getattr(kv, DEBIASING, None)
-    origin: Mapping[str, Any] = _manifest().get(name, origin_of(kv))
+    origin: Mapping[str, Any] = manifest().get(name, origin_of(kv))
     facts = {key: origin[key] for key in ("source", "doi") if origin.get(key)}
     if debiasing is not None:
         from bayesbias.vectors.debiasing.methods import recorded
@@ -458,22 +457,6 @@ def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordReques
     return VocabularySample(words, vectors, waiting.kind, len(keys), places, local.everywhere, overall, overall_kind)
 
 
-def list_embeddings() -> pd.DataFrame:
-    """The bundled vectors: ``name``, ``vectors``, ``dimensions``, ``description``, ``source``, ``licence``, ``doi``.
-
-    Examples
-    --------
-    >>> bb.list_embeddings()[["name", "vectors", "dimensions"]]
-                    name  vectors  dimensions
-    0  google-news-slice     2949         300
-    1    glove-50d-slice    20518          50
-    """
-    import pandas as pd
-
-    columns = ["name", "vectors", "dimensions", "description", "source", "licence", "doi"]
-    return pd.DataFrame([{"name": name, **about} for name, about in _manifest().items()])[columns]
-
-
 def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
     """Those of ``words``, all in ``kv``, whose vector is all zeros."""
     words, where = list(words), getattr(kv, "bayesbias_name", "the embedding")
@@ -485,7 +468,7 @@ def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
     return zero
 
 
-def _manifest() -> dict[str, dict[str, Any]]:
+def manifest() -> dict[str, dict[str, Any]]:
     return tomllib.loads((shipped("data") / "manifest.toml").read_text(encoding="utf-8"))
 
 
@@ -493,9 +476,9 @@ def _from_file(
     source: str | os.PathLike[str], request: _WordRequest | None, trust_pickle: bool, mmap: bool
 ) -> KeyedVectors:
     """An embedding by its bundled name, or from a file, whose path it records."""
-    name, manifest = os.fspath(source), _manifest()
-    kv = _read_file(name, manifest, request, trust_pickle, mmap)
-    if name not in manifest:
+    name, known = os.fspath(source), manifest()
+    kv = _read_file(name, known, request, trust_pickle, mmap)
+    if name not in known:
         kv = _with_record(kv, home_folder(name))
         setattr(kv, ORIGIN, origin_of(kv) | {"path": name})
     return kv

@@ -8,13 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+from bayesbias._support import shipped
 from bayesbias._support.arguments import is_list, mapping
 from bayesbias._support.files import Document, check, checked, read_toml
-from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, near, shown
-from bayesbias.words import PairList, Pairs, WordList, WordLists, Words, lists_of_any_kind, load_list, pairs_given
+from bayesbias.words import PairList, Pairs, WordList, WordLists, Words, lists_of_any_kind, pairs_given
 
 
 class _BundledAxis(Document):
@@ -30,36 +28,9 @@ class _AxesFile(Document):
 
 
 @cache
-def _bundled() -> _AxesFile:
+def bundled_axes() -> _AxesFile:
     path = shipped("data") / "axes.toml"
     return check(_AxesFile, read_toml(path), str(path))
-
-
-def list_axes() -> pd.DataFrame:
-    """The axes that :func:`axis` knows by name.
-
-    Returns
-    -------
-    DataFrame
-        ``name``, ``domain``, ``negative`` and ``positive`` (the words of the first pair), ``pairs`` (their number),
-        ``source``, ``licence``.
-
-    Examples
-    --------
-    >>> bb.list_axes().loc[lambda table: table["name"] == "affluence", ["negative", "positive", "pairs"]]
-      negative positive  pairs
-    1     poor     rich     42
-    """
-    known = _bundled()
-    rows = [
-        (name, entry.domain, *entry.pairs[0], len(entry.pairs), known.source, known.licence)
-        for name, entry in known.axes.items()
-    ]
-    pairs = load_list("gender_pairs")
-    if isinstance(pairs, PairList):
-        rows.append((pairs.name, "Demographic", *pairs.pairs[0], len(pairs.pairs), pairs.source, ""))
-    columns = ["name", "domain", "negative", "positive", "pairs", "source", "licence"]
-    return pd.DataFrame(rows, columns=columns).sort_values("name", ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -87,7 +58,7 @@ def poles_of(pairs: Any, name: str = "pairs") -> Poles:
     """The poles that an argument stands for."""
     if isinstance(pairs, Poles):
         return pairs
-    known = _bundled()
+    known = bundled_axes()
     if isinstance(pairs, str) and pairs in known.axes:
         return Poles(pairs, known.axes[pairs].pairs, source=known.source, doi=known.doi)
     if isinstance(pairs, str | Path):

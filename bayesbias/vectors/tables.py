@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._support.columns import are_quoted, numbers_columns, unquoted
-from bayesbias._support.files import check_unpacked, read_as
+from bayesbias._support.files import are_quoted, check_unpacked, numbers_columns, read_as, unquoted
 from bayesbias.errors import CoverageWarning, InputError, listed, many, shown, warn
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ FREQUENT = 20_000
 def bundled_words() -> set[str]:
     """Every word of the bundled lists; those of WEATHub and of the opinion lexicon are left out."""
     found = set()
-    table = bb.list_words()
+    table = bb.bundled("words")
     for row in table[~table["name"].str.startswith(("weathub/", "opinion_"))].itertuples():
-        if row.kind == "words":
+        if row.form == "words":
             found.update(bb.load_words(row.name).every_word())
         else:
             listed = bb.load_list(row.name)

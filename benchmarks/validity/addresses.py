@@ -3,6 +3,7 @@
 import pandas as pd
 
 import bayesbias as bb
+from bayesbias.distances import datasets
 from bayesbias.documents.regression import CovariateContrast
 from benchmarks.study import RESULTS
 
@@ -13,7 +14,7 @@ ERAS = ("1829 to 1899", "1900 to 1959", "1960 to 2021")
 
 def answers() -> dict[str, CovariateContrast]:
     """Word to its contrast by party and era, with presidents as speakers."""
-    addresses = bb.datasets.load_dataset("sotu-addresses")
+    addresses = datasets.load_dataset("sotu-addresses")
     addresses = addresses[addresses["party"].isin(["Democratic", "Republican"])]
     era = pd.cut(addresses["year"], [1828, 1899, 1959, 2021], labels=list(ERAS)).astype(str)
     sample = bb.instances(addresses.assign(era=era), WORDS, "glove-50d-slice", clusters="president")

@@ -129,7 +129,7 @@ def null(space, replicates, rng):
 
 def real_axes(space, least):
     """Name to the pairs of bundled axes that the embedding holds, of those with enough pairs."""
-    for name in bb.list_axes()["name"]:
+    for name in bb.bundled("axes")["name"]:
         try:
             found = find_poles(space.kv, poles_of(name))
         except bb.InputError:

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 import bayesbias as bb
+from bayesbias.distances import adjust
 from benchmarks.inside import (
     Distances,
     association_rows,
@@ -179,7 +180,7 @@ def unlike_frequency(cell):
     for at in range(cell.replicates):
         rng = generator(cell["lists"], cell["cell"], at)
         table = bb.distance_table(vectors.kv, unlike_lists(vectors, cell["lists"], cell["cell"], rng))
-        related, adjusted = bb.relatedness(table), bb.adjust(table, "frequency")
+        related, adjusted = bb.relatedness(table), adjust(table, "frequency")
         left, warnings = bb.relatedness(adjusted), bb.balance(table).warnings
         moved = {note.numbers["contrast"] for note in warnings if note.code == "frequency-words"}
         row = {"warned": bool(warnings), "warned associations": "association" in moved}

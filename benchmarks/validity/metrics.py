@@ -31,7 +31,7 @@ RATERS, FORMS, KINDS = 4, ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(3,k)"), ("no
 DIMS = (10, 25, 50, 100, 200, 300)
 PUBLISHED = {("db_wa", "ripa"): 0.923, ("db_wa", "nbm"): 0.897, ("ripa", "nbm"): 0.836}
 OTHERS = {"wefe_gender_pleasant", "wefe_ethnicity_pleasant", "wefe_ethnicity_intelligence_appearance"}
-STUDY = [name for name in bb.list_queries()["name"] if name.startswith("wefe_") and name not in OTHERS]
+STUDY = [name for name in bb.bundled("queries")["name"] if name.startswith("wefe_") and name not in OTHERS]
 
 
 def made(words, vectors):

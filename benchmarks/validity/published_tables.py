@@ -188,7 +188,7 @@ def prior_predictive(cell):
         looked, ends = pd.concat([looks(distances, connection) for distances, connection in tables]), (0, 0.5, 1)
     else:
         table = bb.distance_table("google-news-slice", "gender", relatedness=False)
-        engines = bb.list_models().set_index("name").loc[cell["model"], "engines"]
+        engines = bb.bundled("models").set_index("name").loc[cell["model"], "engines"]
         few = {"draws": 8, "chains": 1, "sampler": {"tune": 8}} if engines == "nuts" else {}  # the prior needs no draws
         post = bb.checks.add_prior(bb.fit(table, cell["model"], seed=0, **few), draws=1000, seed=0)
         drawn = post["prior_predictive/distance"].to_numpy()[0]
@@ -198,7 +198,7 @@ def prior_predictive(cell):
 
 
 OBSERVED = "published tables"
-WITH_PRIOR = [name for name in bb.list_models()["name"] if name not in ("change", "related")]  # of distances
+WITH_PRIOR = [name for name in bb.bundled("models")["name"] if name not in ("change", "related")]  # of distances
 
 DESIGNS = (
     Design("headline", crossed(table=TABLES, model=TARGETS), headline, 1),

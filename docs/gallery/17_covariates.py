@@ -5,7 +5,8 @@ intervals for these attribute words, thin ones for words like these; rings are e
 """
 
 import bayesbias as bb
+from bayesbias.distances import datasets
 
-addresses = bb.datasets.load_dataset("sotu-addresses").query("party in ['Democratic', 'Republican'] and year > 1900")
+addresses = datasets.load_dataset("sotu-addresses").query("party in ['Democratic', 'Republican'] and year > 1900")
 sample = bb.instances(addresses, "women", "glove-50d-slice", clusters="president")
 figure = bb.plots.plot_covariates(bb.covariates(sample, "party + year").contrast("family", "career"))

@@ -345,7 +345,7 @@ class TestPlaces:
         assert 1 < gender.effective_pairs < len(pairs) / 3
 
     def test_bundled_axes(self, glove):
-        table = bb.list_axes().set_index("name")
+        table = bb.bundled("axes").set_index("name")
         assert (len(table), table["pairs"].sum()) == (27, 325)
         assert table.loc["gender_pairs", "pairs"] == len(bb.load_list("gender_pairs").pairs)
         for name, row in table.iterrows():

@@ -13,6 +13,7 @@ from gensim.models import KeyedVectors
 import bayesbias as bb
 from bayesbias import distances, models
 from bayesbias.checks import confounds
+from bayesbias.distances import adjust
 
 WORDFREQ = "needs the extra frequencies: uv sync --extra frequencies"
 REVIEWED = {
@@ -270,7 +271,7 @@ class TestSimilarity:
         )
         table = bb.distance_table(kv, lists)
         counts = dict(zip(names, 10**x, strict=True))
-        before, after = (bb.relatedness(one) for one in (table, bb.adjust(table, "frequency", counts)))
+        before, after = (bb.relatedness(one) for one in (table, adjust(table, "frequency", counts)))
         words = listed[4:]
         places = [names.index(word) for word in words]
         true = rest[places] @ rest[places].T
@@ -322,7 +323,7 @@ class TestAdjust:
         assert found.warnings[0] in bb.diagnose(bb.fit(table, seed=0)).notes
 
     def test_the_curve_is_that_of_the_sample(self, frequent):
-        adjusted = bb.adjust(frequent.table, "frequency", frequent.counts)
+        adjusted = adjust(frequent.table, "frequency", frequent.counts)
         made, related = adjusted.adjustment, bb.relatedness(frequent.table)
         zipf = made.attribute.of(related.sample_words)
         slopes = [np.polyfit(zipf, row, 1)[0] for row in related.scatter.astype(float)]
@@ -456,7 +457,7 @@ class TestSources:
         with pytest.raises(bb.InputError, match="no frequencies of the language 'te'"):
             bb.fit(table, adjust="frequency")
         with pytest.warns(UserWarning, match="grammatical gender"):
-            found = bb.checks.check_words(lists, kv)
+            found = bb.check_words(lists, kv)
         assert found.balance is None
         reasons = [str(note.numbers.get("reason")) for note in found.notes]
         assert any("no frequencies of the language 'te'" in reason for reason in reasons)

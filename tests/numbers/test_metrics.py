@@ -192,7 +192,7 @@ def test_bundled_queries_have_two_sets_of_one_size(name):
     assert all(len(set(pair)) == 1 for pair in sizes)
     assert query.doi == "10.1126/science.aal4230"
     assert not query.repeats
-    assert name in bb.list_queries()["name"].tolist()
+    assert name in bb.bundled("queries")["name"].tolist()
 
 
 @pytest.mark.parametrize("name", ["weat7", "weat8"])
@@ -224,7 +224,7 @@ def test_bundled_queries_hold_the_words_of_the_word_lists(name):
 
 def test_queries_of_the_wefe_study_are_22_of_its_25():
     """Of two groups each: 7 of gender, 6 of 9 of ethnicity (those of occupations are lacking), 9 of religion."""
-    named = [name for name in bb.list_queries()["name"] if name.startswith("wefe_")]
+    named = [name for name in bb.bundled("queries")["name"] if name.startswith("wefe_")]
     pairs = {name: len(bb.load_query(name).subqueries(2, 2)) for name in named}
     beside = {"wefe_gender_pleasant", "wefe_ethnicity_pleasant", "wefe_ethnicity_intelligence_appearance"}
     kinds = {"gender": "wefe_gender", "ethnicity": "wefe_white"}
@@ -238,8 +238,8 @@ def test_queries_of_the_wefe_study_are_22_of_its_25():
 def test_a_set_of_a_query_may_be_a_bundled_list_or_a_file(tmp_path):
     query = bb.load_query("wefe_gender_sentiment")
     assert query.attributes == {kind: tuple(bb.load_list(f"opinion_{kind}")) for kind in ("positive", "negative")}
-    row = bb.list_queries().set_index("name").loc["wefe_gender_sentiment"]
-    assert row["attributes"] == {"positive": 2006, "negative": 4783}
+    row = bb.bundled("queries").set_index("name").loc["wefe_gender_sentiment"]
+    assert row["attributes"] == "positive (2006), negative (4783)"
     (tmp_path / "own.toml").write_text('kind = "list"\nname = "own"\nwords = ["math", "art"]\n')
     file = tmp_path / "query.toml"
     file.write_text('name = "q"\n[targets]\nm = ["he"]\nf = ["she"]\n[attributes]\na = "own.toml"\n')

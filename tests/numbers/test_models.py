@@ -32,7 +32,7 @@ def test_bundled_models_their_engines_and_the_priors_of_the_study():
         **dict.fromkeys(("change", "crossed"), "marginal, nuts"),
         **dict.fromkeys(("pooled", "published", "related"), "exact, nuts"),
     }
-    assert engines.items() <= bb.list_models().set_index("name")["engines"].to_dict().items()
+    assert engines.items() <= bb.bundled("models").set_index("name")["engines"].to_dict().items()
     with pytest.raises(bb.InputError, match=f"one of {', '.join(sorted(engines))}"):
         bb.load_model("crosed")
     priors = bb.load_model("published").priors

@@ -14,7 +14,7 @@ from bayesbias.models.families import family_of
 from bayesbias.models.spec import common_of, load_model
 from bayesbias.models.tree import Fit
 
-MODELS = bb.list_models()["name"].tolist()
+MODELS = bb.bundled("models")["name"].tolist()
 STEPS = ["chain", "draw"]
 USUAL = ("published", "crossed", "related")
 

@@ -136,7 +136,7 @@ class TestTemplates:
     def test_sets_and_sentences_go_together(self):
         found = bb.contextual.load_templates(["bare", "seat", "I like {}."])
         assert [template.name for template in found.templates][::9] == ["bare", "I like {}."]
-        templates = bb.contextual.list_templates().set_index("name")["templates"]
+        templates = bb.bundled("templates").set_index("name")["templates"]
         assert templates.to_dict() == {"bare": 1, "mention": 8, "seat": 8}
 
     @pytest.mark.parametrize(
@@ -661,18 +661,19 @@ class TestMiniLM:
         )
         words, templates = ["nurse", "rattlesnake"], ["This is {a}.", "People talk about {}."]
         for layer in (3, 6):
-            theirs = bb.encode(bb.hf_token_encoder(model, tokenizer, (layer,)), words, templates, vocabulary=0)
+            encoder = bb.contextual.hf_token_encoder(model, tokenizer, (layer,))
+            theirs = bb.encode(encoder, words, templates, vocabulary=0)
             ours = bb.encode(minilm.MiniLM(layer), words, templates, vocabulary=0)
             assert np.abs(theirs.vectors - ours.vectors).max() < 1e-5
             assert np.array_equal(theirs.pieces, ours.pieces)
         texts = ["This is a nurse.", "The word is rattlesnake.", "People talk about synagogue."]
-        pooled, expected = bb.hf_token_encoder(model, tokenizer)(texts), minilm.MiniLM()(texts)
+        pooled, expected = bb.contextual.hf_token_encoder(model, tokenizer)(texts), minilm.MiniLM()(texts)
         assert np.abs(pooled / np.linalg.norm(pooled, axis=1, keepdims=True) - expected).max() < 1e-5
         for layers in ((9,), ()):
             with pytest.raises(InputError, match="layers"):
-                bb.hf_token_encoder(model, tokenizer, layers)
+                bb.contextual.hf_token_encoder(model, tokenizer, layers)
         with pytest.raises(InputError, match="load a fast one"):
-            bb.hf_token_encoder(model, print)
+            bb.contextual.hf_token_encoder(model, print)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.distances import datasets
 
 JOBS = ["nurse", "captain", "dancer"]
 MADE = {
@@ -55,7 +56,7 @@ MADE = {
     "balance": lambda made: bb.balance(made.table, made.lengths),
     "balance_of_several": lambda made: bb.balance({"a": made.table, "b": made.table}, made.lengths),
     "cluster_interval": lambda made: bb.checks.cluster_interval(made.table),
-    "word_check": lambda made: bb.checks.check_words(made.lists, made.kv),
+    "word_check": lambda made: bb.check_words(made.lists, made.kv),
     "verdict": lambda made: bb.diagnose(made.published),
     # several tables
     "comparison": lambda made: bb.compare(before=made.table, after=made.after, draws=400, seed=1),
@@ -71,9 +72,7 @@ MADE = {
     "criterion": lambda made: bb.criterion(made.post, made.outside, contrast=("human", "neutral"), draws=200),
     # documents
     "speeches": lambda made: (
-        bb.datasets.load_dataset("sotu-addresses")
-        .query("year > 1945")
-        .assign(text=lambda rows: rows["text"].str[:3000])
+        datasets.load_dataset("sotu-addresses").query("year > 1945").assign(text=lambda rows: rows["text"].str[:3000])
     ),
     "sample": lambda made: bb.instances(
         made.speeches, "people", "glove-50d-slice", clusters="president", transform=np.eye(50)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import bayesbias as bb
+from bayesbias.distances import datasets
 from bayesbias.reporting.papers import references
-from bayesbias.vectors.debiasing.registry import METHODS
 
 APPROACH = "10.1162/coli_a_00507"
 CALISKAN = "10.1126/science.aal4230"
@@ -42,31 +42,6 @@ def test_a_table_a_fit_and_a_comparison(table, slice_vectors):
     assert dois(pooled) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI}
 
 
-def test_pools_record_the_sources_of_their_tables(table, slice_vectors, tmp_path):
-    bb.save_embedding(slice_vectors, tmp_path / "own.npz")
-    own = bb.load_embedding(tmp_path / "own.npz", source="Own crawl of 2020", doi="10.1000/own_1")
-    glove = bb.distance_table("glove-50d-slice", "weat7")
-    tables = {
-        "slice": table,
-        "glove": glove,
-        "own": bb.distance_table(bb.debias(own, "project", definitional=[("he", "she")]), "weat7"),
-    }
-    cited = bb.cite(bb.pool(tables))
-    assert cited.table()["what"].tolist()[2:] == [
-        "second stage: pool",
-        "word list weat7",
-        "control lists neutral and human",
-        "embedding google-news-slice",
-        "embedding glove-50d-slice",
-        "embedding own.npz (project)",
-        "debiasing method project",
-    ]
-    assert not cited.notes
-    assert "title = {{Own crawl of 2020}}" in cited.bibtex()
-    axes = {name: bb.axis(name, "gender", words=["nurse"]) for name in ("google-news-slice", "glove-50d-slice")}
-    assert dois(bb.pool(axes)) == {PLACES, TEXT2MAP, GLOVE, APPROACH, MIKOLOV}
-
-
 def test_the_default_model_is_our_own_and_the_published_one_is_that_of_the_article(table):
     default, published = (
         bb.cite(bb.fit(table, model, seed=0, draws=400)).table().set_index("what") for model in ("auto", "published")
@@ -74,7 +49,7 @@ def test_the_default_model_is_our_own_and_the_published_one_is_that_of_the_artic
     assert default.loc["approach", "doi"] == published.loc["approach", "doi"] == APPROACH
     assert default.loc["model related", ["source", "doi"]].tolist() == ["bayesbias", ""]
     assert published.loc["model published", "doi"] == APPROACH
-    own = bb.list_models().set_index("name")["doi"].dropna()
+    own = bb.bundled("models").set_index("name")["doi"].dropna()
     assert set(own.index) == {"published", "pooled"}
 
 
@@ -87,7 +62,7 @@ def test_metrics_and_an_audit(slice_vectors):
 
 def test_a_published_table_carries_its_source(shared, monkeypatch):
     monkeypatch.setenv("BAYESBIAS_DATA", str(shared / "paper_tables"))
-    assert dois(bb.datasets.load_dataset("weat_7_google")) == {APPROACH}
+    assert dois(datasets.load_dataset("weat_7_google")) == {APPROACH}
 
 
 def test_lists_of_ones_own_are_not_taken_for_bundled_ones_of_their_name(slice_vectors):
@@ -102,15 +77,12 @@ def test_lists_of_ones_own_are_not_taken_for_bundled_ones_of_their_name(slice_ve
 
 
 def test_every_work_that_is_used_has_an_entry():
-    used = {method.doi for method in METHODS.values()} | set(bb.list_metrics()["doi"]) | set(bb.list_words()["doi"])
-    used |= set(bb.list_models()["doi"]) | set(bb.list_embeddings()["doi"]) | set(bb.list_queries()["doi"])
-    used |= set(bb.datasets.list_datasets()["doi"])
-    assert {doi for doi in used if isinstance(doi, str) and doi} <= set(references())
+    assert set(bb.bundled()["doi"].dropna()) - {""} <= set(references())
 
 
-@pytest.mark.parametrize("listed", [bb.list_metrics, bb.list_words])
-def test_entries_have_the_authors_and_the_year_that_the_source_names(listed):
-    for row in listed()[["source", "doi"]].dropna().itertuples():
+@pytest.mark.parametrize("kind", ["metrics", "words"])
+def test_entries_have_the_authors_and_the_year_that_the_source_names(kind):
+    for row in bb.bundled(kind)[["source", "doi"]].dropna().itertuples():
         work = references()[row.doi]
         assert work.fields["year"] in row.source, row
         assert work.fields["author"].split(",")[0] in row.source, row
@@ -141,7 +113,7 @@ def test_one_bibliography_of_several_results_has_each_work_once(table, slice_vec
     entries = bb.cite(*twice).bibtex()
     assert "@misc{embedding-own-npz,\n" in entries
     assert "@misc{embedding-own-npz-2,\n" in entries
-    with pytest.raises(bb.InputError, match=r"of list: .*; several one by one, as bb\.cite\(\*results\)"):
+    with pytest.raises(bb.InputError, match=r"of list: .*, several one by one, as bb\.cite\(\*results\)"):
         bb.cite([table, axis])
     with pytest.raises(bb.InputError, match="sources of int"):
         bb.cite(table, 1)
@@ -166,18 +138,6 @@ def test_sources_of_own_vectors_and_lists_go_through_tables_files_and_fits_to_th
     debiased = bb.debias(kv, "project", definitional=[("he", "she")])
     kept = bb.cite(debiased).table()["what"].tolist()
     assert kept[-2:] == ["embedding own.npz (project)", "debiasing method project"]
-
-
-def test_the_path_of_a_word_list_is_repeated_and_is_no_part_of_the_list(tmp_path, slice_vectors):
-    path = tmp_path / "mine.toml"
-    path.write_text("name = 'gender'\n[protected]\na = ['he', 'him', 'man']\n[stereotypes]\na = ['boss', 'soldier']\n")
-    lists = bb.load_words(path)
-    assert (lists.path, bb.load_words("gender").path) == (str(path), "")
-    assert lists == bb.WordLists("gender", lists.protected, lists.stereotypes)
-    assert replace(lists, name="other").path == ""
-    table = bb.distance_table(slice_vectors, lists)
-    bb.write_distance_table(table, tmp_path / "table.parquet")
-    assert bb.read_distance_table(tmp_path / "table.parquet").coverage.path == str(path)
 
 
 def test_the_year_of_the_package_is_that_of_its_citation_file():

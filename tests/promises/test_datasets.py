@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias import datasets
+from bayesbias.distances import datasets
 
 TABLE = (
     b",protected_word,word_to_compare,word_class,cosine_distance,cosine_similarity,connection\n"
@@ -39,7 +39,7 @@ def known(monkeypatch, tmp_path):
     monkeypatch.setattr(datasets, "_cache", lambda: tmp_path / "cache")
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
-    return lambda **entries: monkeypatch.setattr(datasets, "_registry", lambda: entries)
+    return lambda **entries: monkeypatch.setattr(datasets, "registry", lambda: entries)
 
 
 @contextmanager
@@ -75,34 +75,32 @@ def test_a_table_of_a_folder(known, monkeypatch, tmp_path):
     known(mine=entry())
     monkeypatch.setenv("BAYESBIAS_DATA", str(tmp_path))
     (tmp_path / "mine.csv").write_bytes(TABLE)
-    table = bb.datasets.load_dataset("mine")
+    table = datasets.load_dataset("mine")
     assert table["distance"].tolist() == [0.5, 0.75, 1.0]
     assert table["connection"].tolist() == ["associated", "different", "neutral"]
     assert table.coverage.doi == "10.1/x"
-    assert bb.datasets.dataset_path("mine") == tmp_path / "mine.csv"
-    assert bb.datasets.list_datasets()["here"].tolist() == [True]
+    assert datasets.dataset_path("mine") == tmp_path / "mine.csv"
     (tmp_path / "mine.csv").write_bytes(TABLE + b"3,he,x,neutral,1.0,0.0,none\n")
     with pytest.raises(
         bb.InputError, match=r"not the file that was published: its hash is sha256:\w{64}, that of .* sha256:\w{64}; "
     ):
-        bb.datasets.load_dataset("mine")
+        datasets.load_dataset("mine")
     monkeypatch.setenv("BAYESBIAS_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(bb.InputError, match=r"BAYESBIAS_DATA is .* no such folder: make it, or unset"):
-        bb.datasets.load_dataset("mine")
+        datasets.load_dataset("mine")
 
 
 def test_a_table_is_fetched_once(served, tmp_path, capsys):
     served.write_bytes(TABLE)
-    assert not bb.datasets.list_datasets()["here"].item()
-    assert len(bb.datasets.load_dataset("mine")) == 3
+    assert len(datasets.load_dataset("mine")) == 3
     served.unlink()
-    assert bb.datasets.dataset_path("mine") == tmp_path / "cache" / "mine.csv"
+    assert datasets.dataset_path("mine") == tmp_path / "cache" / "mine.csv"
     assert capsys.readouterr() == ("", "")
     (tmp_path / "cache" / "mine.csv").write_text("damaged")
     with pytest.raises(bb.InputError, match="404"):
-        bb.datasets.dataset_path("mine")
+        datasets.dataset_path("mine")
     served.write_bytes(TABLE)
-    assert bb.datasets.dataset_path("mine").read_bytes() == TABLE
+    assert datasets.dataset_path("mine").read_bytes() == TABLE
 
 
 def test_another_content_is_not_kept(served, tmp_path):
@@ -110,7 +108,7 @@ def test_another_content_is_not_kept(served, tmp_path):
     with pytest.raises(
         bb.InputError, match=r"could not be fetched: SHA256 hash .* expected sha256:\w{64} but got \w{64};"
     ):
-        bb.datasets.load_dataset("mine")
+        datasets.load_dataset("mine")
     assert list((tmp_path / "cache").iterdir()) == []
 
 
@@ -128,21 +126,21 @@ def test_a_broken_download_leaves_nothing(known, tmp_path):
     with serving(Broken) as address:
         known(mine=entry(url=address))
         with pytest.raises(bb.InputError, match="the data set mine could not be fetched"):
-            bb.datasets.load_dataset("mine")
+            datasets.load_dataset("mine")
     assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_without_a_network_the_file_its_source_and_the_folder_are_named(known, monkeypatch, tmp_path):
     known(mine=entry(url=NOWHERE), other=entry("other.csv"))
     with pytest.raises(bb.InputError) as error:
-        bb.datasets.load_dataset("mine")
+        datasets.load_dataset("mine")
     said = f"no connection to 127.0.0.1; take mine.csv from {NOWHERE}mine.csv and put it into the folder"
     assert str(error.value).startswith(f"the data set mine could not be fetched: {said} {tmp_path / 'cache'}")
     with pytest.raises(bb.InputError, match=r"no address of it is known: take other.csv from Somebody \(2024\)"):
-        bb.datasets.dataset_path("other")
+        datasets.dataset_path("other")
     monkeypatch.setenv("BAYESBIAS_DATA", str(tmp_path))
     with pytest.raises(bb.InputError, match=rf"put it into the folder {tmp_path}$"):
-        bb.datasets.dataset_path("other")
+        datasets.dataset_path("other")
 
 
 def test_embeddings_word_lists_and_frequencies(known, slice_vectors, tmp_path):
@@ -160,39 +158,39 @@ def test_embeddings_word_lists_and_frequencies(known, slice_vectors, tmp_path):
         de=entry("de.json", lists, "word lists"),
         counts=entry("counts.txt", b"you 5\ni 4\n", "frequencies"),
     )
-    assert bb.datasets.load_dataset("tiny").index_to_key == ["he", "she", "nurse"]
+    assert datasets.load_dataset("tiny").index_to_key == ["he", "she", "nurse"]
     for name, columns in (
         ("de", {"list": ["targ1"] * 2, "category": ["Math"] * 2, "word": ["Algebra", "Zahl"]}),
         ("counts", {"word": ["you", "i"], "count": [5, 4]}),
     ):
-        pd.testing.assert_frame_equal(bb.datasets.load_dataset(name), pd.DataFrame(columns))
+        pd.testing.assert_frame_equal(datasets.load_dataset(name), pd.DataFrame(columns))
 
 
 @pytest.mark.parametrize("name", ["nonsense", "", None, 3, ["weat_7_google"]])
 def test_an_unknown_name_is_refused(name):
     with pytest.raises(bb.InputError, match=r"there is no data set .*: valid are distance table: debiased_gender"):
-        bb.datasets.load_dataset(name)
+        datasets.load_dataset(name)
 
 
 def test_the_registry_names_what_it_holds():
-    listed = bb.datasets.list_datasets()
+    listed = bb.bundled("datasets")
     assert listed["name"].is_unique
-    assert (listed["kind"] == "distance table").sum() == 18
+    assert (listed["form"] == "distance table").sum() == 18
     assert listed[["description", "licence", "source"]].map(bool).all(axis=None)
     assert listed["url"].map(lambda url: url == "" or url.startswith("https://")).all()
 
 
 def test_published_tables_have_their_hash(shared, monkeypatch):
     monkeypatch.setenv("BAYESBIAS_DATA", str(shared / "paper_tables"))
-    listed = bb.datasets.list_datasets()
-    for name in listed.loc[listed["kind"] == "distance table", "name"]:
-        assert bb.datasets.dataset_path(name) == shared / "paper_tables" / f"{name}.csv"
-    table = bb.datasets.load_dataset("weat_7_google")
+    listed = bb.bundled("datasets")
+    for name in listed.loc[listed["form"] == "distance table", "name"]:
+        assert datasets.dataset_path(name) == shared / "paper_tables" / f"{name}.csv"
+    table = datasets.load_dataset("weat_7_google")
     pd.testing.assert_frame_equal(table, bb.read_distance_table(shared / "paper_tables" / "weat_7_google.csv"))
 
 
 def test_a_notebook_without_widgets_sees_no_warning():
-    kernel = "import ipykernel.zmqshell\nimport bayesbias as bb\nbb.datasets.list_datasets()"
+    kernel = "import ipykernel.zmqshell\nimport bayesbias as bb\nbb.bundled('datasets')"
     ran = subprocess.run([sys.executable, "-W", "always", "-c", kernel], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "IProgress" not in ran.stderr

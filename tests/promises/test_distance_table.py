@@ -10,6 +10,7 @@ import xarray as xr
 
 import bayesbias as bb
 from bayesbias.checks.calibration.simulation import simulate
+from bayesbias.distances import adjust
 from bayesbias.distances.covariances import relatedness_content
 from bayesbias.errors import RelatednessWarning
 from bayesbias.models.tree import Fit
@@ -104,7 +105,7 @@ def test_columns_may_be_apart_by_other_than_commas(table, tmp_path, sep, decimal
 def test_a_file_that_lost_a_part_is_refused(table, tmp_path):
     import pyarrow.parquet as pq
 
-    bb.write_distance_table(bb.adjust(table, by="length"), tmp_path / "t.parquet")
+    bb.write_distance_table(adjust(table, by="length"), tmp_path / "t.parquet")
     metadata = pq.read_metadata(tmp_path / "t.parquet").metadata
     content = pq.read_table(tmp_path / "t.parquet")
     for gone in (b"bayesbias.adjustment", b"bayesbias.relatedness"):
@@ -160,13 +161,13 @@ def test_a_criterion_places_words_of_simulated_distances_by_their_vectors():
 
 @pytest.fixture(scope="module")
 def adjusted(table):
-    return bb.adjust(table, by="length")
+    return adjust(table, by="length")
 
 
 @pytest.fixture(scope="module")
 def bare(table):
     """Without the covariance of the vectors."""
-    return bb.adjust(table.without_relatedness(), by="length")
+    return adjust(table.without_relatedness(), by="length")
 
 
 class TestAdjusted:
@@ -197,7 +198,7 @@ class TestAdjusted:
     def test_simulated_distances_can_be_adjusted(self, table):
         scales = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.1, "interaction_sd": 0}
         for model, truth in {"crossed": scales, "related": {"sd_factor": 1.0}}.items():
-            post = bb.fit(bb.adjust(simulate(table, model, truth, 0), by="length"), seed=0, draws=400)
+            post = bb.fit(adjust(simulate(table, model, truth, 0), by="length"), seed=0, draws=400)
             assert post.attrs["moved"] == "simulated, adjusted for length"
             assert len(bb.checks.adjustment(post)) == 3
 
@@ -213,7 +214,7 @@ class TestAdjusted:
         rng = np.random.default_rng(0)
         numbers = {word: rng.normal() for word in table["attribute_word"].unique()}
         numbers |= {word: 15 + rng.normal() for word in bb.load_words("weat7").stereotypes["math"]}
-        post = bb.fit(bb.adjust(table.without_relatedness(), by={"made up": numbers}), seed=0)
+        post = bb.fit(adjust(table.without_relatedness(), by={"made up": numbers}), seed=0)
         plain = bb.fit(pd.DataFrame(Fit(post).data.to_frame()), seed=0)
         both = [bb.checks.add_prior(each, draws=1, log_likelihood=True) for each in (post, plain)]
         for group in ("log_prior", "log_likelihood"):
@@ -222,17 +223,17 @@ class TestAdjusted:
 
     def test_adjusted_and_other_tables_are_not_compared(self):
         tables = bb.distance_tables({"a": "google-news-slice", "b": "glove-50d-slice"}, "weat7")
-        mixed = {"a": tables["a"], "b": bb.adjust(tables["b"], by="length")}
+        mixed = {"a": tables["a"], "b": adjust(tables["b"], by="length")}
         for analysis in (bb.compare, bb.pool):
             with pytest.raises(bb.InputError, match="a is not and b is adjusted for length: adjust all tables"):
                 analysis(mixed)
-        both = {name: bb.adjust(each, by="length") for name, each in tables.items()}
+        both = {name: adjust(each, by="length") for name, each in tables.items()}
         assert "adjusted: distances adjusted for length (the tables)" in bb.compare(both, seed=0, draws=400).notes
         assert "length" in str(bb.pool(both).header())
 
     def test_it_is_adjusted_once(self, adjusted):
         with pytest.raises(bb.InputError, match="is adjusted for length already: adjust the table as it was measured"):
-            bb.adjust(adjusted, by="length")
+            adjust(adjusted, by="length")
 
     def test_words_that_were_not_adjusted_are_refused(self, bare):
         odd = bare.assign(attribute_word=bare["attribute_word"].replace("male", "unheard"))
@@ -246,7 +247,7 @@ ANALYSES = {
     "balance": lambda t, at: bb.balance(t, attribute="length"),
     "write": lambda t, at: bb.write_distance_table(t, at / "t.parquet"),
     "compare": lambda t, at: bb.compare(before=t, after=t, draws=40, seed=0),
-    "adjust": lambda t, at: bb.adjust(t, "length"),
+    "adjust": lambda t, at: adjust(t, "length"),
     "check_relatedness": lambda t, at: bb.checks.check_relatedness(t),
 }
 

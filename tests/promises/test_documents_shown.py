@@ -6,6 +6,7 @@ import pytest
 from matplotlib.collections import PathCollection
 
 import bayesbias as bb
+from bayesbias.distances import datasets
 
 
 @pytest.fixture(scope="module")
@@ -204,10 +205,10 @@ def test_the_interval_of_the_attribute_words_as_they_are_is_in_the_table(planted
 
 
 def test_the_addresses_are_bundled():
-    addresses = bb.datasets.load_dataset("sotu-addresses")
+    addresses = datasets.load_dataset("sotu-addresses")
     assert list(addresses) == ["year", "president", "party", "text"]
     assert (len(addresses), addresses["president"].nunique()) == (233, 43)
     assert addresses["year"].iloc[[0, -1]].tolist() == [1790, 2021]
     assert sum(map(len, addresses["text"])) == 10_759_831
-    row = bb.datasets.list_datasets().set_index("name").loc["sotu-addresses"]
-    assert (row["licence"], row["here"]) == ("PDDL-1.0", True)
+    row = bb.bundled("datasets").set_index("name").loc["sotu-addresses"]
+    assert row["licence"] == "PDDL-1.0"

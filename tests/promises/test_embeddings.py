@@ -158,7 +158,7 @@ class TestBundledVectors:
         assert data.startswith(b"2949 300\n")
 
     def test_they_are_listed(self):
-        table = bb.list_embeddings()
+        table = bb.bundled("embeddings")
         assert {"description", "source", "doi"} <= set(table)
         assert table[["name", "vectors", "dimensions", "licence"]].to_numpy().tolist() == [
             ["google-news-slice", 2949, 300, "Apache-2.0"],

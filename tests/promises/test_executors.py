@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bayesbias._support.threads import one_thread
+from bayesbias._support.progress import one_thread
 from bayesbias.errors import InputError
 
 pytestmark = pytest.mark.reproducible

@@ -63,14 +63,14 @@ slow = bb.fit(table, "narrow", engine="thinned", draws=400, seed=1, priors=prior
 said["engines"] = [post.attrs["engine"] for post in (exact, slow)]
 sigmas = [post["posterior/sigma"] for post in (exact, slow)]
 said["sigma"] = [[float(sigma.mean()), float(sigma.std())] for sigma in sigmas]
-said["models"] = bb.list_models()["name"].tolist()
+said["models"] = bb.bundled("models")["name"].tolist()
 said["label"] = bb.plots.plot_spread(table).axes[0].get_xlabel()
 
 from bayesbias.contrast.spreads import spreads
 
 result = spreads(table)
 page = bb.report(result, "spreads.html").read_text()
-said["result"] = [str(result), page, bb.to_latex(result), bb.cite(result).text()]
+said["result"] = [str(result), page, result.to_latex(), bb.cite(result).text()]
 print(json.dumps(said))
 """
 
@@ -85,8 +85,8 @@ unit = lambda v: v / np.linalg.norm(v)
 mean = lambda words: np.mean([unit(kv[word]) for word in words], axis=0)
 apart = mean(query.targets["x"]) - mean(query.targets["y"])
 said["metric"] = float(bb.metric("centroid", kv, query).value), float(mean(query.attributes["a"]) @ unit(apart))
-said["metrics"] = bb.list_metrics()["name"].tolist()
-said["methods"] = bb.debiasing.list_methods()["name"].tolist()
+said["metrics"] = bb.bundled("metrics")["name"].tolist()
+said["methods"] = bb.bundled("methods")["name"].tolist()
 
 after = bb.debias(kv, "centre")
 whole = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)

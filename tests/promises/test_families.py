@@ -190,7 +190,7 @@ def test_a_simulated_table_keeps_what_its_family_reads():
 
 
 def test_a_model_is_of_one_family():
-    for name in bb.list_models()["name"]:
+    for name in bb.bundled("models")["name"]:
         spec = bb.load_model(name)
         assert sum(family.holds(spec) for family in families.FAMILIES) == 1, name
         assert families.family_of(spec).attribute_words in ("independent", "modelled", "related")

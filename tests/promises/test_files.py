@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bayesbias._support import shipped
 from bayesbias._support.files import home_folder, whole_file, write_text
-from bayesbias._support.paths import shipped
 
 
 @contextmanager

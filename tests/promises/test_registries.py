@@ -1,10 +1,8 @@
 """A metric, method, engine, picture, model or list that is written would be forgotten, and nothing would say so."""
 
-import ast
 import importlib
 import inspect
 import pkgutil
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -80,7 +78,7 @@ def test_every_metric_that_is_written_is_listed():
         one.name for module in modules("metrics") for one in vars(module).values() if isinstance(one, metrics.Metric)
     }
     assert written
-    assert written <= set(bb.list_metrics()["name"])
+    assert written <= set(bb.bundled("metrics")["name"])
 
 
 def test_every_debiasing_method_has_a_source():
@@ -96,7 +94,7 @@ def files(*folder):
 
 @files("models")
 def test_every_model_has_its_files_name_and_an_engine(path):
-    assert bb.list_models().set_index("name").loc[path.stem, "engines"]
+    assert bb.bundled("models").set_index("name").loc[path.stem, "engines"]
     spec = bb.load_model(path)
     assert spec.name == path.stem
     assert spec.description
@@ -106,8 +104,8 @@ def test_every_model_has_its_files_name_and_an_engine(path):
 
 @files("data", "words")
 def test_every_word_list_has_its_files_name_and_a_source(path):
-    row = bb.list_words().set_index("name").loc[path.stem]
-    listed = bb.load_words(path.stem) if row["kind"] == "words" else bb.load_list(path.stem)
+    row = bb.bundled("words").set_index("name").loc[path.stem]
+    listed = bb.load_words(path.stem) if row["form"] == "words" else bb.load_list(path.stem)
     assert listed.name == path.stem
     assert row["description"]
     assert row["source"]
@@ -116,42 +114,4 @@ def test_every_word_list_has_its_files_name_and_a_source(path):
 @files("data", "queries")
 def test_every_query_has_its_files_name(path):
     assert bb.load_query(path.stem).name == path.stem
-    assert path.stem in bb.list_queries()["name"].tolist()
-
-
-KINDS = {"related", "crossed"}  # what a specification knows of itself
-TREATED = {family.attribute_words for family in models.families.FAMILIES[1:3]} - KINDS  # not "own", a usual word
-ENGINES = {engine.name for engine in models.fits.ENGINES} | {"quadrature"}
-ALLOWED = {
-    # components of scores are another kind of model, whose two engines have their names in one place
-    "checks/variance_components.py": Counter({"marginal": 1, "nuts": 1, "engine='...'": 2}),
-    "metrics/batch.py": Counter({"exact": 1}),  # a column, of tests without sampling
-    "reporting/methods.py": Counter({"modelled": 1}),  # a sentence of each kind
-}
-"""File to what it may name outside of models, and how often: all others ask families and engines."""
-
-
-def named(source):
-    """The kinds of models that code asks for as attributes, and the engines that it names as texts."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Attribute) and node.attr in KINDS:
-            yield f".{node.attr}"
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if node.value in ENGINES | TREATED:
-                yield node.value
-            elif "engine='" in node.value and "\n" not in node.value:
-                yield "engine='...'"
-
-
-def test_no_kind_of_model_and_no_engine_is_named_outside_models():
-    outside = [path for path in PACKAGE.rglob("*.py") if "models" not in path.relative_to(PACKAGE).parts[:-1]]
-    sites = {path.relative_to(PACKAGE).as_posix(): Counter(named(path.read_text())) for path in outside}
-    assert len(sites) > 100
-    assert {file: each for file, each in sites.items() if each} == ALLOWED
-    for line in (
-        "if spec.related: pass",
-        "wide = fit.spec.crossed",
-        "slow = engine == 'nuts'",
-        "own = attrs['attribute_words'] == 'modelled'",
-    ):
-        assert len(list(named(line))) == 1
+    assert path.stem in bb.bundled("queries")["name"].tolist()

@@ -84,27 +84,6 @@ def test_what_is_there_is_not_computed_again_and_what_changes_is(study, tmp_path
     assert [bb.sweep(each, [{"number": 2}], tmp_path / "of")[0] for each in of_power] == [4, 8, 3, 4]
 
 
-class Times:
-    def __init__(self, factor):
-        self.factor = factor
-
-    def __call__(self, number):
-        return self.factor * number
-
-    def of(self, number):
-        return -self.factor * number
-
-
-def test_objects_count_by_what_they_hold_and_files_by_their_names_too(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    functions = [Times(2), Times(3), Times(2).of, Times(3).of]
-    assert [bb.sweep(each, [{"number": 1}], "of")[0] for each in functions] == [2, 3, -2, -3]
-    for name in "ab":
-        (tmp_path / name).write_text("the same")
-    names = {name: {"paths": [name]} for name in "ab"}
-    assert bb.sweep(lambda paths: paths[0], names, "of") == {"a": "a", "b": "b"}
-
-
 def test_results_of_processes_are_those_of_one_process_and_pool(study, tmp_path):
     with processes() as pool:
         fits = bb.sweep(study.fitted, study.FITS, tmp_path / "two", pool)
@@ -155,18 +134,12 @@ def test_a_cluster_of_dask(study, tmp_path):
     assert contents(tmp_path / "cluster") == contents(tmp_path / "one")
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ("weat7", "settings is 'weat7': give a mapping of names to keyword arguments"),
-        ({"a": 1}, "give a mapping of names to keyword arguments"),
-        ({"a": {"numbr": 1}}, "the setting a does not fit the function: .*numbr|missing a required argument"),
-        ([{"number": (x for x in ())}], "a setting of number holds what cannot be written to a file: TypeError"),
-    ],
-)
-def test_wrong_settings_are_named(study, tmp_path, settings, message):
-    with pytest.raises(bb.InputError, match=message):
-        bb.sweep(study.squared, settings, tmp_path / "out")
+def test_wrong_settings_are_named(study, tmp_path):
+    for settings in ("weat7", {"a": 1}):
+        with pytest.raises(bb.InputError, match="give a mapping of names to keyword arguments"):
+            bb.sweep(study.squared, settings, tmp_path / "out")
+    with pytest.raises(bb.InputError, match=r"a: TypeError: .*numbr"):
+        bb.sweep(study.squared, {"a": {"numbr": 1}}, tmp_path / "out")
 
 
 def test_a_damaged_result_is_named(study, tmp_path):

@@ -51,11 +51,6 @@ def code_of_the_tutorial():
     return "\n".join(re.sub(r"\A---\n.*?^---\n", "", cell, flags=re.DOTALL | re.MULTILINE) for cell in shown)
 
 
-def test_demo(scripts, tmp_path):
-    assert "sets of matched reference lists" in ran(scripts / "bayesbias", "demo", "--out", "demo", cwd=tmp_path)
-    assert (tmp_path / "demo/report.html").stat().st_size > 10_000
-
-
 def test_tutorial(scripts, tmp_path):
     code = code_of_the_tutorial()
     assert code.count("bb.") > 15

@@ -208,8 +208,8 @@ def test_the_reference_has_every_command_model_and_metric(made):
     for name in get_command(app).commands:
         assert f"bayesbias {name} " in commands, name
     models, metrics = made.models()["reference/models.rst"], made.metrics()["reference/metrics.rst"]
-    assert all(f"{name}.toml" in models for name in bb.list_models()["name"])
-    assert all(f"``{name}``" in metrics for name in bb.list_metrics()["name"])
+    assert all(f"{name}.toml" in models for name in bb.bundled("models")["name"])
+    assert all(f"``{name}``" in metrics for name in bb.bundled("metrics")["name"])
 
 
 def test_the_page_of_notes_is_that_of_the_register(made):
@@ -234,33 +234,6 @@ def test_models_say_what_a_table_looks_like_before_data(made, model):
     assert "there is no prior predictive distribution." in page
 
 
-def test_gallery_scripts_are_short_and_described(made):
-    for path in made.scripts():
-        said, _, body = path.read_text(encoding="utf-8").removeprefix('"""').partition('"""\n')
-        title, _, alt = said.partition("\n\n")
-        assert title.endswith("."), path.name
-        assert len(alt.split()) >= 8, f"{path.name} has no description"
-        assert len(body.strip().splitlines()) <= 15, path.name
-        assert "figure = " in body, path.name
-
-
-def test_a_name_of_no_area_is_refused(made, monkeypatch):
-    monkeypatch.delitem(made.AREAS, "errors")
-    with pytest.raises(KeyError, match=r"InputError is defined in bayesbias\.errors"):
-        made.area("bayesbias.InputError")
-
-
-def test_parts_of_pages_have_names(site):
-    conf = site("conf")
-    empty = '<tr><th class="head"><p></p></th><th>name</th></tr>'
-    assert conf.accessible(empty) == "<tr><td></td><th>name</th></tr>"
-    signature = '<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl><dl><dt>Returns</dt><dd><p>b</p></dd></dl>'
-    assert conf.accessible(signature) == signature.replace(
-        '<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl>',
-        '<ul class="sig-params">\n<li><em class="sig-param">a</em>,</li>\n</ul>',
-    )
-
-
 def test_files_that_pages_name_are_there():
     named = re.compile(r"`((?:benchmarks|data|docs|models|notebooks|tests)/[\w/.-]+)`")
     files = {name for page, text in PAGES.items() if page != "extending.md" for name in named.findall(text)}
@@ -272,41 +245,6 @@ def test_files_that_pages_name_are_there():
 def test_pages_hold_no_path_of_a_machine():
     for page, text in PAGES.items():
         assert not re.search(r"(?<![\w:/.])/(home|root|tmp|work|Users)/|\.\./shared", text), page
-
-
-def prose(text):
-    """A page without its code and comments, and what it quotes from the package: code and words in asterisks."""
-    return re.sub(r"`[^`]+`|(?s:<!--.*?-->)|(?<!\*)\*[^*\s][^*]*\*(?!\*)|\]\([^)]*\)", " ", FENCE.sub("", text))
-
-
-def spoken(script):
-    """The text cells of a notebook's script."""
-    cells = re.findall(r"^# %% \[markdown\]\n((?:#.*\n)+)", script.read_text(encoding="utf-8"), re.MULTILINE)
-    return "\n".join(re.sub(r"^# ?", "", cell, flags=re.MULTILINE) for cell in cells)
-
-
-def said(module):
-    """Docstrings, messages and labels of a module, without names in code marks and names of parameters."""
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
-            text = re.sub(r"``[^`]+``|^ +[a-z_]+(, [a-z_]+)*$", " ", node.value, flags=re.MULTILINE)
-            if not re.fullmatch(r"[-a-z_= ]+", text):  # options of a command
-                yield text
-
-
-def test_one_idea_has_one_name():
-    house, words = PAGES["contributing.md"].split("## Words\n")
-    rows = re.findall(r"^\| (?!not|---)(.+?) \|", words, re.MULTILINE)
-    avoided = [re.sub(r" \(.*\)", "", name) for row in rows for name in row.split(", ")]
-    pattern = re.compile(rf"\b({'|'.join(avoided)})s?\b", re.IGNORECASE)
-    texts = PAGES | {"contributing.md": house}
-    texts |= {script.name: spoken(script) for script in sorted((ROOT / "notebooks").glob("*.py"))}
-    package = sorted((ROOT / "bayesbias").rglob("*.py"))
-    texts |= {str(module.relative_to(ROOT)): "\n".join(said(module)) for module in package}
-    texts |= {model.name: model.read_text(encoding="utf-8") for model in sorted((ROOT / "models").glob("*.toml"))}
-    assert len(avoided) >= 12
-    faults = {name: sorted({hit[0] for hit in pattern.finditer(prose(text))}) for name, text in texts.items()}
-    assert {name: hits for name, hits in faults.items() if hits} == {}
 
 
 def test_formulas_are_drawn_without_a_script(site):

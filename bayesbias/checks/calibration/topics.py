@@ -13,8 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability, whole_number
-from bayesbias._support.progress import progress
-from bayesbias._support.threads import one_thread
+from bayesbias._support.progress import one_thread, progress
 from bayesbias.checks.calibration.null_models import as_far, with_attributes
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Coverage, distance_table

@@ -18,7 +18,7 @@ from bayesbias.vectors.contextual.encoders import (
     encode,
     hf_token_encoder,
 )
-from bayesbias.vectors.contextual.templates import Template, Templates, english_words, list_templates, load_templates
+from bayesbias.vectors.contextual.templates import Template, Templates, english_words, load_templates
 
 __all__ = [
     "CENTRES",
@@ -37,7 +37,6 @@ __all__ = [
     "encode",
     "english_words",
     "hf_token_encoder",
-    "list_templates",
     "load_context_vectors",
     "load_templates",
 ]

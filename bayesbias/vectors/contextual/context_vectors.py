@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, printable, several, text, whole_number
-from bayesbias._support.files import check_suffix, file_at, from_json, read_arrays, read_as, whole_file
+from bayesbias._support.files import check_target, file_at, from_json, read_arrays, read_as, whole_file
 from bayesbias.errors import InputError, agreed, listed, many, shown
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.results import Note
@@ -323,7 +323,7 @@ class ContextVectors:
         bits
             16 for half precision; 8 for half the size, with cosines to about .003.
         """
-        file = check_suffix(path, (".npz",), "a file of context vectors")
+        file = check_target(path, (".npz",), "a file of context vectors")
         if not isinstance(bits, int) or bits not in (8, 16):
             raise InputError(f"bits is {shown(bits)}: give 16 or 8")
         facts = {"format": FORMAT, "vocabulary": len(self.vocabulary)} | {name: getattr(self, name) for name in FACTS}

@@ -421,7 +421,8 @@ def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), 
     >>> from transformers import AutoModel, AutoTokenizer  # doctest: +SKIP
     >>> name = "bert-base-uncased"
     >>> model = AutoModel.from_pretrained(name)  # doctest: +SKIP
-    >>> encoder = bb.hf_token_encoder(model, AutoTokenizer.from_pretrained(name), layers=(-2, -1))  # doctest: +SKIP
+    >>> tokenizer = AutoTokenizer.from_pretrained(name)  # doctest: +SKIP
+    >>> encoder = bb.contextual.hf_token_encoder(model, tokenizer, layers=(-2, -1))  # doctest: +SKIP
     >>> vectors = bb.encode(encoder, "religion", ["seat", "mention"], cache="encodings")  # doctest: +SKIP
     """
     if not hasattr(model, "config") or not callable(tokenizer):

@@ -13,13 +13,13 @@ from unicodedata import normalize
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
+from bayesbias._support import shipped
 from bayesbias._support.files import Document, check, checked, frozen, home_folder, read_toml
-from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, shown
 from bayesbias.words import PARTS_OF_SPEECH, Grammar, Name, Text, WordLists, subtag
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 KINDS = PARTS_OF_SPEECH
 ANY = "any"
@@ -149,23 +149,6 @@ class _EnglishFile(Document):
     vocabulary: Grammar
 
 
-def list_templates() -> pd.DataFrame:
-    """The bundled sets of templates: ``name``, ``templates`` (how many), ``description``, ``source``, ``doi``.
-
-    Examples
-    --------
-    >>> bb.contextual.list_templates()["name"].tolist()
-    ['bare', 'mention', 'seat']
-    """
-    import pandas as pd
-
-    rows = [
-        (templates.name, len(templates), templates.description, templates.source, templates.doi)
-        for templates in (load_templates(name) for name in _bundled())
-    ]
-    return pd.DataFrame(rows, columns=["name", "templates", "description", "source", "doi"])
-
-
 def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
     """Sentence templates, by bundled name, from a TOML file, or as sentences.
 
@@ -188,10 +171,12 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
         return _read(given)
     parts = list(given) if np.iterable(given) else []
     if not parts or not all(isinstance(part, str | Path) for part in parts):
-        raise InputError(f"templates are {shown(given)}: give a name ({', '.join(_bundled())}), a file or sentences")
+        raise InputError(
+            f"templates are {shown(given)}: give a name ({', '.join(bundled_templates())}), a file or sentences"
+        )
     templates: list[Template] = []
     for part in parts:
-        single = isinstance(part, str) and part not in _bundled() and not part.endswith(".toml")
+        single = isinstance(part, str) and part not in bundled_templates() and not part.endswith(".toml")
         templates += (Template(str(part), {ANY: _template_text(str(part))}),) if single else _read(part).templates
     return Templates(
         " and ".join(map(str, parts)) if len(parts) < 4 else f"{len(templates)} templates", tuple(templates)
@@ -199,7 +184,7 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
 
 
 def _read(name_or_path: str | Path) -> Templates:
-    bundled = _bundled()
+    bundled = bundled_templates()
     path = bundled.get(str(name_or_path)) or home_folder(name_or_path)
     if not path.is_file():
         if isinstance(name_or_path, str) and " " in name_or_path:
@@ -211,7 +196,7 @@ def _read(name_or_path: str | Path) -> Templates:
 
 
 @cache
-def _bundled() -> dict[str, Path]:
+def bundled_templates() -> dict[str, Path]:
     folder = shipped("data") / "templates"
     return {path.stem: path for path in sorted(folder.glob("*.toml")) if path.name != ENGLISH}
 

@@ -52,7 +52,6 @@ from bayesbias.vectors.poles import pairs_of
 from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
-    import pandas as pd
     from gensim.models import KeyedVectors
 
 
@@ -208,22 +207,6 @@ def find_method(method: object) -> Method:
     return METHODS.find(method)
 
 
-def list_methods() -> pd.DataFrame:
-    """The debiasing methods: ``name``, ``options``, ``source``, ``doi``, and ``description``, what each does.
-
-    Those of other packages and of the running program (:func:`register`) stand after the package's own.
-
-    Examples
-    --------
-    >>> bb.debiasing.list_methods()["name"].tolist()[:3]
-    ['project', 'hard', 'hard_multiclass']
-    """
-    import pandas as pd
-
-    rows = [(m.name, ", ".join(m.options), m.source, m.doi, m.description) for m in METHODS.values()]
-    return pd.DataFrame(rows, columns=["name", "options", "source", "doi", "description"])
-
-
 def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **options: Any) -> KeyedVectors:
     """A debiased copy of an embedding, its vectors at length 1 under the same words.
 
@@ -241,7 +224,7 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
         size and several directions. ``"soft"``: a linear map that keeps inner products and lowers the part along the
         directions. ``"half_sibling"``: what defining words predict is subtracted. ``"null_space"``: all directions by
         which a linear classifier finds the group. ``"leace"``: what gives groups different means, at the smallest mean
-        squared change of the vocabulary. Or another one that :func:`bayesbias.vectors.debiasing.list_methods` shows, a
+        squared change of the vocabulary. Or another one that ``bundled("methods")`` shows, a
         :class:`Method`, or a function of a :class:`Vocabulary`.
     **options
         ``definitional``: the defining pairs or sets of words, the name of a list of pairs such as ``"gender_pairs"``
