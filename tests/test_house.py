@@ -8,12 +8,12 @@ import bayesbias
 
 PACKAGE = Path(bayesbias.__file__).parent
 LINES = {
-    "_support": 1100, "axes": 1720, "baselines": 4000, "checks": 3560, "cli": 390, "comparison": 2600,
-    "contrast": 610, "distances": 3960, "documents": 2300, "metrics": 2220, "models": 6000, "numerics": 5070,
-    "plots": 3000, "reporting": 810, "second_stage": 2090, "top level": 1520, "vectors": 5820,
+    "_support": 1080, "axes": 1320, "baselines": 3130, "checks": 3560, "cli": 390, "comparison": 2600,
+    "contrast": 600, "distances": 3960, "documents": 2180, "metrics": 2220, "models": 6000, "numerics": 5070,
+    "plots": 1770, "reporting": 780, "second_stage": 1980, "top level": 1450, "vectors": 5820,
 }  # fmt: skip
 """Room to its lines at most: a budget is raised by a commit of its own that says why."""
-FILES, FUNCTIONS, CLASSES, REFUSALS, SENTENCES = 131, 2613, 269, 834, 176
+FILES, FUNCTIONS, CLASSES, REFUSALS, SENTENCES = 126, 2490, 262, 717, 139
 SPEAKS = ("cli", "errors.py", "results.py")  # rooms whose work is to speak
 PATHS = [path for path in sorted(PACKAGE.rglob("*.py")) if "_data" not in path.parts]
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PATHS}
