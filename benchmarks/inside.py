@@ -5,10 +5,8 @@ import bayesbias.documents.regression
 import bayesbias.numerics.clusters
 from bayesbias import comparison, contrast, distances, models, numerics, reliability  # noqa: F401  (loads numerics.components)
 from bayesbias.checks import summaries
-from bayesbias.checks.calibration import simulation
 from bayesbias.second_stage import estimates, pools
 
-judged, simulate, table_of_shape = simulation.judged, simulation.simulate, simulation.table_of_shape
 association_rows, word_weights = models.weights.association_rows, models.weights.word_weights
 interval_of, describe = summaries.cluster_interval_of, summaries.describe
 measured_relatedness = distances.vocabularies.measured_relatedness

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayesbias as bb
 from bayesbias._support.files import home_folder, made_folder
-from bayesbias.checks.calibration.topics import load_for_topics
+from bayesbias.checks.topics import load_for_topics
 from bayesbias.cli.options import Cases
 from bayesbias.cli.reading import lists_after
 from bayesbias.cli.screen import save_picture, save_table, say, working

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from bayesbias._support.arguments import WIDEST, flag, interval, one_of, probability
 from bayesbias._support.numbers import MINUS, difference, percent, share
-from bayesbias.checks.calibration.topics import TopicNull, refuse_other
 from bayesbias.checks.convergence import predictive_cells
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, interval_ends
+from bayesbias.checks.topics import TopicNull, refuse_other
 from bayesbias.contrast import SAMPLE, TARGETS, beside_associated
 from bayesbias.contrast.associations import decomposition_parts
 from bayesbias.contrast.contrast import rows_of

@@ -17,8 +17,7 @@ from bayesbias._support.arguments import flag
 from bayesbias._support.numbers import difference, signed
 from bayesbias.baselines.ranking import Ranking
 from bayesbias.baselines.silhouettes import Silhouette, silhouette_accuracy
-from bayesbias.checks.calibration.null_models import as_far
-from bayesbias.checks.calibration.topics import TopicNull
+from bayesbias.checks.topics import TopicNull, as_far
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.plots.general import write_cells

@@ -13,9 +13,9 @@ import xarray as xr
 
 from bayesbias._support.arguments import probability
 from bayesbias._support.figures import drawing
-from bayesbias.checks.calibration.topics import TopicNull, load_for_topics, refuse_other, topic_null
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, cluster_interval_of, describe, flat_draws
+from bayesbias.checks.topics import TopicNull, load_for_topics, refuse_other, topic_null
 from bayesbias.contrast import (
     POPULATION,
     adjustment,

@@ -26,7 +26,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.vectors import keyed_vectors
 from bayesbias.vectors.readers import Named, blocks
-from benchmarks.inside import simulate
+from benchmarks.simulation import simulate
 from benchmarks.study import Design, crossed, main
 
 WORDS, DIMENSIONS, WANTED = 684_830, 300, 800

@@ -20,10 +20,10 @@ import pymc as pm
 from scipy.stats import kstwo
 
 import bayesbias as bb
-from benchmarks.inside import DistanceTable, family_of, judged, random_parts, read_distances, simulate, table_of_shape
-from benchmarks.study import PROB, TABLES, Design, crossed, holds, main, published_table
+from benchmarks.inside import DistanceTable, family_of, random_parts, read_distances
+from benchmarks.simulation import METRICS, rates, simulate, table_of_shape
+from benchmarks.study import TABLES, Design, crossed, holds, main, published_table
 
-ALWAYS, METRICS = ("published", "crossed"), ("cluster", "weat", "t_test")
 WORLDS = {"3 x 8": (3, 8, 8), "6 x 12": (6, 12, 20), "15 x 25": (15, 25, 40), "50 x 500": (50, 500, 500)}
 """Protected words of both groups, stereotype words of both, control words of a list."""
 FACTORS = {0.33: 1 / 3, 1.0: 1.0, 3.0: 3.0}
@@ -62,9 +62,9 @@ def pseudo_lists(table: pd.DataFrame) -> Callable[[np.random.Generator], pd.Data
 def real_null(cell):
     relabel = pseudo_lists(published_table(cell["table"]))
     rngs = (np.random.default_rng([1, at]) for at in range(cell.replicates))
-    found = judged(((relabel(rng), rng) for rng in rngs), ALWAYS, METRICS, cell.replicates, PROB)
+    found = rates(((relabel(rng), rng) for rng in rngs), ("published", "crossed"), METRICS)
     found = found[found["contrast"] != "associated - human"]  # human words differ from neutral ones in truth
-    return found.drop(columns="nominal").to_dict("records")
+    return found.to_dict("records")
 
 
 def shape_of(protected, stereotypes, controls):
@@ -90,8 +90,8 @@ def small_lists(cell):
     sizes = WORLDS[cell["world"]]
     shape, replicates = shape_of(*sizes), cell.replicates // 4 if sizes[0] >= LARGE else cell.replicates
     truth = typical(FACTORS[cell["word_sds"]], FACTORS[cell["attribute_sds"]]) | {"connection_mean": 0.9}
-    found = bb.calibration.false_positive_rate(shape, truth, ["crossed"], (), replicates, seed=1)
-    return found.drop(columns="nominal").to_dict("records")
+    rngs = (np.random.default_rng([1, at]) for at in range(replicates))
+    return rates(((simulate(shape, "crossed", truth, rng), rng) for rng in rngs), ["crossed"]).to_dict("records")
 
 
 def extreme(stereotypes):

@@ -11,10 +11,10 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import comparison, models
-from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.comparison import Comparison
 from bayesbias.distances import Coverage
 from bayesbias.distances.distances import Distances
+from benchmarks.simulation import simulate
 
 SHAPE = {"groups": {"a": 6, "b": 6}, "stereotypes": {"a": 8, "b": 8}, "human": 15, "neutral": 20}
 START = {

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.checks.calibration.simulation import simulate
+from benchmarks.simulation import simulate
 
 COLUMNS = ["protected_word", "contrast", "mean", "sd", "low", "high", "p_closer"]
 OF_WORDS = ["association", "nearness of the lists", "nearness of the word"]

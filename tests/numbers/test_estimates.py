@@ -6,11 +6,11 @@ import pytest
 from scipy import sparse, stats
 
 import bayesbias as bb
-from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.contrast.associations import rows_of
 from bayesbias.models.tree import Fit
 from bayesbias.numerics import mixtures
 from bayesbias.posteriors import Estimates
+from benchmarks.simulation import simulate
 
 NUMBERS = ["mean", "sd", "low", "high", "p_closer"]
 

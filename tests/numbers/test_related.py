@@ -11,10 +11,10 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias import distances, models, numerics
-from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.distances.covariances import LEAST
 from bayesbias.distances.distances import Distances
 from bayesbias.vectors import keyed_vectors
+from benchmarks.simulation import simulate
 
 
 def embedding(words, vectors):

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.checks.calibration.simulation import simulate
+from benchmarks.simulation import simulate
 
 SHAPE = {"groups": {"g": 3, "h": 4}, "stereotypes": {"g": 5, "h": 6}, "human": 8}
 TRUTH = {"connection_mean": 0.9, "connection_sd": 0.02, "sigma": 0.05, "attribute_sd": 0.06, "interaction_sd": 0.02}

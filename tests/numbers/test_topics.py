@@ -486,5 +486,3 @@ def test_what_a_null_does_not_have_is_refused():
         bb.InputError, match="statistic is 'weat': valid are associated - different, associated - human"
     ):
         null.of("weat")
-    with pytest.raises(bb.InputError, match="replicate is 3: there are 3, counted from 0"):
-        null.lists(3)

@@ -9,10 +9,10 @@ import pytest
 import xarray as xr
 
 import bayesbias as bb
-from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.distances.covariances import relatedness_content
 from bayesbias.errors import RelatednessWarning
 from bayesbias.models.tree import Fit
+from benchmarks.simulation import simulate
 
 
 @pytest.fixture(scope="module")

@@ -129,7 +129,6 @@ CALLS = {
     "checks.check_relatedness": lambda made: {"data": made.related_table},
     "checks.check_words": lambda made: {"words": made.lists, "frequencies": made.lengths},
     "checks.cluster_interval": lambda made: {"data": made.table},
-    "calibration.false_positive_rate": lambda made: {"truth": TRUTH, "models": ["published"], "replicates": 2},
     "calibration.null_distribution": lambda made: {
         "kv": None, "words": made.table, "statistic": "associated - neutral", "draws": 5
     },
@@ -476,7 +475,6 @@ NAMES_OF_NOTHING = (None, object(), float("nan"), pd.NA, b"x", ("a", "b"), True,
 NUMBERS_OF_NOTHING = (None, [], "3", True, 1j, object(), b"1", float("nan"), float("inf"), 10**400, pd.NA, np.arange(2))
 UNREAD = {
     *("cite", "coverage", "to_latex", "plots.strip"),
-    "calibration.false_positive_rate",
 }
 """Functions of tables that look at some columns only, or at none, and of a truth, whose numbers may be any."""
 

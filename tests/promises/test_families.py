@@ -8,9 +8,9 @@ import pytest
 
 import bayesbias as bb
 from bayesbias import models
-from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.errors import InputError
 from bayesbias.models.tree import Fit
+from benchmarks.simulation import simulate
 
 families = models.families
 ASKED = {
@@ -111,8 +111,8 @@ ANALYSES = {
         {"has_prior", "log_priors", "drawn_truth", "drawn_distances"},
     ),
     "check_predictions": (lambda of: bb.check_predictions(of.post, seed=0), {"predicted_cells"}),
-    "false_positive_rate": (
-        lambda of: bb.calibration.false_positive_rate(of.table, TRUTH, [], replicates=2, simulated_by=of.model),
+    "simulate": (
+        lambda of: pd.DataFrame(simulate(of.table, of.model, TRUTH, 0)),
         {"completed_truth", "drawn_distances", "needs_relatedness"},
     ),
     "criterion": (

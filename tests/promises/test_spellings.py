@@ -156,9 +156,6 @@ CALLS = {
     "checks.share_sample": lambda of: [
         bb.relatedness(table) for table in bb.checks.share_sample(of.tables, {"one": ONE, "two": TWO}).values()
     ],
-    "calibration.null_distribution": lambda of: bb.calibration.null_distribution(
-        ONE, of.lists, draws=20, source="vocabulary"
-    ),
     "calibration.null_distribution of a query": lambda of: bb.calibration.null_distribution(
         ONE, of.query, ("weat", of.case), draws=20
     ),
@@ -365,7 +362,6 @@ COMPOSING = {
         of.kv, "hard", definitional=of.pairs, equalize=of.pairs[:2], ignore=COMPOSED[5:]
     ).vectors,
     "topics": lambda of: bb.topic_null(of.kv, of.lists, replicates=2).table()["observed"].tolist(),
-    "stand-ins": lambda of: bb.calibration.null_distribution(of.kv, of.lists, draws=2, source="vocabulary").observed,
     "stand-ins of a query": lambda of: bb.calibration.null_distribution(of.kv, of.query, "mac", draws=2).observed,
     "lists": lambda of: bb.checks.check_words(of.lists, of.kv).table()["found"].tolist(),
     "silhouette": lambda of: bb.silhouettes.silhouette(of.kv, of.query, "mac", runs=2, sizes="saturate").sizes,
