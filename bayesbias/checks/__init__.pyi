@@ -6,4 +6,3 @@ from ..models import add_prior as add_prior
 from . import calibration as calibration
 from .convergence import check_relatedness as check_relatedness
 from .summaries import cluster_interval as cluster_interval
-from .word_lists import check_words as check_words

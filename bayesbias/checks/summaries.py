@@ -138,10 +138,7 @@ def contrasted(
     ``filled`` says which protected words have which connections (J, K), see :func:`contrast_partners`.
     """
     one_of(first, valid, "the connection")
-    if second is None:
-        second = next(iter(contrast_partners(first, valid, filled)), None)
-        if second is None:
-            raise InputError(f"a contrast needs two connections, and there is only {first!r}")
+    second = second or next(iter(contrast_partners(first, valid, filled)), first)
     one_of(second, valid, "the connection")
     if first == second:
         raise InputError(f"a contrast needs two connections, given {first!r} twice; there are {', '.join(valid)}")

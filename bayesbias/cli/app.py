@@ -118,7 +118,7 @@ def check_words(
     others = (form for word in listed.every_word() for form in variants(word))
     with working(f"reading {embedding}"):
         kv = load_lists(embedding, listed, others, trust_pickle)
-    checked = bb.checks.check_words(listed, kv, frequencies)
+    checked = bb.check_words(listed, kv, frequencies)
     say(str(checked))
 
 

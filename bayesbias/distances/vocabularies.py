@@ -139,7 +139,7 @@ def relatedness(
     if measured.sampled < ENOUGH:
         warn(few_words(measured), RelatednessWarning)
     held = {*measured.protected_words, *measured.attribute_words}
-    warn_lost(missing_words(entries_of(lists, held)), "bb.checks.check_words(words, kv)")
+    warn_lost(missing_words(entries_of(lists, held)), "bb.check_words(words, kv)")
     return measured
 
 

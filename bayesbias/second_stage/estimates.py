@@ -18,7 +18,6 @@ from bayesbias._support.arguments import flag, mapping, one_of
 from bayesbias._support.progress import progress
 from bayesbias._support.threads import one_thread
 from bayesbias.axes import Axis
-from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import coverage_of, template_columns
@@ -232,7 +231,8 @@ def measured_stage(
         copies = _copies({name: pd.Series(axis.places, list(axis.words)) for name, axis in axes.items()})
         return _stage_of_axes(axes, contrast, [name for name in axes if name not in copies])._replace(copies=copies)
     frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}
-    by_name = frequencies_by_name(list(frames), frequencies)
+    named = isinstance(frequencies, Mapping) and set(map(str, frequencies)) == set(frames)
+    by_name = {str(key): frequencies[key] for key in frequencies} if named else dict.fromkeys(frames, frequencies)
     with one_thread():  # thousands of small matrices, of which several threads make more work
         data = _read(frames)
         pair, notes = default_contrast(data.values()) if contrast is None else (contrast, ())

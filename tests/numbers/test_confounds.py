@@ -198,17 +198,11 @@ class TestBalance:
         assert confounds._overlap(np.zeros(4), np.ones(4), 0.5) == 0
         assert confounds._overlap(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 0.5) == pytest.approx(0.5)
 
-    def test_families_are_named(self, slice_vectors):
+    def test_words_without_a_frequency_are_named(self, slice_vectors):
         counts = {"he": 10.0, "good": 3.0, "home": 2.0, "bad": 1.0}
         found = bb.balance(bb.distance_table(slice_vectors, "gender"), counts)
-        families = found.families.set_index("words")
-        assert families.loc["he, his", "group"] == "man"
-        assert families.loc["daughter, mother, aunt", "number"] == 3
-        assert (families["effective"] < 1.3).all()
-        missing = [note for note in found.notes if note.code == "left-out"]
-        assert missing[0].numbers["reason"] == "no frequency"
-        none = bb.balance(bb.distance_table(slice_vectors, "gender", relatedness=False), attribute="length")
-        assert none.families.empty
+        (missing,) = [note for note in found.notes if note.code == "left-out"]
+        assert missing.numbers["reason"] == "no frequency"
 
     def test_diagnose_tells_it_where_the_table_knows(self):
         kv, lists, *_ = frequency_embedding(slope=0.02, gap=2.5, sampled=20_000, seed=2)
@@ -456,7 +450,7 @@ class TestSources:
         with pytest.raises(bb.InputError, match="no frequencies of the language 'te'"):
             bb.fit(table, adjust="frequency")
         with pytest.warns(UserWarning, match="grammatical gender"):
-            found = bb.checks.check_words(lists, kv)
+            found = bb.check_words(lists, kv)
         assert found.balance is None
         reasons = [str(note.numbers.get("reason")) for note in found.notes]
         assert any("no frequencies of the language 'te'" in reason for reason in reasons)
@@ -486,41 +480,6 @@ class TestSources:
                 bb.fit(frequent.table, **options)
         with pytest.raises(bb.InputError, match="are not adjusted"):
             bb.checks.adjustment(raw)
-
-    def test_differences_between_embeddings_that_are_those_of_frequency(self):
-        made = {str(at): frequency_embedding(gap=gap, seed=7) for at, gap in enumerate((-1.0, 0.0, 1.0))}
-        tables = {name: bb.distance_table(kv, lists) for name, (kv, lists, *_) in made.items()}
-        counts = {name: found[2] for name, found in made.items()}
-        found = bb.balance(tables, counts)
-        row = found.spreads.set_index("contrast").loc["associated - neutral"]
-        assert row["warning"]
-        alone = {name: bb.balance(tables[name], counts[name]) for name in tables}
-        assert found.embeddings == list(tables)
-        for kind in ("lists", "slopes", "contrasts", "pairs", "rows"):
-            for name, part in getattr(found, kind).groupby("embedding"):
-                own = part.drop(columns="embedding").reset_index(drop=True)
-                pd.testing.assert_frame_equal(own, getattr(alone[name], kind), check_exact=True)
-        assert all(one.spreads.empty and one.embeddings == [] for one in alone.values())
-        single = [one.contrasts.set_index("contrast") for one in alone.values()]
-        differences = [one.loc["associated - neutral", "difference"] for one in single]
-        assert (row["difference_low"], row["difference_high"]) == (min(differences), max(differences))
-        assert row["expected_sd"] == pytest.approx(abs(row["slope"]) * np.std(differences, ddof=1))
-        distances_ = [one.loc["associated - neutral", "distance"] for one in single]
-        assert row["distance_sd"] == pytest.approx(np.std(distances_, ddof=1))
-        assert found.notes[0].numbers == {
-            "attribute": "frequency",
-            "contrast": "associated - neutral",
-            "expected": row["expected_sd"],
-            "distance": row["distance_sd"],
-        }
-        alike = dict.fromkeys(("a", "b"), tables["1"])
-        assert not bb.balance(alike, counts["1"]).spreads["warning"].any()
-        for given, frequencies, message in (
-            ({"a": tables["1"]}, counts["1"], "give at least 2"),
-            (alike, {"a": counts["1"], "b": {}}, "^b: "),
-        ):
-            with pytest.raises(bb.InputError, match=message):
-                bb.balance(given, frequencies)
 
     def test_a_table_of_one_class(self, frequent):
         found = bb.balance(frequent.table[frequent.table["connection"] == "associated"], frequent.counts)

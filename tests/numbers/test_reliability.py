@@ -131,7 +131,6 @@ WRONG = {
         inter_rater_consistency, lambda s: s.where(s["measure"] == "m0", 0.0), {"standardise": True},
         "the scores of m1 do not vary",
     ),
-    "gaps": (variance_components, lambda s: s.where(s > s.min()), {"engine": "marginal"}, "there are gaps"),
 }  # fmt: skip
 
 

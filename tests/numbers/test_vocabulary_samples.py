@@ -134,7 +134,7 @@ class TestPart:
         assert len(part) == 60 + len({*others[:-1]} - {*lists.every_word()})
         whole = bb.load_embedding(tmp_path / "a.txt")
         assert sample_of(part).words == sample_of(bb.load_embedding(tmp_path / "a.txt", words=lists)).words
-        assert str(bb.checks.check_words(lists, part)) == str(bb.checks.check_words(lists, whole))
+        assert str(bb.check_words(lists, part)) == str(bb.check_words(lists, whole))
 
     def test_a_part_of_vectors_in_memory(self, part, ordered):
         kv, lists = ordered

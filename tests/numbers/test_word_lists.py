@@ -19,7 +19,7 @@ def test_coverage_duplicates_and_words_of_two_lists():
     words = lists({"a": ["he", "him"], "b": ["she"]}, ("tree", "boss", "lost"))
     vectors = {"he": [1, 0, 0], "him": [2, 0, 0], "she": [1, 0.1, 0], "boss": [0, 1, 0], "nurse": [0, 0, 1]}
     with pytest.warns(bb.errors.RelatednessWarning, match="are no protected or stereotype words"):
-        found = bb.checks.check_words(words, vectors | {"tree": [0, 1, 1]})
+        found = bb.check_words(words, vectors | {"tree": [0, 1, 1]})
     assert found.table().set_index(["kind", "list"])["found"].to_dict() == {
         ("protected", "a"): 2,
         ("protected", "b"): 1,
@@ -58,7 +58,7 @@ def test_coverage_duplicates_and_words_of_two_lists():
     ],
 )
 def test_other_spellings_of_missing_words(asked, held):
-    found = bb.checks.check_words(lists({"a": [asked]}), {held: [1.0, 0], "boss": [1.0, 1]})
+    found = bb.check_words(lists({"a": [asked]}), {held: [1.0, 0], "boss": [1.0, 1]})
     assert found.spellings[["word", "found"]].to_numpy().tolist() == [[asked, held]]
 
 
@@ -72,7 +72,7 @@ def test_variants_are_other_words_and_none_is_empty():
 
 def test_short_lists_settle_nothing(slice_vectors):
     controls = [word for word in bb.load_list("human") if word in slice_vectors.key_to_index]
-    found = bb.checks.check_words(lists({"a": ["he"], "b": ["she"]}, controls), slice_vectors)
+    found = bb.check_words(lists({"a": ["he"], "b": ["she"]}, controls), slice_vectors)
     reasons = {note.numbers["what"]: note.numbers["reason"] for note in found.notes if note.code == "no-value"}
     assert reasons["whole-list answer"] == "2 protected words, fewer than 3"
     assert {"count": 1.0, "factor": "effective words of a"} in [note.numbers for note in found.notes]
@@ -80,7 +80,7 @@ def test_short_lists_settle_nothing(slice_vectors):
 
 
 def test_bundled_lists_in_the_bundled_vectors(slice_vectors):
-    found = bb.checks.check_words("gender", slice_vectors)
+    found = bb.check_words("gender", slice_vectors)
     worth = bb.relatedness(bb.distance_table(slice_vectors, "gender")).effective_words()
     assert found.table()["effective"].tolist() == pytest.approx(worth["effective"].tolist())
     assert found.table()["asked"].sum() == 350
@@ -90,7 +90,7 @@ def test_bundled_lists_in_the_bundled_vectors(slice_vectors):
 
 
 def test_nothing_found_is_said():
-    found = bb.checks.check_words(lists({"a": ["x1"]}), {"y": [1.0, 2.0]})
+    found = bb.check_words(lists({"a": ["x1"]}), {"y": [1.0, 2.0]})
     assert found.header()["found"] == "0/4"
     assert [note.numbers["what"] for note in found.notes if note.code == "no-value"] == [
         "whole-list answer",
@@ -107,10 +107,10 @@ def test_near_duplicates_within_the_bundled_control_lists_are_left_out():
         "boss": [0, 1, 1],
     }
     lists = {"protected": {"a": ["he"]}, "stereotypes": {"a": ["boss"]}}
-    said = bb.checks.check_words(bb.WordLists("mine", **lists, controls={"human": human}), vectors)
+    said = bb.check_words(bb.WordLists("mine", **lists, controls={"human": human}), vectors)
     assert set(said.duplicates["first"]) | set(said.duplicates["second"]) == {"he", *human[:3]}
     assert len(said.duplicates) == 3  # each with he
-    own = bb.checks.check_words(bb.WordLists("mine", **lists, controls={"human": human[:3]}), vectors)
+    own = bb.check_words(bb.WordLists("mine", **lists, controls={"human": human[:3]}), vectors)
     assert len(own.duplicates) == 6  # the words are the user's
 
 
@@ -121,7 +121,7 @@ def test_control_words_outside_of_the_region_of_one_group_are_named_and_the_whol
     kv = bb.load_embedding("glove-50d-slice")
     words = bb.WordLists("old", {"older": older}, {"older": frail}, {"human": bb.load_list("human")})
     table = bb.distance_table(kv, words)
-    for found in (bb.checks.check_words(words, kv), bb.diagnose(bb.fit(table, seed=0))):
+    for found in (bb.check_words(words, kv), bb.diagnose(bb.fit(table, seed=0))):
         assert "effective number of human" in [note.numbers.get("what") for note in found.notes]
     related = bb.relatedness(table)
     assert not outlying(bb.relatedness(bb.distance_table(kv, "gender")).effective_words())

@@ -161,7 +161,7 @@ def test_a_new_word_list_loads_and_is_not_replaced(here, name):
 def test_check_words_says_what_the_function_says(prints):
     prints("new-words mine")
     out = prints("check-words mine.toml google-news-slice")
-    found = bb.checks.check_words("mine.toml", "google-news-slice")
+    found = bb.check_words("mine.toml", "google-news-slice")
     assert " ".join(repr(found).split()) in " ".join(out.split())
 
 
@@ -194,7 +194,7 @@ PASSED = {
     app.demo: (),
     app.run: (bb.fit, bb.distance_table, bb.topic_null, bb.load_embedding),
     app.new_words: (),
-    app.check_words: (bb.checks.check_words, bb.load_embedding),
+    app.check_words: (bb.check_words, bb.load_embedding),
     app.lists: (bb.list_words,),
     measures.distances: (bb.distance_table, bb.load_embedding),
     measures.fit: (bb.fit,),

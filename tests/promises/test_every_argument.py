@@ -127,7 +127,7 @@ CALLS = {
     "checks.add_prior": lambda made: {"post": made.published, "draws": 8, "seed": 1},
     "checks.adjustment": lambda made: {"post": made.adjusted},
     "checks.check_relatedness": lambda made: {"data": made.related_table},
-    "checks.check_words": lambda made: {"words": made.lists, "frequencies": made.lengths},
+    "check_words": lambda made: {"words": made.lists, "frequencies": made.lengths},
     "checks.cluster_interval": lambda made: {"data": made.table},
     "calibration.null_distribution": lambda made: {
         "kv": None, "words": made.table, "statistic": "associated - neutral", "draws": 5

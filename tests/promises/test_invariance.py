@@ -146,7 +146,7 @@ ANALYSES = {
     "axis": of_axis,
     "audit": of_audit,
     "balance": of_balance,
-    "words": lambda of: told(bb.checks.check_words(of.spelled, of.first, FREQUENCIES)),
+    "words": lambda of: told(bb.check_words(of.spelled, of.first, FREQUENCIES)),
 }
 DRAWN = {"fit": 0.05, "pool": 0.05, "standardised_pool": 0.05, "criterion": 0.05}
 """Analyses whose draws are others where lists stand in another order, and how far numbers differ."""

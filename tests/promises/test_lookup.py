@@ -160,7 +160,7 @@ class TestTables:
         assert table.coverage.one_vector == [{"pompiere": ["m"], "infirmiere": ["f"]}]
         assert notes_of(table)[-1] == ("copies-between", 2, ["pompiere (m) = infirmiere (f)"])
         with pytest.warns(bb.errors.RelatednessWarning):
-            checked = bb.checks.check_words(lists, kv)
+            checked = bb.check_words(lists, kv)
         duplicates = checked.duplicates[["first", "second", "cosine"]].to_numpy().tolist()
         assert duplicates == [["pompiere", "infirmiere", 1.0]]
 

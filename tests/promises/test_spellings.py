@@ -152,7 +152,7 @@ CALLS = {
     ),
     "topic_null": lambda of: bb.topic_null(ONE, of.lists, replicates=5, **of.case),
     "topic_null of a metric": lambda of: bb.topic_null(ONE, of.query, "weat", replicates=5, **of.case),
-    "checks.check_words": lambda of: bb.checks.check_words(of.lists, ONE),
+    "check_words": lambda of: bb.check_words(of.lists, ONE),
     "checks.share_sample": lambda of: [
         bb.relatedness(table) for table in bb.checks.share_sample(of.tables, {"one": ONE, "two": TWO}).values()
     ],
@@ -363,7 +363,7 @@ COMPOSING = {
     ).vectors,
     "topics": lambda of: bb.topic_null(of.kv, of.lists, replicates=2).table()["observed"].tolist(),
     "stand-ins of a query": lambda of: bb.calibration.null_distribution(of.kv, of.query, "mac", draws=2).observed,
-    "lists": lambda of: bb.checks.check_words(of.lists, of.kv).table()["found"].tolist(),
+    "lists": lambda of: bb.check_words(of.lists, of.kv).table()["found"].tolist(),
     "silhouette": lambda of: bb.silhouettes.silhouette(of.kv, of.query, "mac", runs=2, sizes="saturate").sizes,
     "scores": lambda of: bb.reliability.bias_scores(of.kv, COMPOSED[:3], of.pairs, ["db_wa", "ripa"]).to_numpy(),
     "features": lambda of: bb.reliability.word_features(of.kv, COMPOSED[:3])["l2_norm"].tolist(),
