@@ -30,8 +30,7 @@ from bayesbias.metrics.batch import (
     untested,
 )
 from bayesbias.metrics.catalogue import find_metric
-from bayesbias.metrics.queries import every_word
-from bayesbias.metrics.query_words import Lookup
+from bayesbias.metrics.queries import Lookup, every_word
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike, joint_vectors
 from bayesbias.numerics.resampling import ends

@@ -10,7 +10,7 @@ from bayesbias.metrics.catalogue import METRICS
 WORDS = [f"w{at}" for at in range(150)]
 OPTIONS = {"nbm": {"neighbours": 20}}
 WRONG = {"p_value": "no", "alternative": "both", "permutations": 0, "seed": -1, "distance": "far", "normalise": "no"}
-WRONG |= {"holdout": "no", "train": [0.5, 9], "exponent": float("inf"), "neighbours": 2.5}
+WRONG |= {"holdout": "no", "exponent": float("inf"), "neighbours": 2.5}
 everyone = pytest.mark.parametrize("name", [name for name, one in METRICS.items() if not one.sentences])
 """Metrics of words; those of words in sentences are tried in test_sentences."""
 
