@@ -79,7 +79,7 @@ def seen(fault: Fault, folder: Path) -> str:
     """The first test that fails with a fault in place; empty if all pass."""
     for part in ("bayesbias", "tests"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for part in ("data", "models", "docs", "pyproject.toml", "README.md"):
+    for part in ("benchmarks", "data", "models", "docs", "pyproject.toml", "README.md"):
         (folder / part).symlink_to(ROOT / part)
     file = folder / "bayesbias" / fault.file
     text = file.read_text(encoding="utf-8")

@@ -5,14 +5,11 @@ import bayesbias.documents.regression
 import bayesbias.numerics.clusters
 from bayesbias import comparison, contrast, distances, models, numerics, reliability  # noqa: F401  (loads numerics.components)
 from bayesbias.checks import summaries
-from bayesbias.second_stage import estimates, pools
+from bayesbias.second_stage import pools
 
-association_rows, word_weights = models.weights.association_rows, models.weights.word_weights
 interval_of, describe = summaries.cluster_interval_of, summaries.describe
 measured_relatedness = distances.vocabularies.measured_relatedness
-vocabularies = distances.vocabularies
 Distances, Fit, read_distances = distances.distances.Distances, models.tree.Fit, models.tree.read_distances
-TARGET_ACCEPT, TUNE = models.nuts.TARGET_ACCEPT, models.nuts.TUNE
 family_of, functionals_of = models.families.family_of, models.families.functionals_of
 DistanceTable = distances.dataframe.DistanceTable
 related_model, prior_scale = models.related, models.related.prior_scale
@@ -31,7 +28,7 @@ vocabulary_of = axes.poles.vocabulary_of
 joint_relatedness, stacked_tables = distances.vocabularies.joint_relatedness, distances.distances.stacked_tables
 cell_fields, sides = models.functionals.cell_fields, comparison.sides
 latent_relation, second_stage = numerics.second_stage.latent_relation, numerics.second_stage.second_stage
-WEIGHTS, whole_lists, measured_stage = pools.WEIGHTS, estimates.whole_lists, estimates.measured_stage
+WEIGHTS = pools.WEIGHTS
 GROUP_SHARES, POOL_WIDTH, Layout = pools.GROUP_SHARES, pools.WIDTH, pools._Grouping
 documents, ListWords = bayesbias.documents.regression, bayesbias.documents.design.ListWords
 lower_case = bayesbias.documents.corpora.lower_case
