@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse, stats
 
 import bayesbias as bb
-from bayesbias.contrast.associations import rows_of
+from bayesbias.contrast.contrast import rows_of
 from bayesbias.models.tree import Fit
 from bayesbias.numerics import mixtures
 from bayesbias.posteriors import Estimates
