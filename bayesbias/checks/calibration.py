@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import flag, one_of, whole_number
+from bayesbias._support.arguments import one_of, whole_number
 from bayesbias.checks.summaries import PROB
-from bayesbias.checks.topics import TopicNull, as_far, measured_query, over_rows
+from bayesbias.checks.topics import TopicNull, as_far
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import InputError
-from bayesbias.metrics import Query
-from bayesbias.metrics.queries import every_word
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.random_lists import draw_in_ranges
 from bayesbias.numerics.resampling import (
@@ -30,13 +27,12 @@ from bayesbias.numerics.resampling import (
     sum_statistic,
 )
 from bayesbias.results import Note, Result
-from bayesbias.vectors import Embedding, opened, rows_of
+from bayesbias.vectors import Embedding
 from bayesbias.words import STEREOTYPES, WordLists, controls_of
 
 __all__ = ["NullDistribution", "NullWeat", "TopicNull", "null_distribution", "simulate_null_weat"]
 
 BLOCK = 2**21  # numbers that are looked at together
-NEIGHBOURS = 200  # words nearest in frequency rank among which the stand-in of an attribute word is drawn
 WORDS, PUBLISHED = 8, 1.27  # of each set of the simulated WEAT, and the effect size that its sample is near
 SPLITS = 5_000  # random partitions among which that of the sample is chosen
 
@@ -47,10 +43,8 @@ class NullDistribution(Result):
 
     Attributes
     ----------
-    statistic, source
-        Name of the statistic, and where its random words come from.
-    observed, values
-        The statistic of the lists as they are, and of each draw, (draws,).
+    statistic, observed, values
+        Name of the statistic, its value for the lists as they are, and that of each draw, (draws,).
     n_candidates
         Number of words that could be drawn.
     """
@@ -59,7 +53,6 @@ class NullDistribution(Result):
     prob: ClassVar[float] = PROB
 
     statistic: str
-    source: str
     observed: float
     values: FloatArray
     n_candidates: int
@@ -90,18 +83,17 @@ class NullDistribution(Result):
 
     def header(self) -> dict[str, object]:
         """Facts of what was measured."""
-        return {"random words": self.source, "candidates": self.n_candidates, "draws": len(self.values)}
+        return {"candidates": self.n_candidates, "draws": len(self.values)}
 
     def summary(self) -> pd.DataFrame:
         """The table without what the header says."""
-        return self.table().drop(columns=["statistic", "source", "draws", "n_candidates"])
+        return self.table().drop(columns=["statistic", "draws", "n_candidates"])
 
     def table(self) -> pd.DataFrame:
         """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
         low, high = ends(self.values, PROB)
         row = {
             "statistic": self.statistic,
-            "source": self.source,
             "observed": self.observed,
             "mean": self.values.mean(),
             "sd": self.values.std(ddof=1),
@@ -118,35 +110,29 @@ class NullDistribution(Result):
 
 def null_distribution(
     kv: Embedding | None,
-    words: WordLists | Query | str | Path | pd.DataFrame,
-    statistic: str | tuple[str, Mapping[str, Any]] = "associated - human",
+    words: WordLists | str | Path | pd.DataFrame,
+    statistic: str = "associated - human",
     draws: int = 1000,
     seed: int = 0,
-    match_frequency: bool = True,
 ) -> NullDistribution:
-    """A statistic on real vectors when random words stand in for the attribute words, and the observed value.
+    """A statistic on real vectors when random control words stand in for the stereotypes, and the observed value.
 
-    No word is drawn twice. Protected words and vectors stay as they are.
+    Control words that are drawn leave their list, and none is drawn twice. Protected words and vectors stay as they
+    are. The p-value is on the safe side where control words are fewer than some three times all stereotype words.
 
     Parameters
     ----------
     kv
         The embedding, or what :func:`load_embedding` takes; None where ``words`` is a distance table.
     words
-        Word lists, or what :func:`load_words` takes, or a distance table: control words stand in for the stereotypes,
-        and leave their list; for a contrast with a control list the words of that list, else of all. The p-value is on
-        the safe side where these words are fewer than some three times all stereotype words. Or a :class:`Query`: words
-        of the embedding outside of the query stand in for its attribute words.
+        Word lists, or what :func:`load_words` takes, or a distance table.
     statistic
         ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, one of
-        them at least associated or different. ``"weat"``: the effect size for two groups (population sd; positive if
-        own stereotypes are closer). ``"mac"``: mean over protected words and stereotype lists of their mean distance.
-        For a :class:`Query` any metric, as :func:`metric` takes it, or a pair of it and its options.
+        them at least associated or different; words are drawn from the control list that it names, else from all.
+        ``"weat"``: the effect size for two groups (population sd; positive if own stereotypes are closer). ``"mac"``:
+        mean over protected words and stereotype lists of their mean distance.
     draws, seed
         How many times the words are drawn, and the seed.
-    match_frequency
-        For a query, draw the stand-in of a word among the 200 nearest to it in the order of the embedding, which is
-        taken for that of frequency.
 
     References
     ----------
@@ -162,15 +148,12 @@ def null_distribution(
     """
     draws = whole_number(draws, "draws")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    if isinstance(words, Query):
-        return _of_query(kv, words, statistic, draws, flag(match_frequency, "match_frequency"), rng)
     if not isinstance(words, pd.DataFrame):
         if kv is None:
             raise InputError("kv is None: give an embedding, or a distance table in place of the word lists")
         words = distance_table(kv, words, relatedness=False)
     data = Distances.read(once(words, "the table", "each pair is taken once"), check=False)
-    name = str(statistic)
-    named = _connections_of(name, data)
+    named = _connections_of(statistic, data)
     slots, listed = np.flatnonzero(data.class_of_attribute == 0), np.array(data.attribute_classes)[data.class_index]
     pools = controls_of(named) or controls_of(data.connections.tolist())
     members = np.flatnonzero(np.isin(listed, pools))
@@ -182,11 +165,13 @@ def null_distribution(
     low = np.zeros(len(slots), dtype=np.intp)
     drawn = members[draw_in_ranges(low, low + len(members), draws, rng)]
     blocks = np.array_split(drawn, -(-drawn.size * len(data.protected_words) // BLOCK))
-    values = np.concatenate([_values(name, named, data, slots, listed, block) for block in blocks])
-    observed = float(_values(name, named, data, slots, listed, slots[None])[0])
+    values = np.concatenate([_values(statistic, named, data, slots, listed, block) for block in blocks])
+    observed = float(_values(statistic, named, data, slots, listed, slots[None])[0])
     if odd := int((~np.isfinite(np.r_[observed, values])).sum()):
-        raise InputError(f"{name} is no finite number for {odd:,} of {draws + 1:,} lists: choose another statistic")
-    return NullDistribution(name, "controls", observed, values, len(members))
+        raise InputError(
+            f"{statistic} is no finite number for {odd:,} of {draws + 1:,} lists: choose another statistic"
+        )
+    return NullDistribution(statistic, observed, values, len(members))
 
 
 def _connections_of(statistic: str, data: Distances) -> list[str]:
@@ -254,34 +239,6 @@ def _values(
         closer = cells[1] - cells[0]  # to the own stereotypes
         return effect_size(closer[group == 0], -closer[group == 1], axis=0)
     return known_mean(cells[0] - cells[1], axis=0)
-
-
-def _of_query(
-    kv: Embedding | None, query: Query, metric: object, draws: int, match: bool, rng: np.random.Generator
-) -> NullDistribution:
-    """A classic metric when random words of the embedding stand in for the attribute words of a query."""
-    if kv is None:
-        raise InputError("kv is None: give the embedding in which the query is measured")
-    vectors = opened(kv, every_word([query]), language=query.language)
-    ready, measured = measured_query(vectors, query, metric, {})
-    words = [ready.found.keys[word] for listed in query.attributes for word in ready.found.words[listed]]
-    taken = set(ready.found.keys.values())
-    eligible = np.array([i for i, word in enumerate(vectors.index_to_key) if word not in taken], dtype=np.intp)
-    low, width = np.zeros(len(words), dtype=np.intp), len(eligible)
-    if width <= len(words):
-        raise InputError(f"the embedding holds {width} words outside of the query, {len(words)} are needed: load more")
-    if match:
-        if vectors.index_to_key == sorted(vectors.index_to_key):
-            raise InputError(
-                "the words of the embedding are in alphabetical order, which says nothing of their frequency: "
-                "pass match_frequency=False, or vectors in the order of frequency"
-            )
-        width = min(width, max(NEIGHBOURS, 2 * len(words)))
-        low = np.clip(np.searchsorted(eligible, rows_of(vectors, words)) - width // 2, 0, len(eligible) - width)
-    drawn = eligible[draw_in_ranges(low, low + width, draws, rng)]
-    candidates = len(np.unique(low[:, None] + np.arange(width)))
-    values = over_rows(ready, drawn)
-    return NullDistribution(f"{ready.metric.name} of {query.name}", "vocabulary", measured.value, values, candidates)
 
 
 @dataclass(frozen=True, repr=False)

@@ -427,10 +427,7 @@ def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None
 
 
 def _slope_of(x: FloatArray, y: FloatArray, weights: FloatArray) -> tuple[float, float, float, int]:
-    """Slope, standard error, R2 and number of the numbers y (N,) on x, each with the weight at which it was sampled.
-
-    The standard error of unequal weights is that of White (1980, https://doi.org/10.2307/1912934), with N / (N - 2).
-    """
+    """Slope, White's standard error (1980, https://doi.org/10.2307/1912934), R2 and number of y (N,) on x, weighted."""
     x, y = x - np.average(x, weights=weights), y - np.average(y, weights=weights)
     squares = float(x**2 @ weights)
     slope = float((x * y) @ weights) / squares

@@ -38,8 +38,7 @@ def check_predictions(
     """The share of distances inside their predictive equal-tailed intervals.
 
     A model that describes the spread of the data has shares near ``probs``. Where attribute words have effects or are
-    related, the intervals are for a further word of the list; :func:`add_predictive` repeats the observed ones, or
-    draws other lists as similar as these.
+    related, the intervals are for a further word of the list.
 
     Parameters
     ----------
@@ -96,10 +95,9 @@ scatter of close words makes intervals too narrow, too much makes them too wide.
 def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     """Observed against predicted scatter of control words, by the similarity of the words.
 
-    The variogram predicts the squared difference of two words' distances to the protected words. One of the wrong shape
-    gives ratios that differ between dissimilar and close words; a ratio other than 1 of all pairs is a matter of scale,
-    which ``sd_factor`` follows. Where close words scatter less than predicted, the intervals of lists of one topic are
-    too narrow.
+    The variogram predicts the squared difference of two words' distances to the protected words. A ratio other than 1
+    of all pairs is a matter of scale, which ``sd_factor`` follows. Where close words scatter less than predicted, the
+    intervals of lists of one topic are too narrow.
 
     Parameters
     ----------
@@ -363,14 +361,11 @@ def judged(
     outside: float | None = None,
 ) -> tuple[Note, ...]:
     """Reasons not to read draws with such figures; figures that are None are not judged."""
-    every = (
-        (r_hat is not None and r_hat > MAX_R_HAT, "R-hat", r_hat, MAX_R_HAT),
-        (ess is not None and not ess >= MIN_ESS, "ESS", ess, MIN_ESS),
-        (bool(divergences), "divergences", divergences, 0),
-        (pareto_k is not None and pareto_k > MAX_PARETO_K, "Pareto k", pareto_k, MAX_PARETO_K),
-        (outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE, "mass outside", outside, MAX_GRID_MASS_OUTSIDE),
-    )
-    return tuple(Note("unreliable", figure=name, value=value, limit=most) for bad, name, value, most in every if bad)
+    above = {"R-hat": (r_hat, MAX_R_HAT), "divergences": (divergences, 0), "Pareto k": (pareto_k, MAX_PARETO_K)}
+    above |= {"mass outside": (outside, MAX_GRID_MASS_OUTSIDE)}
+    bad = {name: both for name, both in above.items() if both[0] is not None and not both[0] <= both[1]}
+    bad |= {"ESS": (ess, MIN_ESS)} if ess is not None and not ess >= MIN_ESS else {}
+    return tuple(Note("unreliable", figure=name, value=value, limit=limit) for name, (value, limit) in bad.items())
 
 
 def mixing_faults(values: np.ndarray, stats: Mapping[str, Any]) -> tuple[Note, ...]:
@@ -418,19 +413,17 @@ def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[No
     return [*notes, *(() if balance is None else balance.warnings)]
 
 
-def outlying(worth: pd.DataFrame) -> list[Note]:
+def outlying(table: pd.DataFrame) -> list[Note]:
     """A note on control lists that count as unrelated words, by a table of effective numbers; else none.
 
-    With one protected group the sample near the stereotypes is a small part of the vocabulary, and the variograms of
-    what distances to single protected words have of their own are negative at most similarities outside of it. Their
-    effective numbers are too large then, and intervals of single words beside them may be too narrow; the whole list is
-    not affected.
+    With one protected group the sample near the stereotypes is a small part of the vocabulary, and effective numbers
+    of lists outside of it are too large: intervals of single words beside them may be too narrow.
     """
-    full = (worth["kind"] == "control") & (worth["words"] > 1) & (worth["effective"] >= worth["words"])
-    if not full.any() or (worth["kind"] == "protected").sum() != 1:
+    full = (table["kind"] == "control") & (table["words"] > 1) & (table["effective"] >= table["words"])
+    if (table["kind"] == "protected").sum() != 1:
         return []
     reason = "far from the stereotypes"
-    return [Note("no-value", what=f"effective number of {name}", reason=reason) for name in worth.loc[full, "list"]]
+    return [Note("no-value", what=f"effective number of {name}", reason=reason) for name in table.loc[full, "list"]]
 
 
 def too_few_words(protected: int) -> str:

@@ -22,9 +22,8 @@ from bayesbias.distances.list_coverage import limits_of
 from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
-from bayesbias.metrics.batch import AnyMetric, Prepared, metric_and_options, prepared, untested
+from bayesbias.metrics.batch import AnyMetric, metric_and_options, prepared, untested
 from bayesbias.metrics.catalogue import METRICS
-from bayesbias.metrics.definition import Measured
 from bayesbias.metrics.queries import every_word
 from bayesbias.models.weights import list_contrasts, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows, unit_single
@@ -596,11 +595,26 @@ def _association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stere
 def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric, case: Case) -> _Statistics:
     """A metric of a query, or of the groups and stereotypes of word lists."""
     query = source if isinstance(source, Query) else Query.from_words(source)
-    ready, measured = measured_query(kv, query, metric, {"case": case})
-    name = ready.metric.name
+    chosen, options = metric_and_options(metric)
+    ready = prepared(chosen, kv, query, untested({"case": case, **options}))
+    measured, name = ready.measure(), ready.metric.name
+    if measured.reason is not None:
+        raise InputError(f"there is no {name} of {query.name!r}: {measured.reason}")
     parts = by_list(ready.attribute_rows, [len(ready.found.words[listed]) for listed in query.attributes])
     listed = source.every_word() if isinstance(source, WordLists) else ()
     also = find_keys(listed, kv.key_to_index, ready.how.case, query.language).values()
+
+    def replicated(rows: IntArray) -> FloatArray:
+        """The metric (replicates, 1) with the words at some rows as attribute words."""
+        values = np.empty((len(rows), 1))
+        with progress(f"measuring {name}", len(rows)) as done:
+            for i, words in enumerate(rows):
+                values[i] = ready.with_attributes(words).value
+                done(i + 1)
+        if odd := int((~np.isfinite(values)).sum()):
+            raise InputError(f"{name} is no finite number in {odd:,} of {len(rows):,} draws: choose another metric")
+        return values
+
     return _Statistics(
         lists={name: _Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         found={},
@@ -608,33 +622,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric, case
         taken={*also, *ready.found.keys.values()},
         observed={name: measured.value},
         centre={name: ready.metric.optimum},
-        values=lambda rows: over_rows(ready, rows)[:, None],
+        values=replicated,
         protected=unit_rows(np.concatenate(ready.found.targets)).mean(axis=0),
         notes=(*query.notes, *ready.found.notes, *measured.notes),
     )
-
-
-def measured_query(
-    kv: KeyedVectors, query: Query, metric: object, options: Mapping[str, Any]
-) -> tuple[Prepared, Measured]:
-    """A metric of a query, without its tests, and its value."""
-    chosen, given = metric_and_options(metric)
-    ready = prepared(chosen, kv, query, untested({**options, **given}))
-    measured = ready.measure()
-    if measured.reason is not None:
-        raise InputError(f"there is no {ready.metric.name} of {query.name!r}: {measured.reason}")
-    return ready, measured
-
-
-def over_rows(ready: Prepared, rows: IntArray) -> FloatArray:
-    """A metric (draws,) with the words at some rows (draws, words) of the embedding as attribute words."""
-    values = np.empty(len(rows))
-    with progress(f"measuring {ready.metric.name}", len(rows)) as done:
-        for i, chosen in enumerate(rows):
-            values[i] = ready.with_attributes(chosen).value
-            done(i + 1)
-    if odd := int((~np.isfinite(values)).sum()):
-        raise InputError(
-            f"{ready.metric.name} is no finite number in {odd:,} of {len(rows):,} draws: choose another metric"
-        )
-    return values

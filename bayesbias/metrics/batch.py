@@ -19,15 +19,7 @@ from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
 from bayesbias.errors import InputError, SetSizeWarning, warn
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.definition import (
-    RELATED,
-    Linear,
-    Measured,
-    Metric,
-    MetricFaultError,
-    Space,
-    no_value,
-)
+from bayesbias.metrics.definition import RELATED, Linear, Measured, Metric, MetricFaultError, Space, no_value
 from bayesbias.metrics.queries import FoundSets, Lookup, OnMissing, Query, Sets, every_word, load_query, look_up
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.resampling import permutation_test
@@ -421,10 +413,9 @@ def metric(
     Parameters
     ----------
     name
-        One that :func:`list_metrics` shows: ``"weat"``, ``"weat_effect_size"``, ``"rnd"``, ``"rnsb"``, ``"mac"``,
-        ``"ect"``, ``"ripa"``, ``"direct_bias"``, ``"db_wa"``, ``"nbm"``, ``"same"``, ``"semaxis"``, ``"wefat"``;
-        of words in sentences ``"seat"`` and ``"ceat"``. Or a :class:`bayesbias.metrics.Metric`, or a function of the
-        vectors of target sets and of attribute sets.
+        One that :func:`list_metrics` shows, such as ``"weat_effect_size"`` (``"seat"`` and ``"ceat"`` are of words in
+        sentences), a :class:`bayesbias.metrics.Metric`, or a function of the vectors of target sets and of attribute
+        sets.
     kv
         The embedding, or what :func:`load_embedding` takes; or vectors of words in sentences (:func:`encode`), of which
         other metrics than ``seat`` and ``ceat`` take the mean cosines over the same templates.
@@ -454,9 +445,8 @@ def metric(
           million do not hold all) of the target words over their two sets, with the attribute words as given.
         - ``p_value="related"``, of weighted sums of cosines (``weat``, ``mac``, ``db_wa``, ``rnd`` with
           ``distance="cos"``, ``ripa`` with ``normalise=True``): normal test against random attribute lists of the
-          vocabulary, as many words and as similar as these, with the target words as given. The mean over such lists is
-          the metric of the vocabulary's mean word (0 for ``weat``), the variance follows from
-          :meth:`Relatedness.covariance`; the result has both, as ``null_mean`` and ``null_sd``.
+          vocabulary, as many words and as similar as these, whose mean and standard deviation the result has as
+          ``null_mean`` and ``null_sd`` (:meth:`Relatedness.covariance`).
 
     Warns
     -----

@@ -53,10 +53,8 @@ class Linear:
 
     Attributes
     ----------
-    sides
-        A function from target sets and attribute sets to the weights of their words.
-    constant
-        What is added.
+    sides, constant
+        A function from target sets and attribute sets to the weights of their words, and what is added.
     needs
         Options, also of the look-up, that make the metric such a sum.
     """

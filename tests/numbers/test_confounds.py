@@ -12,7 +12,6 @@ from gensim.models import KeyedVectors
 
 import bayesbias as bb
 from bayesbias import distances, models
-from bayesbias.checks import confounds
 
 WORDFREQ = "needs the extra frequencies: uv sync --extra frequencies"
 REVIEWED = {
@@ -192,11 +191,6 @@ class TestBalance:
         for at, place in enumerate(own):
             others = [other for other in range(3) if other != place]
             assert found[at] == pytest.approx(centred[at, place] - centred[at, others].mean())
-
-    def test_overlap_of_equal_and_of_separate_lists(self):
-        assert confounds._overlap(np.arange(5.0), np.arange(5.0), 0.5) == pytest.approx(1)
-        assert confounds._overlap(np.zeros(4), np.ones(4), 0.5) == 0
-        assert confounds._overlap(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 0.5) == pytest.approx(0.5)
 
     def test_words_without_a_frequency_are_named(self, slice_vectors):
         counts = {"he": 10.0, "good": 3.0, "home": 2.0, "bad": 1.0}

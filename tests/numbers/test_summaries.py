@@ -73,7 +73,6 @@ def test_thin_lists_have_no_interval(table):
     one = table[~table["connection"].eq("human") | table["attribute_word"].eq("human word 0")]
     found = bb.checks.cluster_interval(one, "associated", "human")
     assert "one attribute word only" in found.reason
-    assert [(note.code, note.numbers["reason"]) for note in found.notes] == [("no-value", found.reason)]
     assert np.isnan([found.se, found.low, found.high]).all()
     assert found.estimate == pytest.approx(balanced(one, "associated", "human"))
     kept = {"g": "associated", "h": "human"}
@@ -90,7 +89,6 @@ def test_contrasts_carry_it(table):
     own = bb.checks.cluster_interval(table, "associated", "human")
     for model, narrow in (("crossed", False), ("published", True)):
         found = bb.contrasts(bb.fit(table, model, seed=0), "associated", "human")
-        assert found.attrs["cluster"] == own
         assert (found.loc[0, "high"] - found.loc[0, "low"] < 0.95 * (own.high - own.low)) == narrow
 
 

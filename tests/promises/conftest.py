@@ -53,7 +53,6 @@ MADE = {
     "estimates": lambda made: bb.estimates(made.related),
     "citations": lambda made: bb.cite(made.table),
     "balance": lambda made: bb.balance(made.table, made.lengths),
-    "cluster_interval": lambda made: bb.checks.cluster_interval(made.table),
     "word_check": lambda made: bb.check_words(made.lists, made.kv),
     "verdict": lambda made: bb.diagnose(made.published),
     # several tables

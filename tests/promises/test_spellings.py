@@ -156,9 +156,6 @@ CALLS = {
     "checks.share_sample": lambda of: [
         bb.relatedness(table) for table in bb.checks.share_sample(of.tables, {"one": ONE, "two": TWO}).values()
     ],
-    "calibration.null_distribution of a query": lambda of: bb.calibration.null_distribution(
-        ONE, of.query, ("weat", of.case), draws=20
-    ),
     "calibration.null_distribution of controls": lambda of: bb.calibration.null_distribution(
         ONE, of.lists, "associated - neutral", draws=20
     ),
@@ -362,7 +359,6 @@ COMPOSING = {
         of.kv, "hard", definitional=of.pairs, equalize=of.pairs[:2], ignore=COMPOSED[5:]
     ).vectors,
     "topics": lambda of: bb.topic_null(of.kv, of.lists, replicates=2).table()["observed"].tolist(),
-    "stand-ins of a query": lambda of: bb.calibration.null_distribution(of.kv, of.query, "mac", draws=2).observed,
     "lists": lambda of: bb.check_words(of.lists, of.kv).table()["found"].tolist(),
     "silhouette": lambda of: bb.silhouettes.silhouette(of.kv, of.query, "mac", runs=2, sizes="saturate").sizes,
     "scores": lambda of: bb.reliability.bias_scores(of.kv, COMPOSED[:3], of.pairs, ["db_wa", "ripa"]).to_numpy(),
