@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import one_of, whole_number
+from bayesbias._support.arguments import one_of, text, whole_number
 from bayesbias.checks.summaries import PROB
 from bayesbias.checks.topics import TopicNull, as_far
 from bayesbias.distances import distance_table
@@ -148,11 +148,15 @@ def null_distribution(
     """
     draws = whole_number(draws, "draws")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
-    if not isinstance(words, pd.DataFrame):
-        if kv is None:
-            raise InputError("kv is None: give an embedding, or a distance table in place of the word lists")
-        words = distance_table(kv, words, relatedness=False)
-    data = Distances.read(once(words, "the table", "each pair is taken once"), check=False)
+    if kv is None and isinstance(words, pd.DataFrame):
+        table = words
+    elif kv is not None and not isinstance(words, pd.DataFrame):
+        table = distance_table(kv, words, relatedness=False)
+    else:
+        raise InputError("give an embedding with word lists, or kv=None with a distance table")
+    Distances.read(table, check=False)
+    data = Distances.read(once(table, "the table", "each pair is taken once"), check=False)
+    statistic = text(statistic, "statistic")
     named = _connections_of(statistic, data)
     slots, listed = np.flatnonzero(data.class_of_attribute == 0), np.array(data.attribute_classes)[data.class_index]
     pools = controls_of(named) or controls_of(data.connections.tolist())

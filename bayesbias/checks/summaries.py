@@ -118,7 +118,8 @@ def contrasted(
     ``filled`` says which protected words have which connections (J, K), see :func:`contrast_partners`.
     """
     one_of(first, valid, "the connection")
-    second = second or next(iter(contrast_partners(first, valid, filled)), first)
+    if second is None:
+        second = next(iter(contrast_partners(first, valid, filled)), first)
     one_of(second, valid, "the connection")
     if first == second:
         raise InputError(f"a contrast needs two connections, given {first!r} twice; there are {', '.join(valid)}")

@@ -624,6 +624,8 @@ def named_metrics(
     """Label of each metric, the metric (by its name where it was named), and its options."""
     alone = isinstance(metrics, str | Metric) or callable(metrics) or _paired(metrics)
     every: Any = [metrics] if alone else metrics
+    if not np.iterable(every):
+        raise InputError(f"metrics is {every!r}: give metrics, or pairs of a metric and its options")
     pairs: list[tuple[Any, Any]] = list(every.items() if isinstance(every, Mapping) else ((None, one) for one in every))
     named = []
     for label, choice in pairs:

@@ -128,7 +128,7 @@ class Query:
         controls
             Whether the control lists are attribute sets too.
         """
-        lists = load_words(words)
+        controls, lists = flag(controls, "controls"), load_words(words)
         lists.single_forms("a query")
         attributes = {f"{group} stereotype": listed for group, listed in lists.stereotypes.items()}
         attributes |= dict(lists.controls) if controls else {}

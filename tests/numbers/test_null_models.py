@@ -218,7 +218,7 @@ def test_the_example_is_a_split_of_noise_like_the_article_s():
         (None, "table", "weat", "two groups, not 3"),
         (None, "nameless", "mac", "attribute_class"),
         (None, "controls", "associated - human", "the connection is 'associated'"),
-        (None, "religion", "associated - human", "kv is None"),
+        (None, "religion", "associated - human", "give an embedding with word lists"),
         (vectors_of(lists(6, 6).every_word()), lists(6, 6), "associated - human", "6 stereotype words and 6 control"),
     ],
 )
