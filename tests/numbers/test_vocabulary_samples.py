@@ -8,7 +8,7 @@ import pytest
 import bayesbias as bb
 from bayesbias.checks.calibration import topics
 from bayesbias.distances.covariances import relatedness_content
-from bayesbias.vectors.formats import keyed_vectors, load_lists
+from bayesbias.vectors.formats import keyed_vectors, load_part
 from bayesbias.vectors.lookup import SAMPLE, _rates_of_places, drawn_rows, ordered_by_frequency, sample_of
 
 SIZE = 12_000
@@ -128,7 +128,7 @@ class TestPart:
         kv, lists = ordered
         bb.save_embedding(kv, tmp_path / "a.txt")
         others = [*kv.index_to_key[:900:3], lists.protected["a"][0].upper()]
-        part = load_lists(str(tmp_path / "a.txt"), lists, others)
+        part = load_part(str(tmp_path / "a.txt"), lists, others)[0]
         assert len(part) == 60 + len({*others[:-1]} - {*lists.every_word()})
         whole = bb.load_embedding(tmp_path / "a.txt")
         assert sample_of(part).words == sample_of(bb.load_embedding(tmp_path / "a.txt", words=lists)).words
