@@ -1,6 +1,5 @@
 """Debiased vectors would keep, or gain, what a method says that it removes."""
 
-import json
 from functools import cache
 from pathlib import Path
 
@@ -353,38 +352,19 @@ def test_pairs_are_groups_and_groups_are_pairs(kv):
 
 
 WRONG = [
-    ("leace", {"definitional": [("m0", "f0"), ("m1", "f1", "m2")]}, "sets of different sizes: give pairs"),
-    ("soft", {"definitional": {"m": ["m0", "m1"], "f": ["f0"]}}, r"different numbers of words \(m 2, f 1\)"),
     ("hart", {}, r"there is no method 'hart' \(did you mean 'hard'\?\): valid are project, hard"),
     ("hard", {}, "hard needs the option 'definitional': it takes definitional, equalize"),
     ("hard", {"definitional": PAIRS, "pairs": 1}, "hard has no option 'pairs'"),
-    (
-        "hard",
-        {"definitional": "he she"},
-        "there is no axis 'he she'. Bundled axes are activity, affluence, .* pairs of words, or a TOML file",
-    ),
-    ("hard", {"definitional": ["he", "she"]}, "definitional holds 'he': give each set as a list"),
-    ("hard", {"definitional": [1, 2]}, "definitional holds 1"),
-    ("hard", {"definitional": [["m0"]]}, r"definitional holds \('m0',\): a set needs 2 words"),
+    ("hard", {"definitional": ["he", "she"]}, "a set of definitional is 'he': give a list of words"),
+    ("hard", {"definitional": [["m0"]]}, r"definitional is .*: give sets of 2 words at least"),
     ("hard", {"definitional": [("x", "y")]}, "the embedding holds no set with all its words"),
-    ("hard", {"definitional": [("m0", "f0", "m1")]}, r"hard takes defining pairs, given is .*hard_multiclass"),
     ("hard", {"definitional": PAIRS, "ignore": "w1"}, "ignore is 'w1': give a list of words"),
-    ("hard", {"definitional": PAIRS, "ignore": [1, 2]}, "ignore holds 1"),
-    ("hard", {"definitional": PAIRS, "ignore": 5}, "ignore is 5"),
     ("hard_multiclass", {"definitional": PAIRS[:2], "components": 3}, "these sets differ in at most 2 directions"),
-    ("hard_multiclass", {"definitional": PAIRS, "order": "random"}, "order is 'random'"),
     ("project", {}, "project takes definitional sets of words or a subspace"),
-    ("project", {"subspace": [1.0, 0.0]}, r"subspace has shape \(1, 2\): give directions \(k, 30\)"),
-    ("project", {"subspace": np.zeros(30)}, "not all 0"),
     ("project", {"subspace": np.eye(SIZE)}, "left nothing of any word: 30 directions"),
     ("soft", {"definitional": PAIRS, "strength": 0}, "strength is 0: give a positive number"),
-    ("half_sibling", {"definitional": PAIRS, "penalty": -1}, "penalty is -1"),
-    ("leace", {"definitional": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
-    ("null_space", {"definitional": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
-    ("null_space", {"definitional": {"m": ["m0", "m1"], "f": ["m0", "f1"]}}, "'m0' is in two groups"),
+    ("null_space", {"definitional": {"m": ["m0", "m1"], "f": ["m0", "f1"]}}, "that are in no other group"),
     ("null_space", {"definitional": {"m": ["m0", "m1"], "f": ["gone"]}}, "holds 0 words of the group 'f'"),
-    ("null_space", {"definitional": {"a": [1, 2], "b": ["m0", "m1"]}}, "the group 'a'"),
-    ("null_space", {"definitional": {"a": None, "b": ["m0", "m1"]}}, "the group 'a'"),
 ]
 
 
@@ -507,28 +487,12 @@ def saved(folder, kv):
     return folder / "saved.npz"
 
 
-DAMAGED = {
-    "no JSON": (lambda _: "{", "cannot be read as the record of an embedding"),
-    "a list": (lambda _: "[]", "the record of the embedding"),
-    "another key": (lambda known: json.dumps(known | {"more": 1}), "unknown key 'more'"),
-    "no method": (lambda known: json.dumps(known | {"debiasing": {}}), "the key 'method' is missing"),
-    "a number for a name": (lambda known: json.dumps(known | {"name": 1}), "name"),
-    "directions that are too short": (
-        lambda known: json.dumps(known | {"debiasing": known["debiasing"] | {"subspace": [[1.0]]}}),
-        "has no directions of 30 numbers",
-    ),
-    "objects": (lambda _: {"a": 1}, "Object arrays cannot be loaded"),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGED)
-def test_a_damaged_record_is_refused(debiased, tmp_path, damage):
+def test_a_damaged_record_is_refused(debiased, tmp_path):
     arrays = dict(np.load(saved(tmp_path, debiased("leace"))))
-    made, message = DAMAGED[damage]
-    np.savez(tmp_path / "bad.npz", **arrays | {"embedding_record": made(json.loads(str(arrays["embedding_record"])))})
-    with pytest.raises(bb.InputError, match=message) as error:
-        bb.load_embedding(tmp_path / "bad.npz")
-    assert "bad.npz" in str(error.value)
+    for record in ("{", '{"debiasing": {"method": "x"}}'):
+        np.savez(tmp_path / "bad.npz", **arrays | {"embedding_record": record})
+        with pytest.raises(bb.InputError, match=r"bad\.npz cannot be read as what goes with an embedding"):
+            bb.load_embedding(tmp_path / "bad.npz")
 
 
 def test_distances_from_a_file_know_the_debiasing(slice_vectors, tmp_path):

@@ -132,7 +132,9 @@ class ContextVectors:
         """The same without the words that do not suit all templates; a template that shows no word is refused."""
         units = unit_rows(self.vectors.astype(float))
         parts = {name: units[self.template == i] for i, name in enumerate(self.templates)}
-        same = [name for name, part in parts.items() if len(part) > 1 and np.ptp(part, axis=0).max() < CLOSE]
+        same = [
+            n for n, part in parts.items() if len(part) > 1 and np.linalg.norm(part - part[0], axis=1).max() < CLOSE
+        ]
         if same:
             raise InputError(
                 f"in {listed(list(map(repr, same)))} all words have one vector: the encoder does not see the word "
@@ -415,6 +417,7 @@ def load_context_vectors(path: str | Path) -> ContextVectors:
         facts = from_json(arrays.pop("facts").tobytes())
         known = {name: tuple(facts[name]) if isinstance(facts[name], list) else facts[name] for name in FACTS}
         rows = {name: arrays[name].astype(np.intp) for name in ("word", "template", "pieces") if name in arrays}
+        known["skipped"] = tuple(map(tuple, known["skipped"]))
         loaded = ContextVectors(
             **known,
             **{"pieces": None, **rows},

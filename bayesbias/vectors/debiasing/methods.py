@@ -13,7 +13,6 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesbias._support.arguments import finite_number, is_list, one_of, plain, whole_number
-from bayesbias._support.files import Document, check
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import (
     NOTHING,
@@ -86,7 +85,7 @@ class Vocabulary:
             yield places, self.unit(places)
 
     def gram(self, rows: IntArray | None) -> FloatArray:
-        """Sum of x x' (dimensions, dimensions) over unit vectors, in double precision, block by block."""
+        """Sum of x x' (dimensions, dimensions) over unit vectors, in double precision."""
         total = np.zeros((self.kv.vector_size, self.kv.vector_size))
         for _, unit in self.blocks(rows):
             block = unit.astype(np.float64)
@@ -147,33 +146,19 @@ def _as_sets(sets: object, name: str, least: int) -> list[Words]:
     """Sets of words as tuples, of groups word by word; the name of an axis or a list of pairs stands for its pairs."""
     if isinstance(sets, str):
         return list(pairs_of(sets, name))
-    values = sets
-    if isinstance(sets, Mapping):
-        groups = {group: as_words(words, f"the group {group!r}") for group, words in sets.items()}
-        if len({len(words) for words in groups.values()}) > 1:
-            sizes = ", ".join(f"{group} {len(words)}" for group, words in groups.items())
-            raise InputError(f"the groups of {name} have different numbers of words ({sizes}): give pairs or sets")
-        values = list(zip(*groups.values(), strict=True))
-    if not isinstance(values, Sequence) or not values:
-        raise InputError(f"{name} is {shown(values)}: give a list of sets of words, such as [('he', 'she'), ...]")
-    made = []
-    for words in values:
-        if not is_list(words) or not all(isinstance(w, str) for w in words):
-            raise InputError(f"{name} holds {words!r}: give each set as a list of words")
-        if len(set(words)) < least:
-            raise InputError(f"{name} holds {tuple(words)!r}: a set needs {least} words at least")
-        made.append(tuple(dict.fromkeys(words)))
+    values: Any = zip(*sets.values(), strict=True) if isinstance(sets, Mapping) else sets
+    made = [tuple(dict.fromkeys(as_words(words, f"a set of {name}"))) for words in values]
+    if not made or min(map(len, made)) < least:
+        raise InputError(f"{name} is {shown(sets)}: give sets of {least} words at least, such as [('he', 'she'), ...]")
     return made
 
 
 def as_words(words: object, name: str) -> list[str]:
     """Words as a list."""
-    if not is_list(words):
+    every = list(words) if is_list(words) else [None]
+    if not all(isinstance(word, str) for word in every):
         raise InputError(f"{name} is {shown(words)}: give a list of words")
-    listed = list(words)
-    if odd := [word for word in listed if not isinstance(word, str)]:
-        raise InputError(f"{name} holds {odd[0]!r}: give a list of words")
-    return listed
+    return every
 
 
 def vocabulary_of(
@@ -204,28 +189,21 @@ class Debiasing(Result):
 
     Attributes
     ----------
-    method
-        Its name.
-    subspace
-        Orthonormal directions (k, dimensions) that were removed or lowered; (0, dimensions) where there are none.
-    explained
-        Share of the variance of the defining sets along each of their principal directions, the strongest first.
-    sets
-        The defining sets that were used, with all their words.
+    method, options, source, doi
+        Its name, its options as used, and where it is defined.
+    subspace, explained
+        Orthonormal directions (k, dimensions) that were removed or lowered, and the share of the variance of the
+        defining sets along each of their principal directions, the strongest first.
+    sets, groups
+        The defining sets that were used, with all their words; of methods that take groups, group to the words held.
     neutralized
         How many words lost their part along the subspace.
     equalized
         The sets that were made to differ along the subspace only; of sets that share a word the last one does.
     trace
         A number a step: objective (``soft``) or cross-validated accuracy of finding the group (``null_space``).
-    options
-        As used.
     notes
         What was left out or not reached.
-    source, doi
-        Where the method is defined.
-    groups
-        Group to its words that the embedding holds, of the methods that take groups.
     """
 
     prob: ClassVar[float] = 0.89
@@ -297,31 +275,13 @@ def recorded(debiasing: Debiasing) -> dict[str, Any]:
     return values
 
 
-class _Recorded(Document):
-    """A debiasing as a file keeps it."""
-
-    method: str
-    subspace: tuple[tuple[float, ...], ...]
-    explained: tuple[float, ...]
-    sets: tuple[Words, ...]
-    neutralized: int
-    equalized: tuple[Words, ...]
-    trace: tuple[float, ...]
-    options: dict[str, Any]
-    notes: tuple[Any, ...]
-    source: str
-    doi: str
-    groups: dict[str, Words]
-
-
-def debiasing_from(stored: object, dimensions: int, where: str) -> Debiasing:
+def debiasing_from(known: Mapping[str, Any], dimensions: int) -> Debiasing:
     """The record of a debiasing of vectors with so many dimensions from its plain values in a file."""
-    known = check(_Recorded, stored, where)
-    if any(len(direction) != dimensions for direction in known.subspace):
-        raise InputError(f"{where}: subspace has no directions of {dimensions} numbers, as many as the vectors have")
-    arrays = {name: np.array(getattr(known, name)) for name in ("explained", "trace")}
-    subspace = np.array(known.subspace, dtype=np.float64).reshape(-1, dimensions)
-    return Debiasing(**{**vars(known), **arrays, "subspace": subspace, "notes": restored(known.notes)})
+    made: dict[str, Any] = {name: np.array(known[name], dtype=float) for name in ("explained", "trace")}
+    made |= {name: tuple(map(tuple, known[name])) for name in ("sets", "equalized")}
+    made["subspace"] = np.array(known["subspace"], dtype=float).reshape(-1, dimensions)
+    made["groups"] = {group: tuple(words) for group, words in known["groups"].items()}
+    return Debiasing(**{**known, **made, "notes": restored(known["notes"])})
 
 
 Changed = tuple[NDArray[np.float32], Debiasing]
@@ -339,15 +299,7 @@ def project(
     if definitional is not None:
         sets, directions, shares, notes = defined(vocabulary, definitional, components)
     else:
-        try:
-            matrix = np.atleast_2d(np.asarray(subspace, dtype=np.float64))
-        except (TypeError, ValueError) as error:
-            raise InputError(f"subspace does not hold numbers: {error}") from error
-        size = vocabulary.kv.vector_size
-        if matrix.ndim != 2 or matrix.shape[1] != size or not np.isfinite(matrix).all() or not matrix.any():
-            raise InputError(
-                f"subspace has shape {matrix.shape}: give directions (k, {size}) of finite numbers that are not all 0"
-            )
+        matrix = np.atleast_2d(np.asarray(subspace, dtype=np.float64))
         directions, _ = spanned(matrix, float(np.linalg.norm(matrix, axis=1).max()))
         sets, shares, notes = (), np.empty(0), []
     record = Debiasing("project", directions, shares, sets, vocabulary.count, notes=tuple(notes))
@@ -362,10 +314,6 @@ def hard(
     Pairs are equalised as given, in lower case, with capital first letters and in capitals, where the embedding holds
     both words.
     """
-    if larger := [words for words in _as_sets(definitional, "definitional", 2) if len(words) > 2]:
-        raise InputError(
-            f"hard takes defining pairs, given is {larger[0]!r}: the method hard_multiclass takes larger sets"
-        )
     sets, directions, shares, notes = defined(vocabulary, definitional, 1)
     pairs: tuple[Words, ...] = ()
     if equalize is not None:
@@ -532,13 +480,9 @@ def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Wo
     groups = definitional
     if not isinstance(groups, Mapping):
         # the first words of all pairs are one group, the second ones another
-        sets = _as_sets(definitional, "definitional", 2)
-        if len({len(words) for words in sets}) > 1:
-            raise InputError("definitional holds sets of different sizes: give pairs, or a mapping of groups to words")
-        names = PLACES if len(sets[0]) == len(PLACES) else [f"place {at}" for at in range(1, len(sets[0]) + 1)]
-        groups = dict(zip(names, zip(*sets, strict=True), strict=True))
-    if len(groups) < 2:
-        raise InputError(f"definitional is {groups!r}: give a mapping of two or more groups to their words, or pairs")
+        sets = list(zip(*_as_sets(definitional, "definitional", 2), strict=True))
+        names = PLACES if len(sets) == len(PLACES) else [f"place {at}" for at in range(1, len(sets) + 1)]
+        groups = dict(zip(names, sets, strict=True))
     words = dict[str, str]()  # key to the first word that stands for it
     held = dict[str, Words]()
     labels: list[int] = []
@@ -553,13 +497,11 @@ def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Wo
         present = dict[str, str]()
         for word, key in known.items():
             present.setdefault(key, word)
-        if len(present) < 2:
+        if len(present) < 2 or present.keys() & words.keys():
             raise InputError(
-                f"the embedding holds {many(len(present), 'word')} of the group {name!r}: two are needed at least; "
-                f"{first_keys(vocabulary.kv, lost)}"
+                f"the embedding holds {many(len(present), 'word')} of the group {name!r}: two at least are needed that "
+                f"are in no other group; {first_keys(vocabulary.kv, lost)}"
             )
-        if both := [word for key, word in present.items() if key in words]:
-            raise InputError(f"{both[0]!r} is in two groups: a word belongs to one")
         words |= present
         held[str(name)] = tuple(present.values())
         labels += [number] * len(present)

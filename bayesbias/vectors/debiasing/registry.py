@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import printable, text
+from bayesbias._support.arguments import printable
 from bayesbias._support.registers import Register, description_of, name_of, options_of
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import unit_single
 from bayesbias.results import Note
 from bayesbias.vectors import Embedding, about, composed_notes, find_keys, keyed_vectors, opened
@@ -77,9 +77,7 @@ class Method:
     doi: str = ""
 
     def __post_init__(self) -> None:
-        printable(text(self.name, "the name of a debiasing method"), "the name of a debiasing method")
-        if not callable(self.run):
-            raise InputError(f"run of {self.name} is {shown(self.run)}: give a function of a Vocabulary")
+        printable(self.name, "the name of a debiasing method")
         if taken := [name for name in self._own if name in ("kv", "method", *CHANGED)]:
             raise InputError(f"{self.name} has the option {taken[0]!r}, which every method has: give it another name")
 
@@ -108,47 +106,26 @@ class Method:
         return {name: default is Parameter.empty for name, default in self._own.items()} | dict.fromkeys(CHANGED, False)
 
     def changed(self, vocabulary: Vocabulary, **options: Any) -> Changed:
-        """Unit vectors and the record that the function makes of a vocabulary, which it may not write to."""
-        kv, given = vocabulary.kv, _guarded(vocabulary.kv)
-        try:
-            result = self.run(replace(vocabulary, kv=given), **options)
-        except InputError:
-            raise
-        except Exception as error:  # of a function that may come from anywhere
-            raise self._fault(f"failed: {type(error).__name__}: {error}") from error
-        if given.index_to_key != kv.index_to_key:
-            raise self._fault("changed the words of the embedding, which stay as they are: return vectors alone")
-        pair = isinstance(result, tuple) and len(result) == 2
-        vectors, record = result if pair else (result, Debiasing(self.name, np.empty((0, kv.vector_size))))
-        if not isinstance(vectors, np.ndarray) or vectors.dtype.kind != "f" or not isinstance(record, Debiasing):
-            kinds = " and ".join(type(each).__name__ for each in ((vectors, record) if pair else (vectors,)))
-            raise self._fault(f"returned {kinds}: an array of vectors, or it and a Debiasing, is needed")
-        if vectors.shape != kv.vectors.shape:
-            raise self._fault(
-                f"returned vectors of shape {vectors.shape}: one for each word in its place, of shape "
-                f"{kv.vectors.shape}, is needed"
+        """Unit vectors and the record that the function makes of a vocabulary, whose vectors it may not write to."""
+        kv, given = vocabulary.kv, copy(vocabulary.kv)
+        given.index_to_key, given.key_to_index, given.vectors = (
+            [*kv.index_to_key],
+            {**kv.key_to_index},
+            kv.vectors.view(),
+        )
+        given.vectors.setflags(write=False)
+        result = self.run(replace(vocabulary, kv=given), **options)
+        plain = Debiasing(self.name, np.empty((0, kv.vector_size)), neutralized=vocabulary.count)
+        vectors, record = result if isinstance(result, tuple) else (result, plain)
+        if np.shape(vectors) != kv.vectors.shape or not np.isfinite(vectors).all():
+            raise InputError(
+                f"the debiasing method {self.name} returned vectors of shape {np.shape(vectors)}: finite ones, one for "
+                f"each word in its place, of shape {kv.vectors.shape}, are needed"
             )
         lengths = np.sqrt(np.vecdot(vectors, vectors))
-        if not np.isfinite(lengths).all():
-            raise self._fault(f"returned no finite vector of {kv.index_to_key[int(np.argmin(np.isfinite(lengths)))]!r}")
-        vectors = vectors.astype(np.float32, copy=False)
         uneven = ((np.abs(lengths - 1) > UNEVEN) & (lengths > 0)).any()
-        return unit_single(vectors) if uneven else vectors, record if pair else replace(
-            record, neutralized=vocabulary.count
-        )
-
-    def _fault(self, said: str) -> InputError:
-        return InputError(f"the debiasing method {self.name} {said}")
-
-
-def _guarded(kv: KeyedVectors) -> KeyedVectors:
-    """An embedding of the same vectors, which cannot be written to, with lists of words of its own."""
-    guarded = copy(kv)
-    guarded.index_to_key, guarded.key_to_index = list(kv.index_to_key), dict(kv.key_to_index)
-    guarded.expandos = dict(kv.expandos)
-    guarded.vectors = kv.vectors.view()
-    guarded.vectors.setflags(write=False)
-    return guarded
+        vectors = vectors.astype(np.float32, copy=False)
+        return unit_single(vectors) if uneven else vectors, record
 
 
 UNEVEN = 1e-3  # difference of a length from 1 above which vectors are scaled
@@ -165,11 +142,6 @@ def register[M: Method | Callable[..., Any]](method: M) -> M:
     method
         A :class:`Method`, or a function of a :class:`Vocabulary`, whose name and docstring are those of the method. It
         is returned, so that this is a decorator too.
-
-    Raises
-    ------
-    InputError
-        It is no method, or another one has its name.
 
     Examples
     --------
@@ -203,11 +175,6 @@ for bundled in (
     register(bundled)
 
 
-def find_method(method: object) -> Method:
-    """A debiasing method by name, as it is, or that of a function."""
-    return METHODS.find(method)
-
-
 def list_methods() -> pd.DataFrame:
     """The debiasing methods: ``name``, ``options``, ``source``, ``doi``, and ``description``, what each does.
 
@@ -236,25 +203,18 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
     kv
         The embedding, or what :func:`load_embedding` takes; it stays as it is.
     method
-        ``"project"``: the directions of defining sets are taken off all words. ``"hard"``: the first direction of
-        defining pairs is taken off all words, then pairs are equalised. ``"hard_multiclass"``: the same for sets of any
-        size and several directions. ``"soft"``: a linear map that keeps inner products and lowers the part along the
-        directions. ``"half_sibling"``: what defining words predict is subtracted. ``"null_space"``: all directions by
-        which a linear classifier finds the group. ``"leace"``: what gives groups different means, at the smallest mean
-        squared change of the vocabulary. Or another one that :func:`bayesbias.vectors.debiasing.list_methods` shows, a
-        :class:`Method`, or a function of a :class:`Vocabulary`.
+        The name of one that :func:`bayesbias.debiasing.list_methods` shows, such as ``"hard"``, ``"project"``,
+        ``"soft"`` or ``"leace"``, a :class:`Method`, or a function of a :class:`Vocabulary`.
     **options
         ``definitional``: the defining pairs or sets of words, the name of a list of pairs such as ``"gender_pairs"``
         or of an axis such as ``"affluence"``, an :class:`Axis` of pairs, or groups (a mapping of names to words, or
-        word lists, whose protected words they are).
-        Methods of sets take groups word by word and drop a set that lacks a word with a note; methods of groups
-        (``null_space``, ``leace``) take the first words of all pairs for one group and the second for another.
-        ``equalize``
-        (``hard``: none by default; ``hard_multiclass``: by default the defining sets). ``neutralize``: the words to
-        change, by default all, and ``ignore``: words to leave alone. ``components``: how many directions. ``subspace``
-        (``project``): directions (k, dimensions) in place of sets. ``order`` (``hard_multiclass``): ``"simultaneous"``
-        or ``"sequential"``. ``strength`` (``soft``), ``penalty`` (``half_sibling``), ``iterations`` and ``seed``
-        (``null_space``).
+        word lists, whose protected words they are). Methods of sets take groups word by word and drop a set that lacks
+        a word with a note; methods of groups (``null_space``, ``leace``) take the first words of all pairs for one
+        group and the second for another. ``equalize`` (``hard``: none by default; ``hard_multiclass``: by default the
+        defining sets). ``neutralize``: the words to change, by default all, and ``ignore``: words to leave alone.
+        ``components``: how many directions. ``subspace`` (``project``): directions (k, dimensions) in place of sets.
+        ``order`` (``hard_multiclass``): ``"simultaneous"`` or ``"sequential"``. ``strength`` (``soft``), ``penalty``
+        (``half_sibling``), ``iterations`` and ``seed`` (``null_space``).
 
     Examples
     --------
@@ -265,7 +225,12 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
     >>> round(float(after.similarity("he", "nurse") - after.similarity("she", "nurse")), 2)
     -0.01
     """
-    chosen = checked_method(method, options)
+    chosen = METHODS.find(method)
+    missing = [option for option, required in chosen.options.items() if required and options.get(option) is None]
+    unknown = [option for option in options if option not in chosen.options]
+    if unknown or missing:
+        what = f"has no option {unknown[0]!r}" if unknown else f"needs the option {missing[0]!r}"
+        raise InputError(f"{chosen.name} {what}: it takes {', '.join(chosen.options)}")
     options = {name: _kept(value, name) for name, value in options.items()}
     before: Any = opened(kv, [word for name in NAMING if name in options for word in _words_in(options[name], name)])
     changed, sample, record = _changed(before, sample_of(before), chosen, options)
@@ -344,14 +309,3 @@ def _changed(
         return changed, None, record
     own, vectors, others = np.split(changed, [size, size + len(hidden)])
     return own.copy(), replace(sample, vectors=vectors.copy(), overall=others.copy()), record
-
-
-def checked_method(method: object, options: Mapping[str, Any]) -> Method:
-    """A debiasing method, as :func:`debias` takes it, that takes the options and needs no others."""
-    chosen = find_method(method)
-    missing = [option for option, required in chosen.options.items() if required and options.get(option) is None]
-    unknown = [option for option in options if option not in chosen.options]
-    if unknown or missing:
-        what = f"has no option {unknown[0]!r}" if unknown else f"needs the option {missing[0]!r}"
-        raise InputError(f"{chosen.name} {what}: it takes {', '.join(chosen.options)}")
-    return chosen
