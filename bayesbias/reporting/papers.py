@@ -31,7 +31,7 @@ from bayesbias.posteriors import PROB
 from bayesbias.reporting.fit_summary import summary
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import list_embeddings
-from bayesbias.vectors.debiasing.registry import METHODS
+from bayesbias.vectors.debiasing import METHODS
 from bayesbias.vectors.lookup import origin_of
 from bayesbias.words import WordLists, bundled_controls, load_list, load_words
 

@@ -375,7 +375,7 @@ def _request_of(words: Iterable[str] | WordLists) -> _WordRequest:
         listed = dict.fromkeys(chain(protected, *followed))
         others = tuple(word for word in every if word not in listed)
         return _WordRequest(tuple(listed), followed, every, others, word_lists=words)
-    wanted = list(words) if np.iterable(words) and not isinstance(words, str) else [None]
+    wanted: list[Any] = list(words) if np.iterable(words) and not isinstance(words, str) else [None]
     if not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")

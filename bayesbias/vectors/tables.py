@@ -51,10 +51,8 @@ def arrays_of(source: Any) -> Arrays | None:
                 f"{type(source).__name__} is one column: give a DataFrame, such as series.to_frame('vector')"
             )
         blocks = list(rows_of(arrow_of(source, where), where))
-        words, vectors = (
-            [word for own, _ in blocks for word in own],
-            np.concatenate([rows for _, rows in blocks] or [[]]),
-        )
+        words = [word for part, _ in blocks for word in part]
+        vectors = np.concatenate([rows for _, rows in blocks]) if blocks else np.empty((0, 0))
     elif has("vocab", "pipe_names") or has("key2row") or has("vectors", "strings"):
         words, vectors, where = _spacy(source)
     elif has("embedding", "tokens", "token_mapping"):

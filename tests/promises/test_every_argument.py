@@ -94,7 +94,7 @@ CALLS = {
     "load_model": lambda made: {"name_or_path": "crossed"},
     "load_query": lambda made: {"name_or_path": "weat6"},
     "load_words": lambda made: {"name_or_path": "gender"},
-    "debiasing.register": lambda made: {"method": bb.debiasing.registry.METHODS["hard"]},
+    "debiasing.register": lambda made: {"method": bb.debiasing.METHODS["hard"]},
     "metrics.register": lambda made: {"metric": bb.metrics.catalogue.METRICS["weat"]},
     "metric": lambda made: {"name": "weat"},
     "pool": lambda made: {"tables": {"one": made.table, "two": made.after}, "draws": 200},

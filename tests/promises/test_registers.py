@@ -7,7 +7,7 @@ from gensim.models import KeyedVectors
 import bayesbias as bb
 from bayesbias import debiasing, metrics
 from bayesbias.metrics.catalogue import METRICS
-from bayesbias.vectors.debiasing.registry import METHODS
+from bayesbias.vectors.debiasing import METHODS
 
 WORDS = [f"w{at}" for at in range(160)]
 QUERY = bb.Query({"x": WORDS[:8], "y": WORDS[8:16]}, {"a": WORDS[16:24]})

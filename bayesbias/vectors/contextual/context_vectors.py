@@ -415,8 +415,12 @@ def load_context_vectors(path: str | Path) -> ContextVectors:
         with file.open("rb") as content:
             arrays = read_arrays(content, str(file))
         facts = from_json(arrays.pop("facts").tobytes())
-        known = {name: tuple(facts[name]) if isinstance(facts[name], list) else facts[name] for name in FACTS}
-        rows = {name: arrays[name].astype(np.intp) for name in ("word", "template", "pieces") if name in arrays}
+        known: dict[str, Any] = {
+            name: tuple(facts[name]) if isinstance(facts[name], list) else facts[name] for name in FACTS
+        }
+        rows: dict[str, Any] = {
+            name: arrays[name].astype(np.intp) for name in ("word", "template", "pieces") if name in arrays
+        }
         known["skipped"] = tuple(map(tuple, known["skipped"]))
         loaded = ContextVectors(
             **known,

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Self
 from unicodedata import normalize
 
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
+from bayesbias._support.arguments import one_of
 from bayesbias._support.files import Document, check, checked, frozen, home_folder, read_toml
 from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, listed, shown
@@ -43,7 +44,7 @@ def _composed(text: str) -> str:
 
 type TemplateName = Annotated[Name, AfterValidator(_composed)]
 type TemplateText = Annotated[Name, AfterValidator(_template_text)]
-type Kind = Literal[*KINDS, ANY]
+type Kind = Annotated[Text, AfterValidator(lambda name: one_of(name, (*KINDS, ANY), "a part of speech"))]
 
 
 @frozen
