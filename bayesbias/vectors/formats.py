@@ -103,11 +103,8 @@ def save_embedding(kv: Embedding, path: str | Path) -> None:
 
     word2vec's binary (``.bin``) and text format (``.txt``, ``.vec``), each also packed (``.txt.gz``); NumPy's archive
     (``.npz``) and ``.safetensors``, which :func:`load_embedding` can map into memory; or ``.parquet``. Word2vec's
-    formats hold no word with a blank, safetensors none with a line break.
-
-    An ``.npz`` file holds the source, the DOI and the record of the debiasing of an embedding too, and the name of a
-    debiased one, so that tables and citations have them when :func:`load_embedding` has read it. Other formats hold
-    words and vectors alone.
+    formats hold no word with a blank, safetensors none with a line break. An ``.npz`` file holds the sample of the
+    vocabulary, source, DOI and the record of a debiasing too.
 
     Examples
     --------
@@ -138,7 +135,9 @@ def save_embedding(kv: Embedding, path: str | Path) -> None:
         elif suffix == SAFE:
             _write_safetensors(temporary, words, kv.vectors)
         elif suffix == ".parquet":
-            _write_parquet(temporary, words, kv.vectors)
+            import pandas as pd
+
+            pd.DataFrame({"word": words, "vector": list(kv.vectors)}).to_parquet(temporary, index=False)
         else:  # gensim packs what ends in .gz
             kv.save_word2vec_format(str(temporary), binary=suffix == ".bin")
 
@@ -216,15 +215,6 @@ def _write_safetensors(path: Path, words: list[str], vectors: NDArray[Any]) -> N
         file.write(listed_words)
 
 
-def _write_parquet(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
-
-    matrix = np.ascontiguousarray(vectors, dtype=np.float32)
-    column = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1])
-    pq.write_table(pa.table({"word": pa.array(words, pa.string()), "vector": column}), path)
-
-
 def load_embedding(
     embedding: Embedding,
     words: Iterable[str] | WordLists | None = None,
@@ -274,9 +264,8 @@ def load_embedding(
     Warns
     -----
     CoverageWarning
-        Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
-        because a zero vector has no direction, and empty words; bytes of a word that are not valid UTF-8 are shown by
-        their number.
+        Words whose vector is all zeros, empty ones and repeated ones (the first vector counts) are left out; bytes that
+        are not valid UTF-8 are shown by their number.
 
     Examples
     --------
@@ -477,7 +466,7 @@ def _read_file(path: Path, where: str, request: _WordRequest | None, trust_pickl
             raise InputError(f"{path} is a Python pickle, and {PICKLED}")
         return _part(_from_pickle(path, mmap), request)
     if holds_fasttext(path):
-        return _part(_from_fasttext(path, mmap), request)
+        return _part(_from_fasttext(path), request)
     if mmap:
         tokens, matrix = mapped(path, trust_pickle)
         return _with_stored(_made(_decoded(tokens, path), matrix, where), path)
@@ -586,20 +575,16 @@ def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     with read_as("a gensim pickle", str(path)):
         loaded = unpickle(str(path))
         loaded = SaveLoad.load(str(path), mmap="r" if mmap else None) if isinstance(loaded, SaveLoad) else loaded
-    kv = getattr(loaded, "wv", loaded)
-    if not hasattr(kv, "key_to_index"):
-        raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")
-    vectors = _made(list(kv.index_to_key), kv.vectors, str(path))
-    vectors.bayesbias_sample = sample_of(kv)
-    return vectors
+        kv = getattr(loaded, "wv", loaded)
+        vectors = _made(list(kv.index_to_key), kv.vectors, str(path))
+        vectors.bayesbias_sample = sample_of(kv)
+        return vectors
 
 
-def _from_fasttext(path: Path, mmap: bool) -> KeyedVectors:
+def _from_fasttext(path: Path) -> KeyedVectors:
     """A fastText model, packed or not, which makes vectors of parts of words too."""
     from gensim.models.fasttext import load_facebook_vectors
 
-    if mmap:
-        raise InputError(f"{path} is a fastText model, which cannot be memory-mapped: read it without mmap")
     # gensim reads numbers from files that are not packed
     with read_as("a fastText model", str(path)), plain_file(path) as file:
         _check_words_of_fasttext(file)
@@ -670,8 +655,6 @@ def _of_subwords(
 
 def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
     """An embedding of words and their vectors (words, d), which it holds as they are where nothing is left out."""
-    if not tokens:
-        raise InputError(f"{where} holds no vector")
     if matrix.dtype != np.float32:
         matrix = matrix.astype(np.float32)
     kept = _usable(tokens, matrix, where)
@@ -719,7 +702,7 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
         if found:
             warn(f"{where}: {lost}", CoverageWarning)
     if not kept.any():
-        raise InputError(f"{where} holds only vectors of zeros" + (", or of no word" if "" in tokens else ""))
+        raise InputError(f"{where} holds no vector of a word, or only vectors of zeros")
     return kept
 
 

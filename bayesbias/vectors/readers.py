@@ -58,7 +58,6 @@ PICKLED = (
     "or save it as word2vec or .npz with words as text"
 )
 TOKENIZER = "tokenizer.json"  # beside a static model, with its words
-MOST_LINE = 1 << 27  # letters of a line of a corpus, which is one sentence
 
 Vectors = NDArray[np.float32]
 IntArray = NDArray[np.intp]
@@ -174,11 +173,15 @@ def blocks(path: Path, wanted: Wanted, done: Callable[[float], None], trusted: b
 
 def _wanted_rows(entries: Iterable[tuple[Sequence[str | bytes], NDArray[Any]]], wanted: Wanted) -> Blocks:
     for words, vectors in entries:
-        tokens = [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
+        tokens = _as_bytes(words)
         chosen = list(range(len(tokens))) if wanted is None else wanted.places(tokens)
         if chosen:
             rows = vectors if len(chosen) == len(tokens) else vectors[chosen]
             yield [tokens[row] for row in chosen], np.asarray(rows, dtype=np.float32)
+
+
+def _as_bytes(words: Iterable[str | bytes]) -> list[bytes]:
+    return [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
 
 
 class Unpacked(RawIOBase):
@@ -269,11 +272,7 @@ def plain_file(path: Path) -> Iterator[Path]:
 def text_lines(path: Path) -> Iterator[str]:
     """The lines of a text in UTF-8, packed by gzip, bzip2, xz or zip, or not."""
     with unpacked(path) as stream, read_as("text in UTF-8", str(path)):
-        lines = TextIOWrapper(BufferedReader(stream, PIECE), encoding="utf-8-sig")
-        while line := lines.readline(MOST_LINE):
-            if len(line) == MOST_LINE:
-                raise InputError(f"{path} has a line of {MOST_LINE:,} letters or more: break it into sentences")
-            yield line
+        yield from TextIOWrapper(BufferedReader(stream, PIECE), encoding="utf-8-sig")
 
 
 def _word2vec_or_glove(reader: _Chunks, path: Path, wanted: Wanted) -> Blocks:
@@ -694,12 +693,7 @@ def mapped(path: Path, trusted: bool = False) -> tuple[list[bytes], NDArray[Any]
                 file.seek(info.header_offset + 26)
                 extra = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
                 offset = info.header_offset + 30 + extra + inside
-                matrix = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
-                tokens = [
-                    word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape")
-                    for word in words.tolist()
-                ]
-                return tokens, matrix
+                return _as_bytes(words.tolist()), np.memmap(path, dtype, "r", offset, shape)
     elif path.suffix == SAFE:
         keys, matrix = _safe_parts(path)
         if matrix.dtype == np.dtype("<f4"):

@@ -46,10 +46,6 @@ def arrays_of(source: Any) -> Arrays | None:
         words, vectors, where = _labelled(source)
     elif has("__arrow_c_stream__"):
         where = "the DataFrame" if has("iloc") else "the table"
-        if has("to_frame"):
-            raise InputError(
-                f"{type(source).__name__} is one column: give a DataFrame, such as series.to_frame('vector')"
-            )
         blocks = list(rows_of(arrow_of(source, where), where))
         words = [word for part, _ in blocks for word in part]
         vectors = np.concatenate([rows for _, rows in blocks]) if blocks else np.empty((0, 0))
@@ -111,16 +107,10 @@ def real_vectors(words: Sequence[object], vectors: Any, where: str) -> NDArray[A
     matrix = _numbers(vectors)
     if matrix.ndim == 2 and matrix.dtype.kind in "fiu" and matrix.shape[1] and len(matrix) == len(words):
         return matrix
-    size = 0
     for word, vector in zip(words, vectors, strict=False) if isinstance(vectors, list | tuple) else ():
-        row = _numbers(vector)
-        if row.ndim != 1 or row.dtype.kind not in "fiu" or not len(row):
-            raise InputError(f"{where}: the vector of {word!r} is {shown(vector)}: give real numbers, one at least")
-        size = size or len(row)
-        if len(row) != size:
-            raise InputError(
-                f"{where}: the vector of {word!r} has {many(len(row), 'number')}, and the first has {size}"
-            )
+        row, size = _numbers(vector), np.size(_numbers(vectors[0]))
+        if row.ndim != 1 or row.dtype.kind not in "fiu" or not len(row) == size > 0:
+            raise InputError(f"{where}: the vector of {word!r} is {shown(vector)}: give {size or 'some'} real numbers")
     raise InputError(
         f"{where} holds {many(len(words), 'word')} and an array of {matrix.dtype} with the shape {matrix.shape}: a row "
         "of real numbers for each word is needed"

@@ -711,8 +711,6 @@ class TestSentencesOfACorpus:
         held = bb.contexts(CORPUS, lists, per_word=12)
         vectors = bb.encode(Letters(), held)
         assert vectors.nested
-        with pytest.raises(InputError, match="leave both out"):
-            bb.encode(Letters(), held, vocabulary=10)
         table = bb.distance_table(vectors, lists, relatedness=False)
         units, place = vectors.units(), vectors.words.index
         pair = table.iloc[0]

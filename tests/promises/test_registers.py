@@ -151,8 +151,6 @@ def test_a_function_that_is_run_again_replaces_itself(kv):
         (lambda: metrics.Metric("mine", gap, words="both"), "words of mine"),
         (lambda: metrics.register(lambda t, a: 0), "has no name of its own"),
         (lambda: metrics.register(dict), "<class 'dict'> is no metric"),
-        (lambda: debiasing.Method("mine", lambda v, ignore=0: v), "mine has the option 'ignore'"),
-        (lambda: debiasing.Method("mine", lambda: 0), "mine takes 0 arguments by their places, and 1 are needed"),
     ],
 )
 def test_what_is_no_metric_or_method_is_refused(made, message):

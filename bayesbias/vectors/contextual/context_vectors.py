@@ -45,23 +45,17 @@ class ContextVectors:
     words, vocabulary
         The words; last come those outside of the lists, which show how the distances of similar words are correlated.
     templates
-        Names of the templates. Of sentences from a corpus, which every word has for itself: none.
+        Names of the templates; none of sentences from a corpus, which every word has for itself.
     word, template
-        Places (N,) of each sentence's word in ``words``, and of its template in ``templates``; of sentences from a
-        corpus, their number within the word.
-    vectors, texts
-        (N, d), in the encoder's own scale, and the N sentences.
-    pieces
-        Into how many pieces the encoder's tokenizer cuts the word, (N,); None where it is not known.
-    encoder, representation
-        Name of the encoder; ``"sentence"`` or ``"word"``: whose vector it is.
-    source
-        What the templates are called together, or where the sentences come from.
+        Places (N,) of each sentence's word and template; of sentences from a corpus, their number within the word.
+    vectors, texts, pieces
+        (N, d), in the encoder's own scale, the N sentences, and into how many pieces the tokenizer cuts each word.
+    encoder, representation, source
+        The encoder; ``"sentence"`` or ``"word"``: whose vector it is; where templates or sentences come from.
     skipped
         Words and the templates that they do not suit.
     centre, all_but_top
-        What was subtracted from the vectors (``"none"``, ``"vocabulary"`` or ``"controls"``), and how many principal
-        components were taken out.
+        Whose mean was subtracted from the vectors, and how many principal components were taken out.
     """
 
     words: tuple[str, ...]

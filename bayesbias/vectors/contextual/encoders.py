@@ -32,15 +32,7 @@ PROBE = "This is a table."  # the sentence whose vector a cache holds, to tell e
 
 
 class TokenVectors(NamedTuple):
-    """One text as its tokenizer cuts it.
-
-    Attributes
-    ----------
-    vectors
-        (tokens, d).
-    offsets
-        First and last place (tokens, 2) of each token in the text; equal for those that stand for no letters.
-    """
+    """One text as its tokenizer cuts it: vectors (tokens, d), and offsets (tokens, 2) of each token in the text."""
 
     vectors: NDArray[np.floating]
     offsets: NDArray[np.integer]
@@ -130,8 +122,6 @@ def encode(
     names: tuple[str, ...] = ()
     skipped: list[tuple[str, str]] = []
     if isinstance(words, Contexts):
-        if grammar is not None or vocabulary is not None:
-            raise InputError("sentences of a corpus have no grammar, and a vocabulary of their own: leave both out")
         every, outside, origin = words.words, words.vocabulary, words.source
         numbered = [(i, enumerate(words.sentences[word])) for i, word in enumerate(every)]
         sentences = [_Occurrence(i, number, *sentence) for i, own in numbered for number, sentence in own]
@@ -332,25 +322,19 @@ def _of_word(sentence: _Occurrence, vectors: NDArray[np.float32], places: NDArra
     return _Part(vectors[inside].mean(axis=0), int(inside.sum()))
 
 
-def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), name: str | None = None) -> Any:
+def hf_token_encoder(
+    model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), name: str | None = None
+) -> HFTokenEncoder:
     """A model and a tokenizer of the library transformers as an encoder that gives the vectors of words.
 
-    Needs the extra ``contextual``, with PyTorch.
+    Needs the extra ``contextual``, with PyTorch. The encoder is callable too, for the mean over a sentence's tokens.
 
     Parameters
     ----------
     model, tokenizer
-        A model with hidden states, such as ``AutoModel.from_pretrained(...)``, and its fast tokenizer, which knows
-        where in the text a token stands.
-    layers
-        Layers whose hidden states are averaged; 0 are the embeddings, -1 is the last.
-    name
-        None takes the model's own, with the layers.
-
-    Returns
-    -------
-    HFTokenEncoder
-        With ``tokens`` for words, and callable for the mean over all tokens of a sentence.
+        A model with hidden states, such as ``AutoModel.from_pretrained(...)``, and its fast tokenizer.
+    layers, name
+        Layers whose hidden states are averaged (0 are the embeddings, -1 is the last); None takes the model's own name.
 
     Examples
     --------
@@ -399,15 +383,7 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Contexts:
-    """Sentences that hold words, each word its own.
-
-    Attributes
-    ----------
-    sentences, found, source
-        Word to its sentences, and to how many sentences hold it; where they come from.
-    vocabulary
-        Words that are in no list.
-    """
+    """Sentences that hold words: word to its sentences, words in no list, and how many sentences hold each word."""
 
     sentences: Mapping[str, tuple[Sentence, ...]]
     vocabulary: tuple[str, ...]

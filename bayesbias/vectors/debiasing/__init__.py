@@ -73,8 +73,6 @@ class Method:
 
     def __post_init__(self) -> None:
         printable(self.name, "the name of a debiasing method")
-        if taken := [name for name in self._own if name in ("kv", "method", *CHANGED)]:
-            raise InputError(f"{self.name} has the option {taken[0]!r}, which every method has: give it another name")
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Method:
