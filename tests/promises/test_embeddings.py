@@ -420,7 +420,7 @@ class TestPickles:
         assert not (tmp_path / "sprung").exists()
 
     def test_a_trusted_pickle_may_be_something_else(self, written):
-        with pytest.raises(bb.InputError, match="cannot be read as a gensim pickle: .dict. object has no"):
+        with pytest.raises(bb.InputError, match=r"cannot be read as a gensim pickle: .dict. object has no"):
             bb.load_embedding(written(pickle.dumps(VECTORS)), trust_pickle=True)
 
     def test_objects_of_an_archive_run_no_code_unasked(self, written, tmp_path):
