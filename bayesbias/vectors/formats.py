@@ -708,7 +708,7 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
 
 def in_step(kv: KeyedVectors) -> KeyedVectors:
     """An embedding whose words and vectors are in step; single vectors are looked at when used."""
-    matrix, keys, places = kv.vectors, kv.index_to_key, kv.key_to_index
+    matrix, keys, places = np.asarray(kv.vectors), kv.index_to_key, kv.key_to_index
     if matrix.shape != (len(keys), kv.vector_size) or len(places) != len(keys) or matrix.dtype.kind not in "fiu":
         raise InputError(
             f"the embedding holds {matrix.dtype} of shape {matrix.shape}, {len(keys):,} words in index_to_key, "

@@ -99,8 +99,3 @@ def test_numbers_beyond_all_sense_are_refused(made, value):
     if value != 2.1:
         with pytest.raises(bb.InputError, match=r"rope is .*at most 1,000,000,000"):
             bb.estimates(made.post).summary(rope=value)
-
-
-def test_names_in_place_of_a_model_are_told_of_the_extra():
-    with pytest.raises(bb.InputError, match=r"given are 'bert' and 'bert'.*pip install 'bayesbias\[contextual\]'"):
-        bb.hf_token_encoder("bert", "bert")

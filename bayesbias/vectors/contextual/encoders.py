@@ -451,7 +451,7 @@ def contexts(
     # for each word the sentences with the smallest hashes: a random choice in one pass, whatever the order of words
     by_word: dict[str, list[tuple[int, Sentence]]] = {word: [] for word in every}
     counts = dict.fromkeys(every, 0)
-    lines: Iterable[Any] = corpus
+    lines: Any = corpus
     source = "sentences of a corpus"
     if isinstance(corpus, str | Path):
         file = file_at(corpus, "give the path of a corpus, or sentences")
