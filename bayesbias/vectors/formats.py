@@ -711,8 +711,9 @@ def in_step(kv: KeyedVectors) -> KeyedVectors:
     matrix, keys, places = np.asarray(kv.vectors), kv.index_to_key, kv.key_to_index
     if matrix.shape != (len(keys), kv.vector_size) or len(places) != len(keys) or matrix.dtype.kind not in "fiu":
         raise InputError(
-            f"the embedding holds {matrix.dtype} of shape {matrix.shape}, {len(keys):,} words in index_to_key, "
-            f"{len(places):,} in key_to_index and a vector_size of {kv.vector_size}: {ANEW}"
+            f"the embedding holds {matrix.dtype} of shape {matrix.shape}, {len(np.atleast_1d(matrix)):,} vectors, "
+            f"{len(keys):,} words in index_to_key, {len(places):,} in key_to_index and a vector_size of "
+            f"{kv.vector_size}: {ANEW}"
         )
     return kv
 
