@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from bayesbias.distances.vocabularies import ordered_by_frequency, sampled_rows
 from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import NOTHING, SAME, FloatArray, IntArray, beyond_rounding, equal_rows, unit_rows
+from bayesbias.numerics.constants import FREQUENT, SAMPLE
 from bayesbias.numerics.offsets import MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.results import Cited, Note
 from bayesbias.vectors import Case, about, composed_notes, composed_of, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import FREQUENT, SAMPLE, first_keys, in_order, left_out, lost_of, sample_of
+from bayesbias.vectors.lookup import first_keys, in_order, left_out, lost_of, sample_of
 from bayesbias.vectors.poles import Poles
 
 if TYPE_CHECKING:

@@ -63,7 +63,7 @@ def tree_of(
     where figures are exact.
     """
     data, names, pairs = matched.data, list(matched.embeddings), np.array(matched.pairs)
-    rows, values = np.arange(len(data.y)), family_of(spec).about_given_words
+    rows, values = np.arange(len(data.y)), family_of(spec).needs_relatedness
     groups = {
         "/paired": xr.Dataset(
             {"before_index": ("change", pairs[:, 0]), "after_index": ("change", pairs[:, 1])},

@@ -35,7 +35,6 @@ from bayesbias.models.fits import (
     Run,
     checked_draws,
     fewer_draws,
-    integrating_engine,
     is_auto,
     run,
     used_seed,
@@ -236,7 +235,7 @@ def compare(
     draws, chains = checked_draws(draws, chains)
     size, seed_used = (chains, draws // chains), used_seed(seed)
     spec, every = _choose(matched, model, case)
-    engine = integrating_engine(spec)
+    engine = "auto"
     if isinstance(every, str):
         tree, changes = _by_differences(matched, spec, every, engine, size, seed_used)
     else:

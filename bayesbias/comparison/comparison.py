@@ -29,15 +29,14 @@ from bayesbias.comparison.sides import (
 )
 from bayesbias.contrast import POPULATION
 from bayesbias.contrast.associations import ONE_GROUP, PARTS_OF_WHOLE, control_of_parts, decomposable
-from bayesbias.contrast.contrast import TARGETS, equal_groups
+from bayesbias.contrast.contrast import equal_groups
 from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.distances.list_coverage import COSINE, carried_labels, known_coverage
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, shown
 from bayesbias.models.families import family_of
 from bayesbias.models.functionals import Fields, cell_fields
-from bayesbias.models.layout import PAIRED, check_comparison, check_records
-from bayesbias.models.tree import Fit
+from bayesbias.models.tree import PAIRED, Fit
 from bayesbias.models.weights import (
     RAW,
     Cells,
@@ -112,19 +111,9 @@ class Comparison(Result):
     prob: float = PROB  # mass of the intervals that are printed
 
     def __post_init__(self) -> None:
-        """Refuse a tree that is no comparison, or a damaged one."""
+        """Refuse a tree that is no comparison."""
         if not isinstance(self.tree, xr.DataTree) or PAIRED not in self.tree.children:
             raise InputError(f"the tree is {shown(self.tree)}: give that of a comparison, as compare returns it")
-        try:
-            check_records(self.tree.attrs)
-            one_of(self.target, tuple(TARGETS), "the attribute target")
-            check_comparison(self.tree, Fit(self.tree).spec)
-            related = relatedness_in_fit(self.tree)
-            lost = set() if related is None else {*self.data.attribute_words.tolist()} - {*related.attribute_words}
-            if lost:
-                raise InputError(f"its relatedness does not know {listed(sorted(lost))}")
-        except InputError as error:
-            raise InputError(f"the tree is a damaged comparison: {error}; give it as compare returns it") from error
 
     @cached_property
     def posterior(self) -> xr.DataTree:

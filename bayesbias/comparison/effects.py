@@ -36,7 +36,7 @@ from bayesbias.numerics.arrays import (
     unit_single,
 )
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike
-from bayesbias.numerics.resampling import ends, mean_interval, share_interval
+from bayesbias.numerics.statistics import ends, mean_interval, share_interval
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Case, Embedding, about, find_words, opened, rows_of, with_composed
 from bayesbias.vectors.lookup import CASES, About, left_out

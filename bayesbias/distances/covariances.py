@@ -17,6 +17,7 @@ from bayesbias._support.arguments import MOST, several
 from bayesbias._support.files import from_json, read_arrays, to_json
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import NOTHING, FloatArray
+from bayesbias.numerics.constants import ENOUGH, FAR_ENOUGH, FREQUENT, SMALL_SAMPLE, UNREACHED
 from bayesbias.numerics.related import (
     Components,
     PairSample,
@@ -28,20 +29,11 @@ from bayesbias.numerics.related import (
     similarity_bins,
 )
 from bayesbias.results import Note, Result
-from bayesbias.vectors.lookup import FREQUENT
 
 if TYPE_CHECKING:
     import xarray as xr
 
 KEY = "relatedness"  # name of the group of a fit
-ENOUGH = 400  # sampled words from which on the covariance is known well enough
-LEAST = 30  # sampled words without which nothing can be said
-# what a sample of N words adds to variances, times 400 / N - 1: without it the sds of simulated z are 1.0 to 1.5 at 100
-# words, and there it widens errors by (1 + 3 x 0.17)^(1/2) = 1.23, about the middle of these
-SMALL_SAMPLE = 0.17
-# what it adds to variances of differences between protected words, times N / (effective number of near words) - 1 and
-# (400 / N)^(1/2) less the latter: measured on random topics in three embeddings (docs/validation.md)
-UNREACHED, FAR_ENOUGH = 0.35, 0.35
 FAMILY_WORDS = 500  # protected words beyond which their mean correlation is estimated from as many, drawn at random
 MOST_KEPT = 16  # overlaps of lists that are kept
 MOST_PROTECTED = 5000  # protected words beyond which the correlation of each two of them is not made

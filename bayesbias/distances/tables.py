@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import flag, mapping, one_of, whole_number
 from bayesbias._support.progress import progress
-from bayesbias.distances.covariances import ENOUGH, Relatedness
+from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, PAIR, TEMPLATE, DistanceTable, provenance_of
 from bayesbias.distances.distances import text_where_few
 from bayesbias.distances.list_coverage import Coverage, ListEntry, limits_of, list_entry
-from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, few_words, measured_relatedness
+from bayesbias.distances.vocabularies import SampledWords, draws_for, few_words, measured_relatedness
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.constants import ENOUGH, SAMPLE
 from bayesbias.results import stored
 from bayesbias.vectors import (
     TWINS,

@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from bayesbias._support.arguments import as_float, mapping, whole_number
 from bayesbias._support.columns import are_quoted, lines_of, separator_of, tell_passed_over, unquoted
 from bayesbias._support.files import file_at
-from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
+from bayesbias.distances.covariances import Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import DistanceTable, coverage_of, provenance_of, relatedness_of
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.list_coverage import entries_of
 from bayesbias.errors import InputError, RelatednessWarning, install, listed, shown, warn, within
 from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
+from bayesbias.numerics.constants import ENOUGH, LEAST_SAMPLE, SAMPLE
 from bayesbias.numerics.related import PairSample, near_weights, root_of, sample_pairs, variograms
 from bayesbias.results import Note
 from bayesbias.vectors import Case, Embedding, find_concepts, find_keys, opened, opened_by_name, rows_of
-from bayesbias.vectors.lookup import SAMPLE as SAMPLE
 from bayesbias.vectors.lookup import (
     FoundConcepts,
     Nearness,
@@ -133,7 +133,9 @@ def relatedness(
     if words is None:
         raise InputError("words are missing: give word lists, their name or the path of their file")
     lists = load_words(words)
-    measured = measured_relatedness(opened(kv, lists, case), lists, whole_number(sample, "sample", LEAST), seed, case)
+    measured = measured_relatedness(
+        opened(kv, lists, case), lists, whole_number(sample, "sample", LEAST_SAMPLE), seed, case
+    )
     if isinstance(measured, str):
         raise InputError(measured)
     if measured.sampled < ENOUGH:
@@ -171,9 +173,9 @@ def measured_relatedness(
     seed = whole_number(seed, "seed", least=0, most=None)
     if drawn is None:
         drawn = _drawn(kv, looked, lists, sample, seed)
-    if len(drawn.words) < LEAST:
+    if len(drawn.words) < LEAST_SAMPLE:
         return (
-            f"{len(drawn.words)} words of the embedding {BESIDE}, and relatedness needs {LEAST}: give the whole "
+            f"{len(drawn.words)} words of the embedding {BESIDE}, and relatedness needs {LEAST_SAMPLE}: give the whole "
             "embedding, or load the words of the lists from it with load_embedding(path, words=lists), which keeps a "
             f"sample of the others; {COMMON_WORDS}"
         )
@@ -597,8 +599,8 @@ def _shared_draws(
         places.append(dict(known if part is None else part.places))
     common = set(vocabularies[0]).intersection(*vocabularies[1:])
     common |= {word for words in lists for word in words if all(word in kv.key_to_index for kv in embeddings)}
-    if len(common - set(keys)) < LEAST:
-        return f"the vocabularies share {len(common - set(keys))} words that {BESIDE}, and {LEAST} are needed"
+    if len(common - set(keys)) < LEAST_SAMPLE:
+        return f"the vocabularies share {len(common - set(keys))} words that {BESIDE}, and {LEAST_SAMPLE} are needed"
     ordered = [place for place in places if place]
     # a word's place among the common ones is by its mean place in the files that are ordered, in logarithms
     order = sorted(common)
@@ -617,8 +619,8 @@ def _shared_draws(
     readers = [reader(kv, part) for kv, part in zip(embeddings, parts, strict=True)]
     local = local_sample(waiting, readers, nearness, SAMPLE)
     words = tuple(order[row] for row in local.rows.tolist())
-    if len(words) < LEAST:
-        return f"{len(words)} words of the vocabularies have a direction in each of them, and {LEAST} are needed"
+    if len(words) < LEAST_SAMPLE:
+        return f"{len(words)} words of the vocabularies have a direction in each of them, and {LEAST_SAMPLE} are needed"
     weights = local.everywhere
     for part in parts:
         if part is not None and part.everywhere is not None:
@@ -649,10 +651,10 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
     ):
         return "attribute words have several forms, which differ between embeddings"
     shared = set(first.sample_words).intersection(*(each.sample_words for each in related[1:]))
-    if len(shared) < LEAST:
+    if len(shared) < LEAST_SAMPLE:
         return (
-            f"the samples of the vocabularies share {len(shared)} words, and {LEAST} are needed: make the tables "
-            "together with distance_tables, or give them a common sample with checks.share_sample"
+            f"the samples of the vocabularies share {len(shared)} words, and {LEAST_SAMPLE} are needed: make the "
+            "tables together with distance_tables, or give them a common sample with checks.share_sample"
         )
     sampled = [word for word in first.sample_words if word in shared]
     rows, units, everywhere = [], [], np.ones(len(sampled))

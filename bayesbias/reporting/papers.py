@@ -25,8 +25,7 @@ from bayesbias.distances.list_coverage import Coverage, known_coverage
 from bayesbias.errors import InputError, shown
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.catalogue import METRICS
-from bayesbias.models.layout import PAIRED
-from bayesbias.models.tree import Fit
+from bayesbias.models.tree import PAIRED, Fit
 from bayesbias.posteriors import PROB
 from bayesbias.reporting.fit_summary import summary
 from bayesbias.results import Cited, Note, Result

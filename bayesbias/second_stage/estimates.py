@@ -29,10 +29,9 @@ from bayesbias.errors import InputError, listed, shown, within
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.functionals import CellErrors, ErrorFields, error_fields, related_cell_errors
-from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.related import relatedness_for
 from bayesbias.models.spec import load_model
-from bayesbias.models.tree import EXACT, Fit, read_distances
+from bayesbias.models.tree import EXACT, TEMPLATES, Fit, read_distances
 from bayesbias.models.weights import DIFFERENCE, RAW, Sums, row_sums, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals

@@ -27,6 +27,7 @@ from bayesbias._support.files import Document, check, check_target, from_json, h
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, agreed, many, near, shown, warn, within
+from bayesbias.numerics.constants import SAMPLE
 from bayesbias.vectors.libraries import arrays_of
 from bayesbias.vectors.lookup import (
     ANEW,
@@ -34,7 +35,6 @@ from bayesbias.vectors.lookup import (
     DEBIASING,
     NO_BREAK,
     ORIGIN,
-    SAMPLE,
     SPARE,
     SPREAD,
     SUBWORDS,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bayesbias._support.arguments import one_of
 from bayesbias.errors import CoverageWarning, InputError, listed, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray, beyond_rounding, first_alike, unit_rows
+from bayesbias.numerics.constants import ANYWHERE, CANDIDATES, FREQUENT, NARROWEST
 from bayesbias.numerics.related import drawing_rates
 from bayesbias.results import Note
 from bayesbias.words import WordLists, subtag
@@ -32,16 +33,9 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 BLANKS = (" ", "_", NO_BREAK, "-", "")  # what may stand for a blank of a word, in the order in which it is tried
 HELD = 0.8  # share of the words of a list below which they are lost
 
-SAMPLE = 3000  # words of a sample of the vocabulary
 SPARE = 200  # words that are read beyond those of a sample, for those whose vectors have no direction
-CANDIDATES = 20_000  # words, drawn at random, among which a sample that follows the nearness of lists is found
-FREQUENT = 20_000  # the most frequent words of a file that is ordered by frequency: this many of its first words
 LOOKED_AT = 200  # words of letters only by which the order of a file is told
 SHORTER = 1.5  # how many letters the first words of a file ordered by frequency are shorter than others, on average
-# least standard deviation of the kernel around a listed word's place in the file, in natural logarithms of places
-NARROWEST = 0.25
-# share of the sample that is spread evenly over the logarithms of all places, so that none has the rate 0
-ANYWHERE = 0.001
 STEPS = 512  # points of the logarithm of places at which that density is computed
 ATTRIBUTE = "bayesbias_sample"  # name of the sample on an embedding of which a part is loaded
 SUBWORDS = "bayesbias_subwords"  # name of the set of words whose vectors a fastText model made of parts of words

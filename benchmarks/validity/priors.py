@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 import bayesbias as bb
-from benchmarks.inside import POOL_WIDTH, Layout, axes, describe, law_of_rows, offsets
+from benchmarks.inside import POOL_WIDTH, Layout, axes, constants, describe, law_of_rows, offsets
 from benchmarks.study import PROB, Design, crossed, main
 from benchmarks.validity.simulated_tables import from_prior
 
@@ -38,7 +38,7 @@ def drawn_axis(rng):
     on = placed()
     behind = drawn_signal(len(on.field.variances), rng)
     expected = offsets.expected_variances(on.field, on.poles.strata)
-    square = (offsets.MEDIAN * np.exp(offsets.SPREAD * rng.standard_normal())) ** 2
+    square = (constants.FACTOR_MEDIAN * np.exp(constants.FACTOR_SPREAD * rng.standard_normal())) ** 2
     concentration = rng.choice(offsets.CONCENTRATIONS)
     squares = square * concentration / rng.chisquare(concentration + 2, len(behind))
     (scatter,) = expected.scatters

@@ -13,7 +13,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias.comparison import comparison, effects
 from bayesbias.comparison.effects import _most_biased, _shared_vocabulary, recovery, similarities
-from bayesbias.numerics.resampling import mean_interval, share_interval
+from bayesbias.numerics.statistics import mean_interval, share_interval
 
 RATES = Path(__file__).parents[2] / "benchmarks/results/related/near_debiasing.csv"
 

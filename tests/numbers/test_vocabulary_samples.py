@@ -8,8 +8,9 @@ import pytest
 import bayesbias as bb
 from bayesbias.checks.calibration import topics
 from bayesbias.distances.covariances import relatedness_content
+from bayesbias.numerics.constants import SAMPLE
 from bayesbias.vectors.formats import keyed_vectors, load_lists
-from bayesbias.vectors.lookup import SAMPLE, _rates_of_places, drawn_rows, ordered_by_frequency, sample_of
+from bayesbias.vectors.lookup import _rates_of_places, drawn_rows, ordered_by_frequency, sample_of
 
 SIZE = 12_000
 
