@@ -176,19 +176,31 @@ def fit(
     if adjust is not None:
         table = adjusted_for(table, adjust, frequencies)
 
-    def posterior(rows: pd.DataFrame) -> xr.DataTree:
-        data = read_distances(rows)
-        spec, notes = _chosen_model(model, data, priors)
-        made = run(spec, data, engine, draws, chains, seed_used, sampler)
-        how = made_by(made.spec, made.engine, seed_used) | {"attribute_words": family_of(made.spec).attribute_words}
-        post = assemble(made.spec, replace(made.data, notes=(*notes, *made.data.notes)), made.drawn, how)
-        templates = template_data(rows, data)
-        return post if templates is None else with_template_effects(post, templates, seed_used)
-
-    post = posterior(table)
+    how = (model, engine, draws, chains, seed_used, priors, sampler)
+    post = _posterior(table, *how)
     if not isinstance(table, DistanceTable) or table.adjustment is None:
         return post
-    return _recorded(post, table.adjustment, posterior(as_measured(table)), seed_used)
+    return _recorded(post, table.adjustment, _posterior(as_measured(table), *how), seed_used)
+
+
+def _posterior(
+    table: pd.DataFrame,
+    model: str | Path | ModelSpec,
+    engine: str,
+    draws: int,
+    chains: int,
+    seed: int,
+    priors: Mapping[str, Mapping[str, Any]] | None,
+    sampler: Mapping[str, Any] | None,
+) -> xr.DataTree:
+    """The posterior of the distances as they stand in a table."""
+    data = read_distances(table)
+    spec, notes = _chosen_model(model, data, priors)
+    made = run(spec, data, engine, draws, chains, seed, sampler)
+    how = made_by(made.spec, made.engine, seed) | {"attribute_words": family_of(made.spec).attribute_words}
+    post = assemble(made.spec, replace(made.data, notes=(*notes, *made.data.notes)), made.drawn, how)
+    templates = template_data(table, data)
+    return post if templates is None else with_template_effects(post, templates, seed)
 
 
 def pymc_model(
