@@ -61,30 +61,6 @@ def distances_expected(post, table):
     return mean, posterior["sigma"].to_numpy()[:, :, connection]
 
 
-COMMON = {
-    "connection_mean": ("connection",),
-    "connection_sd": ("connection",),
-    "connection_sd0": (),
-    "word_mean": ("protected_word", "connection"),
-    "sigma": ("connection",),
-    "attribute_effect": ("attribute_word",),
-    "attribute_sd": (),
-}
-BY_GROUP = {"interaction_effect": ("attribute_word", "word_group"), "interaction_sd": ()}
-DIMS = {
-    "plain": COMMON,
-    "crossed": COMMON | BY_GROUP | {"attribute_sd": ("attribute_class",), "attribute_sd0": ()},
-    "mine": COMMON | BY_GROUP | {"attribute_sd": ("attribute_class",), "sigma": ()},
-}
-LABELS = {
-    "connection": ["associated", "different", "human", "neutral"],
-    "protected_word": [f"w{at}" for at in range(6)],
-    "attribute_word": [f"{label}{at}" for label, size in (("a", 3), ("b", 3), *CONTROLS.items()) for at in range(size)],
-    "attribute_class": ["stereotype", "human", "neutral"],
-    "word_group": ["a", "b"],
-}
-
-
 PLAIN = (
     ('attribute_sd = "pooled"', 'attribute_sd = "shared"'),
     ("word_x_group = true", "word_x_group = false"),
@@ -93,39 +69,6 @@ PLAIN = (
     ('interaction_sd = { distribution = "exponential", rate = 30.0 }\n', ""),
 )
 """One scale of all attribute words, which have no effects on groups."""
-SEPARATE = (
-    ('sigma = "connection"', 'sigma = "shared"'),
-    ('attribute_sd = "pooled"', 'attribute_sd = "separate"'),
-    PLAIN[2],
-    PLAIN[3],
-)
-
-
-@pytest.mark.parametrize("name", DIMS)
-def test_names_dims_and_holes_of_a_posterior(edited, name):
-    model = edited("crossed", *{"plain": PLAIN, "mine": SEPARATE}.get(name, ()))
-    post = bb.fit(holed(simulated()), model, draws=200, chains=2, seed=1)
-    posterior = post["posterior"]
-    assert {name: values.dims[2:] for name, values in posterior.data_vars.items()} == DIMS[name]
-    held = {label for dims in DIMS[name].values() for label in dims}
-    labels = {label: posterior[label].to_numpy().tolist() for label in held}
-    assert labels == {label: LABELS[label] for label in held}
-    assert dict(posterior.sizes) == {"chain": 2, "draw": 100} | {label: len(LABELS[label]) for label in held}
-    holes = {name: int(np.isnan(values).sum()) for name, values in posterior.data_vars.items()}
-    assert {name: count for name, count in holes.items() if count} == dict.fromkeys(
-        {"word_mean", "interaction_effect"} & set(holes), 200
-    )
-    assert np.isnan(posterior["word_mean"].sel(protected_word="w3", connection="associated")).all()
-    if "interaction_effect" in posterior:
-        assert np.isnan(posterior["interaction_effect"].sel(attribute_word="human0", word_group="b")).all()
-    assert {name: values.dims for name, values in post["sample_stats"].data_vars.items()} == {
-        "pareto_k": (),
-        "importance_ess": (),
-    }
-    assert post["constant_data"]["class"].to_numpy().tolist() == [
-        {"h": "human", "n": "neutral"}.get(word[0], "stereotype") for word in LABELS["attribute_word"]
-    ]
-    assert (post.attrs["engine"], post.attrs["attribute_words"]) == ("marginal", "modelled")
 
 
 def test_a_seed_fixes_the_draws_whatever_the_chains_and_cores(monkeypatch):
@@ -241,16 +184,6 @@ def test_log_evidence_equals_plain_importance_sampling(edited, model):
     post = bb.fit(table, edited("crossed", *PLAIN, *HALF_NORMAL) if model == "half-normal" else model, seed=0)
     own_error = 1 / np.sqrt(float(post["sample_stats/importance_ess"]))
     assert abs(post.attrs["log_evidence"] - expected) < 4 * np.hypot(error, own_error)
-
-
-def test_posterior_means_vary_less_between_seeds_than_those_of_independent_draws():
-    table = simulated(words=4, controls={"neutral": 4}, seed=3)
-    posts = [bb.fit(table, draws=1000, seed=seed)["posterior/connection_mean"] for seed in range(30)]
-    drawn = np.array([post.to_numpy().reshape(1000, -1) for post in posts])
-    effective = drawn.var(axis=1).mean(axis=0) / drawn.mean(axis=1).var(axis=0, ddof=1)
-    assert effective.min() > 2500
-    shuffled = np.abs([np.corrcoef(one[:-1, 0], one[1:, 0])[0, 1] for one in drawn])
-    assert np.median(shuffled) < 2 / np.sqrt(1000)
 
 
 def conditional(table, scale, by_group):

@@ -1,7 +1,6 @@
 """Large tables would fill the memory, or give other answers and other draws to save it."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,27 +56,6 @@ def row_weights(data, cells, weights):
     for word, column, attribute in zip(cells.word, cells.column, cells.attribute, strict=True):
         total[:, own[word], listed[attribute]] += dense[:, word, column] / cells.n[word, column]
     return total
-
-
-def test_components_are_the_covariance_of_all_distances(many):
-    found = bb.relatedness(many)
-    assert found.scatter.shape[0] == DIMS
-    distances, parts = found.distances(), found.components
-    assert len(parts.variances) == DIMS
-    again = (parts.loadings * parts.variances) @ parts.loadings.T
-    near = np.cov(distances, aweights=found.near_weights, ddof=0)
-    mean = np.cov(distances.mean(axis=0), aweights=found.near_weights, ddof=0)
-    slope = near.mean(axis=1) / mean
-    # the mean distance varies as it does over the vocabulary; only its part of the covariance is not that near by
-    over = np.cov(distances.mean(axis=0), aweights=found.everywhere_weights, ddof=0)
-    of_mean, of_rest = found.inflations
-    expected = (near - np.outer(slope, slope) * mean) * of_rest + np.outer(slope, slope) * over * of_mean
-    np.testing.assert_allclose(again, expected, atol=1e-9 * np.trace(expected))
-    np.testing.assert_allclose(parts.loadings[:, 1:].T @ parts.loadings[:, 1:], np.eye(DIMS - 1), atol=1e-9)
-    np.testing.assert_allclose((parts.loadings**2).sum(axis=0), 1)
-    by_word = replace(found, scatter=distances).components
-    np.testing.assert_allclose(parts.variances, by_word.variances[:DIMS], rtol=1e-9)
-    np.testing.assert_allclose(parts.correlations, by_word.correlations[:DIMS], atol=1e-8)
 
 
 def test_sums_of_cells_have_the_dense_covariance(many):

@@ -111,15 +111,6 @@ def test_a_seed_fixes_the_draws_and_none_takes_a_fresh_one():
     assert fresh["posterior"].identical(repeated["posterior"])
 
 
-def test_an_empty_cell_is_nan_and_a_missing_connection_is_absent():
-    table = small().query("not (protected_word == 'c' and connection == 'associated')")
-    post = bb.fit(table, draws=40, seed=0)
-    empty = np.isnan(post["posterior/word_mean"].to_numpy()).any(axis=(0, 1))
-    assert empty.tolist() == [[False, False], [False, False], [True, False]]
-    neutral = bb.fit(table.query("connection == 'neutral'"), draws=40, seed=0)
-    assert neutral["posterior"].sizes["connection"] == 1
-
-
 class TestPriorsOfOnesOwn:
     def test_they_are_said_and_change_the_posterior(self, religion):
         narrow = {"sigma": {"distribution": "half_normal", "sd": 0.02}}
@@ -173,15 +164,6 @@ def test_one_row_leaves_little_more_than_the_prior(edited, change, prior, upper,
     assert float(post["posterior/connection_sd"].mean()) == pytest.approx(expected, abs=error)
     assert least < float(post["posterior/connection_mean"].std()) < 0.3
     assert post.attrs["grid_mass_outside"] < 1e-6
-
-
-def test_simulated_distances_outside_the_range_of_a_cosine_pass():
-    rows = small().assign(distance=lambda t: t["distance"] * 10)
-    with pytest.raises(bb.InputError, match=r"row 0, .* \(23 more rows of 24 too\): every cosine distance lies"):
-        bb.fit(rows, seed=0)
-    post = bb.fit(bb.DistanceTable(rows, truth={}), seed=0)
-    assert float(post["posterior/sigma"].mean()) > 0.5
-    assert {"rows": 24, "total": 24, "name": "the table"} in [note.numbers for note in bb.diagnose(post).notes]
 
 
 @pytest.mark.parametrize(
@@ -246,16 +228,3 @@ def test_a_file_that_is_no_fit_is_refused(tmp_path):
             bb.load_fit(tmp_path / "fit.nc")
     with pytest.raises(bb.InputError, match="there is no file"):
         bb.load_fit(tmp_path / "other.nc")
-
-
-@pytest.mark.full
-@pytest.mark.nuts
-def test_nuts_gives_the_same_groups_and_its_statistics():
-    exact, nuts = (bb.fit(small(), "published", engine, draws=400, chains=2, seed=1) for engine in ("exact", "nuts"))
-    assert {n: v.dims for n, v in nuts["posterior"].data_vars.items()} == {
-        n: v.dims for n, v in exact["posterior"].data_vars.items()
-    }
-    assert nuts["sample_stats/diverging"].shape == (2, 200)
-    assert bb.diagnose(nuts).divergences == int(nuts["sample_stats/diverging"].sum())
-    means = (post["posterior/connection_mean"].mean().item() for post in (nuts, exact))
-    assert next(means) == pytest.approx(next(means), abs=0.03)

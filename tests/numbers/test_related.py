@@ -1,6 +1,5 @@
 """Words of one topic would count as independent evidence, and most intervals would be far too narrow."""
 
-import warnings
 from dataclasses import replace
 from itertools import pairwise
 
@@ -13,7 +12,6 @@ import bayesbias as bb
 from bayesbias import models, numerics
 from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.distances.distances import Distances
-from bayesbias.numerics.constants import LEAST_SAMPLE
 from bayesbias.vectors import keyed_vectors
 
 
@@ -102,14 +100,6 @@ class TestCovariance:
         assert found.near_weights.mean() == pytest.approx(1)
         assert found.everywhere is None or np.allclose(found.everywhere, 1)  # all words are in the sample
 
-    def test_without_stereotypes_every_word_counts_the_same(self, small):
-        lists = bb.WordLists("none", {"a": ["p1", "p2"]}, {}, controls={"human": ["h0", "h1", "h2"]})
-        found = bb.relatedness(small[0], lists)
-        assert found.near is None
-        scatter, parts = found.scatter.astype(float), found.components
-        expected = np.cov(scatter, ddof=0)
-        np.testing.assert_allclose((parts.loadings * parts.variances) @ parts.loadings.T, expected, atol=1e-12)
-
     def test_variance_of_a_sum_equals_the_double_loop(self, known):
         weights = np.random.default_rng(1).normal(size=(4, len(known.attribute_words)))
         parts, similarity = known.components, known.units @ known.units.T
@@ -146,22 +136,6 @@ class TestCovariance:
         exact = [[units[a].mean(0) @ units[b].mean(0) for b in member] for a in member]
         np.testing.assert_allclose(shares @ middle + same, exact, atol=0.01)
 
-    def test_the_variogram_rises_with_similarity_to_one(self, known):
-        first = pd.Series(known.components.correlations[0], numerics.related.MIDDLES)
-        assert first[(first.index > 0.5) & (first.index < 0.8)].mean() > 0.7
-        assert first[first.index > 0.3].min() > first[first.index < 0.2].max()
-        assert abs(first[(first.index > -0.1) & (first.index < 0.1)].mean()) < 0.1
-
-    def test_pairs_are_counted_all_and_kept_in_part(self):
-        units = np.random.default_rng(0).normal(size=(700, 4))
-        units /= np.linalg.norm(units, axis=1, keepdims=True)
-        pairs = numerics.related.sample_pairs(units, np.random.default_rng(1), most=50)
-        assert pairs.counts.sum() == 700 * 699 // 2
-        kept = np.bincount(pairs.bins, minlength=200)
-        assert kept.max() < 90
-        assert (kept[pairs.counts < 50] == pairs.counts[pairs.counts < 50]).all()
-        assert (pairs.first < pairs.second).all()
-
     def test_a_field_without_relation_has_no_correlation(self):
         rng = np.random.default_rng(3)
         units = rng.normal(size=(1500, 10))
@@ -190,16 +164,6 @@ REMEDY = "encode 1,000 common words of the language too"
 
 
 class TestSample:
-    def test_the_seed_decides_and_two_vocabularies_share_their_sample(self, slice_vectors):
-        first, again = (bb.relatedness(slice_vectors, "gender", sample=500, seed=3) for _ in range(2))
-        other = bb.relatedness(slice_vectors, "gender", sample=500, seed=4)
-        assert first.sample_words == again.sample_words
-        assert len(set(first.sample_words) & set(other.sample_words)) < 250
-        keys = [key for at, key in enumerate(slice_vectors.index_to_key) if at % 10]
-        fewer = embedding(keys, slice_vectors[keys])
-        shared = set(bb.relatedness(fewer, "gender", sample=500, seed=3).sample_words) & set(first.sample_words)
-        assert len(shared) > 420
-
     def test_few_words_warn_and_widen(self):
         kv, lists = made_up(sampled=94)  # and 6 control words
         with pytest.warns(bb.errors.RelatednessWarning, match=rf"only 100 words .*{REMEDY}"):
@@ -208,23 +172,6 @@ class TestSample:
         near = found.near.sum() ** 2 / (found.near**2).sum()
         assert found.inflations[1] == pytest.approx(1 + (100 / near - 1) * (2 - 0.35) * 0.35)
         assert bb.relatedness(*made_up()).inflations[0] == 1.0
-
-    @pytest.mark.parametrize("others", [0, 20, 30, 100, 300])
-    def test_few_words_beside_the_lists_warn(self, others):
-        kv, lists = made_up(sampled=max(others - 6, 0))  # and 6 control words
-        others = max(others, 6)
-        said = (
-            f"only {others} words" if others >= LEAST_SAMPLE else f"take different words for unrelated.* {others} words"
-        )
-        with pytest.warns(bb.errors.RelatednessWarning, match=f"{said}.*{REMEDY}") as told:
-            table = bb.distance_table(kv, lists)
-        assert len(told) == 1
-        assert told[0].filename == __file__
-        assert (table.relatedness is not None) == (others >= LEAST_SAMPLE)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", bb.errors.RelatednessWarning)
-            bb.distance_table(kv, lists)
-            bb.distance_table(kv, lists, relatedness=False)
 
 
 class TestTable:
@@ -241,16 +188,6 @@ class TestTable:
         np.testing.assert_array_equal(bb.relatedness(back).scatter, known.scatter)
         pd.testing.assert_frame_equal(bb.contrasts(back), bb.contrasts(post))
         assert "unrelated" not in {note.code for note in (*bb.contrasts(post).attrs["notes"], *bb.summary(post).notes)}
-
-    def test_what_carries_none_says_so(self, small):
-        plain = bb.distance_table(small[0], small[1], relatedness=False)
-        for holder in (plain, bb.fit(plain, seed=0)):
-            with pytest.raises(bb.InputError, match="carries no relatedness"):
-                bb.relatedness(holder)
-        with pytest.raises(bb.InputError, match="leave words out"):
-            bb.relatedness(small[2], small[1])
-        with pytest.raises(bb.InputError, match="words are missing"):
-            bb.relatedness(small[0])
 
 
 def brute_force(sums, prior_sd=100.0, spread=0.2):
@@ -423,23 +360,6 @@ class TestCalibration:
         assert 0.04 < rate < 0.195  # 150 trials at 11%: standard error 2.6%
         assert unrelated > least_unrelated
 
-    def test_a_kernel_of_the_wrong_shape_is_caught(self, slice_vectors):
-        words = bb.load_words("gender")
-        neighbours = []
-        for seed in slice_vectors.index_to_key[150::350]:
-            neighbours += [word for word, _ in slice_vectors.most_similar(seed, topn=9)]
-        held = set(words.every_word())
-        topical = [word for word in dict.fromkeys(neighbours) if word not in held or word in words.controls["human"]]
-        lists = bb.WordLists("topical", words.protected, words.stereotypes, {"human": topical})
-        table = bb.distance_table(slice_vectors, lists)
-        assert not bb.checks.check_relatedness(table)["fault"].any()
-        found = bb.relatedness(table)
-        shuffled = replace(found, scatter=found.scatter[:, np.random.default_rng(0).permutation(found.sampled)])
-        wrong = bb.DistanceTable(table, relatedness=shuffled)
-        checked = bb.checks.check_relatedness(wrong).set_index("similarity")
-        assert checked.loc["close", "relative"] < 1 / 1.5
-        assert checked.loc["close", "fault"]
-
 
 class TestAround:
     def test_predictions_of_further_words_and_of_other_lists(self, gender):
@@ -466,19 +386,6 @@ class TestChanges:
             assert row["mean"] == pytest.approx(apart[1] - apart[0], abs=0.001)
         alone = bb.contrasts(gender[1], second="human")["sd"][0]
         assert row["sd"] < 0.3 * alone
-
-    def test_other_vocabularies_take_the_model_of_changes_with_a_reason(self, slice_vectors):
-        keys, lists = slice_vectors.index_to_key, bb.load_words("gender")
-        lists = bb.WordLists("gender", lists.protected, lists.stereotypes)
-        held = set(lists.every_word())
-        renamed = embedding([key if key in held else f"{key}_" for key in keys], slice_vectors.vectors)
-        tables = {"before": bb.distance_table(slice_vectors, lists), "after": bb.distance_table(renamed, lists)}
-        result = bb.compare(**tables, seed=0)
-        assert result.posterior.attrs["model"] == "change"
-        reason = next(note for note in result.notes if note.code == "unrelated").numbers["reason"]
-        assert "0 words" in reason
-        with pytest.raises(bb.InputError, match="cannot compare these tables"):
-            bb.compare(**tables, model="related")
 
 
 CASES = [
