@@ -187,7 +187,7 @@ class TestTable:
         back = bb.load_fit(tmp_path / "fit.nc")
         np.testing.assert_array_equal(bb.relatedness(back).scatter, known.scatter)
         pd.testing.assert_frame_equal(bb.contrasts(back), bb.contrasts(post))
-        assert "unrelated" not in {note.code for note in (*bb.contrasts(post).attrs["notes"], *bb.summary(post).notes)}
+        assert "unrelated" not in {note.code for note in bb.summary(post).notes}
 
 
 def brute_force(sums, prior_sd=100.0, spread=0.2):
@@ -378,7 +378,7 @@ class TestChanges:
         after = bb.distance_table(hard_debiased, "gender")
         result = bb.compare(before=gender[0], after=after, seed=0)
         assert result.posterior.attrs["model"] == "related"
-        assert result.population == "given"
+        assert result.target == "sample"
         means = [t.pivot_table("distance", "protected_word", "connection") for t in (gender[0], after)]
         for second in ("different", "human"):
             apart = [(m["associated"] - m[second]).mean() for m in means]
@@ -398,23 +398,23 @@ def test_a_contrast_does_not_depend_on_lists_that_it_does_not_use(vectors, words
     kv, lists = bb.load_embedding(vectors), bb.load_words(words)
     human = lists.controls["human"]
     four = {f"part {at}": human[at::4] for at in range(4)}
-    found = {"given": [], "similar": [], "tree": []}
+    found = {"sample": [], "population": [], "tree": []}
     for controls in ({}, {"human": human}, four):
         given = bb.WordLists(words, lists.protected, lists.stereotypes, controls)
         post = bb.fit(bb.distance_table(kv, given), draws=40_000, seed=0)
-        for population in ("given", "similar"):
-            row = bb.contrasts(post, population=population).iloc[0]
+        for population in ("sample", "population"):
+            row = bb.contrasts(post, target=population).iloc[0]
             found[population].append(row[["mean", "sd", "low", "high"]].to_numpy(dtype=float))
         mean = post["posterior/connection_mean"]
         draws = (mean.sel(connection="associated") - mean.sel(connection="different")).to_numpy()
         found["tree"].append(np.quantile(draws, [0.055, 0.25, 0.75, 0.945]))
-    for exact in (found["given"], found["similar"]):
+    for exact in (found["sample"], found["population"]):
         # a control word that another list holds leaves an empty cell
         np.testing.assert_allclose(exact[1:], [exact[0]] * 2, rtol=1e-3)
-    of_nodes = bb.contrasts(post, prob=0.5, population="similar").iloc[0]
-    expected = [*found["similar"][0][2:], of_nodes["low"], of_nodes["high"]]
+    of_nodes = bb.contrasts(post, prob=0.5, target="population").iloc[0]
+    expected = [*found["population"][0][2:], of_nodes["low"], of_nodes["high"]]
     for quantiles in found["tree"]:
-        np.testing.assert_allclose(quantiles[[0, 3, 1, 2]], expected, atol=0.05 * found["similar"][0][1])
+        np.testing.assert_allclose(quantiles[[0, 3, 1, 2]], expected, atol=0.05 * found["population"][0][1])
 
 
 @pytest.mark.parametrize(("vectors", "words"), [case for case in CASES if case[1] != "race"])

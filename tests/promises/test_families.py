@@ -92,7 +92,6 @@ ANALYSES = {
 }
 """Analyses whose numbers are those of the same model under its own name."""
 NOTED = {
-    "contrasts": lambda post: bb.contrasts(post).attrs["notes"],
     "summary": lambda post: bb.summary(post).notes,
     "diagnose": lambda post: bb.diagnose(post).notes,
 }
