@@ -295,7 +295,7 @@ class Fit:
         return self.data.measured | {"adjusted": self.adjusted_for}
 
     def origin(self, prob: float) -> dict[Any, Any]:
-        """What tables of the fit hold in their ``attrs``, as far as it is known."""
+        """Facts that tables of the fit hold in their ``attrs``, as far as they are known."""
         names = {"words": self.measured.get("word_list"), "embedding": self.measured.get("embedding")}
         facts = names | {"model": self.model, "prob": prob, "version": self.versions.get("bayesbias")}
         return {name: fact for name, fact in facts.items() if fact}
