@@ -11,6 +11,7 @@ import bayesbias as bb
 from bayesbias import plots, words
 from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.cli.app import app
+from bayesbias.models.tree import Fit
 
 WORDS = bb.load_words("weat7")
 KV = "google-news-slice"
@@ -51,14 +52,14 @@ def same(first, second):
 @pytest.mark.parametrize("model", ["related", "crossed", "published"])
 def test_another_name_gives_the_same_numbers(bundled, animals, model):
     posts = [bb.fit(table, model, seed=3) for table in (bundled, animals)]
-    for population in ("given", "similar"):
+    for target in ("sample", "population"):
         found = [
-            bb.contrasts(post, "associated", name, population=population)
+            bb.contrasts(post, "associated", name, target=target)
             for post, name in zip(posts, ("neutral", "animals"), strict=True)
         ]
         same(*found)
     parts = [bb.decomposition(post) for post in posts]
-    assert [table.attrs["second"] for table in parts] == ["neutral", "animals"]
+    assert [table["contrast"].iloc[-1] for table in parts] == ["associated - neutral", "associated - animals"]
     same(*(table.drop(columns="contrast") for table in parts))
 
 
@@ -67,8 +68,8 @@ def test_two_lists_under_other_names_are_the_bundled_lists(fitted):
     assert fitted["posterior"]["connection"].to_numpy().tolist() == ["associated", "different", "furniture", "animals"]
     for name, known in (("different", "different"), ("furniture", "human"), ("animals", "neutral")):
         same(bb.contrasts(fitted, second=name), bb.contrasts(post, second=known))
-    assert bb.contrasts(fitted).attrs["second"] == "different"
-    assert bb.decomposition(fitted).attrs["second"] == "furniture"
+    same(bb.contrasts(fitted), bb.contrasts(fitted, second="different"))
+    assert bb.decomposition(fitted)["contrast"].iloc[-1] == "associated - furniture"
     np.testing.assert_array_equal(fitted["posterior/sd_factor"], post["posterior/sd_factor"])
 
 
@@ -85,12 +86,12 @@ def test_without_other_groups_the_first_control_list_is_the_counterpart():
     controls = {"animals": WORDS.controls["neutral"], "furniture": WORDS.controls["human"]}
     lists = own(controls, stereotypes={"math": WORDS.stereotypes["math"]}, protected={"math": WORDS.protected["math"]})
     post = bb.fit(bb.distance_table(KV, lists), seed=1)
-    assert bb.contrasts(post).attrs["second"] == "animals"
+    same(bb.contrasts(post), bb.contrasts(post, second="animals"))
 
 
 def test_no_control_list():
     post = bb.fit(bb.distance_table(KV, own({})), seed=1)
-    assert bb.contrasts(post).attrs["second"] == "different"
+    same(bb.contrasts(post), bb.contrasts(post, second="different"))
     with pytest.raises(bb.InputError, match="only associated, different"):
         bb.decomposition(post)
 
@@ -106,7 +107,7 @@ def test_labels_stay_with_files_and_fits(two, fitted, tmp_path):
     assert read.coverage.labels == LABELS
     same(read, two)
     bb.save_fit(fitted, tmp_path / "fit.nc")
-    assert bb.contrasts(bb.load_fit(tmp_path / "fit.nc")).attrs["labels"] == LABELS
+    assert Fit(bb.load_fit(tmp_path / "fit.nc")).labels == LABELS
     two.to_csv(tmp_path / "distances.csv", index=False)
     bare = bb.read_distance_table(tmp_path / "distances.csv")
     assert bb.coverage(bare)["kind"].tolist()[-2:] == ["control", "control"]
