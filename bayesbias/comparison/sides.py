@@ -20,7 +20,7 @@ from bayesbias.distances.distances import Distances, once, refuse_mixed
 from bayesbias.distances.list_coverage import limits_of
 from bayesbias.errors import InputError, listed, within
 from bayesbias.models.functionals import Fields, cell_draws
-from bayesbias.models.weights import DIFFERENCE, RAW, Cells, Sums, stacked
+from bayesbias.models.weights import Cells, Sums, stacked
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.mixtures import Empirical, Law, Normals
 from bayesbias.posteriors import Estimates
@@ -215,10 +215,6 @@ def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float]
     return notes
 
 
-ROWS = (RAW, DIFFERENCE)
-"""Rows of single words of a change: associations, or differences of two mean distances."""
-
-
 @dataclass(frozen=True)
 class BeforeAfter:
     """Quantities before and after a change, of one joint posterior."""
@@ -227,7 +223,7 @@ class BeforeAfter:
     after: Estimates
     observed_before: FloatArray  # what the pairs show, (m,), in cosine distance
     observed_after: FloatArray
-    kind: str  # one of ROWS
+    kind: str  # RAW or DIFFERENCE
 
     def __getitem__(self, places: slice) -> BeforeAfter:
         """Some of the quantities."""

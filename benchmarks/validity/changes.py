@@ -172,7 +172,7 @@ def unrelated(setting, rng):
     before, after = (table.assign(distance=column) for column in distances.T)
     result = bb.compare(before=before, after=after, model="change", draws=1000, seed=0)
     for quantity, (first, second, kind) in QUANTITIES.items():
-        found = result.contrasts(first, second, PROB, rows=kind)
+        found = result.sides(first, second, rows=kind).change.summary(PROB)
         z2, none = (found["mean"] / found["sd"]) ** 2, np.full(len(found), np.nan)
         yield from parts_of(quantity, "change", excludes(found), z2, found["sd"], none)
 

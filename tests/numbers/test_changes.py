@@ -90,17 +90,21 @@ def codes(result):
     return {note.code for note in result.notes}
 
 
+def outcomes(result, of="associated - different"):
+    """The rows of one contrast."""
+    return result.table().query("of == @of")
+
+
 def whole(table):
     return table[table["protected_word"] == "whole list"].iloc[0]
 
 
 def test_rows_are_the_whole_list_and_its_words(result):
     words = [f"{group} {at}" for group in "ab" for at in range(6)]
-    for table in (result.changes(), result.contrasts("associated", "different"), result.changes("human")):
+    for table in (result.changes(), result.changes("human")):
         assert table["protected_word"].tolist() == ["whole list", *words]
         assert table["group"].fillna("").tolist() == ["", *"aaaaaabbbbbb"]
-        assert table.attrs["unit"] == "cosine distance"
-    pd.testing.assert_frame_equal(result.changes(), result.contrasts())
+        assert table.attrs.keys() == {"embedding", "model", "prob", "version"}
     assert result.engine == "marginal"
     assert result.faults == ()
 
@@ -115,7 +119,7 @@ def test_the_change_is_that_of_a_fit_of_the_differences(tables, result):
     assert row["mean"] == pytest.approx(own.mean(), abs=0.05 * own.std())
     assert row["sd"] == pytest.approx(own.std(), rel=0.05)
     contrast = bb.contrasts(alone, "associated", "human", target="population")
-    ours = result.contrasts("associated", "human")
+    ours = result.changes("associated", "human")
     np.testing.assert_allclose(ours["mean"], contrast["mean"], atol=0.06 * contrast["sd"].min())
     np.testing.assert_allclose(ours["sd"], contrast["sd"], rtol=0.06)
 
@@ -141,14 +145,14 @@ def test_draws_add_up(request, which):
 
 
 def test_the_paired_interval_is_narrower(tables, result):
-    paired, separate = (whole(result.contrasts("associated", "human", paired=which)) for which in (True, False))
+    paired, separate = (whole(result.changes("associated", "human", paired=which)) for which in (True, False))
     assert paired["mean"] == pytest.approx(separate["mean"], abs=1e-9)
     assert paired["sd"] < 0.5 * separate["sd"]
     fits = [bb.fit(table, seed=at) for at, table in enumerate(tables)]
     sds = [whole(bb.contrasts(post, "associated", "human", target="population"))["sd"] for post in fits]
     assert separate["sd"] == pytest.approx(np.hypot(*sds), rel=0.1)
     rows = result.table().query("of == 'associated - human'")
-    ends = whole(result.contrasts("associated", "human", paired=False))[["low", "high"]]
+    ends = whole(result.changes("associated", "human", paired=False))[["low", "high"]]
     assert whole(rows)["unpaired"] == pytest.approx(ends["high"] - ends["low"])
 
 
@@ -156,7 +160,7 @@ def test_outcomes_by_hand(result):
     posterior = result.posterior["posterior"]
     words = posterior["word_mean"].sel(protected_word="b 0")
     both = (words.sel(connection="associated") - words.sel(connection="human")).to_numpy().reshape(-1, 2)
-    row = result.outcomes("associated", "human").set_index("protected_word").loc["b 0"]
+    row = result.table().query("of == 'associated - human'").set_index("protected_word").loc["b 0"]
     assert row["p_shrank"] == (np.abs(both[:, 1]) < np.abs(both[:, 0])).mean()
     assert row["p_reversed"] == (np.sign(both[:, 1]) != np.sign(both[:, 0])).mean()
     assert row["before"] == pytest.approx(both[:, 0].mean())
@@ -164,8 +168,10 @@ def test_outcomes_by_hand(result):
 
 
 def test_observed_contrasts_are_differences_of_means(tables, result, observed_associations):
-    found = result.outcomes("associated", "different").set_index("protected_word")
-    plain = result.outcomes("associated", "different", rows="difference").set_index("protected_word")
+    found = result.table().query("of == 'associated - different'").set_index("protected_word")
+    sides = result.sides("associated", "different", rows="difference")
+    sides = {name: getattr(sides, name) for name in ("observed_before", "observed_after")}
+    plain = pd.DataFrame(sides, index=found.index)
     for side, table in zip(("observed_before", "observed_after"), tables, strict=True):
         cells = table.pivot_table("distance", "protected_word", "connection")
         expected = cells["associated"] - cells["different"]
@@ -174,12 +180,10 @@ def test_observed_contrasts_are_differences_of_means(tables, result, observed_as
         np.testing.assert_allclose(found.loc[expected.index, side], own, atol=1e-12)
         for rows in (found, plain):
             assert rows.loc["whole list", side] == pytest.approx(expected.mean())
-    assert result.outcomes().attrs["rows"] == result.changes().attrs["rows"] == "association"
-    assert result.contrasts("associated", "human").attrs["rows"] == "difference"
 
 
 def test_what_is_clear_is_sure(result):
-    found = result.outcomes("associated", "human")
+    found = result.table().query("of == 'associated - human'")
     assert found["high"].iloc[0] < 0 or found["low"].iloc[0] > 0
     named = found["clear"].to_numpy()[1:]
     rates = np.minimum(found["p_shrank"], 1 - found["p_shrank"]).to_numpy()[1:]
@@ -207,13 +211,12 @@ def test_standardised_contrasts_are_in_the_units_of_their_embeddings(scaled):
     expected = after / second - before / first
     table = scaled.changes(standardise=True)
     assert whole(table)["mean"] == pytest.approx(expected.mean())
-    assert table.attrs["unit"] == "sds of distances"
     (units,) = (note for note in scaled.notes if note.code == "units")
     assert units.numbers == {"before": 0.1, "after": 0.08, "change": "before → after"}
     row = scaled.summary().set_index("quantity").loc["associated - different, in sds"]
     assert row["change"] == whole(table)["mean"]
     expected = (np.abs(after / second) < np.abs(before / first)).mean()
-    assert whole(scaled.outcomes(standardise=True))["p_shrank"] == expected
+    assert whole(scaled.table().query("of == 'associated - different, in sds'"))["p_shrank"] == expected
     mean = scaled.posterior["posterior/connection_mean"].sel(connection="human")
     from_1 = (mean.sel(embedding="after") - 1) / 0.08 - (mean.sel(embedding="before") - 1) / 0.1
     assert whole(scaled.changes("human", standardise=True))["mean"] == pytest.approx(float(from_1.mean()))
@@ -231,7 +234,7 @@ def test_embeddings_that_differ_in_scale_only_have_the_same_standardised_contras
     raw, standard = whole(found.changes()), whole(found.changes(standardise=True))
     assert raw["low"] > 0.03
     assert abs(standard["mean"]) < 0.01
-    assert whole(found.outcomes("associated", "human"))["p_shrank"] > 0.99
+    assert whole(found.table().query("of == 'associated - human'"))["p_shrank"] > 0.99
     assert "associated - different, in sds" in found.summary()["quantity"].tolist()
 
 
@@ -241,22 +244,22 @@ def test_three_embeddings(three, result):
     first = changes.query("`from` == 'glove' and to == 'google'")
     np.testing.assert_allclose(first["mean"], result.changes()["mean"], atol=0.004)
     assert {"independent", "unrelated", "new words"} <= codes(three)
-    assert three.outcomes().columns.tolist()[:2] == ["from", "to"]
-    rows = three.outcomes().query("protected_word == 'whole list'").set_index(["from", "to"])
+    assert three.table().query("of == 'associated - different'").columns.tolist()[:2] == ["from", "to"]
+    rows = three.table().query("of == 'associated - different'").query("protected_word == 'whole list'").set_index(["from", "to"])
     printed = three.summary().set_index("change_of")
     assert printed.loc["glove → reddit", "low"] == rows.loc[("glove", "reddit"), "low"]
 
 
 def test_the_same_embedding_twice_has_changed_by_exactly_nothing(tables, compared):
     found = compared(after=tables[0].sample(frac=1, random_state=1))
-    for table in (found.changes(), found.changes("neutral"), found.contrasts("associated", "different")):
+    for table in (found.changes(), found.changes("neutral"), found.changes("associated", "different")):
         assert (table[["mean", "sd", "low", "high"]].to_numpy() == 0).all()
-    assert not found.outcomes()["clear"].any()
+    assert not found.table().query("of == 'associated - different'")["clear"].any()
     assert found.table()["at_most"].isna().all()
     (fixed,) = (note for note in found.notes if note.code == "fixed")
     assert fixed.numbers == {"connection": "all", "value": 0.0, "change": "before → after"}
     own = whole(bb.contrasts(bb.fit(tables[0], seed=1)))
-    assert whole(found.outcomes())["before"] == pytest.approx(own["mean"], abs=0.003)
+    assert whole(found.table().query("of == 'associated - different'"))["before"] == pytest.approx(own["mean"], abs=0.003)
 
 
 def test_a_connection_that_moved_as_one_is_known_exactly(tables, compared):
@@ -283,12 +286,12 @@ def test_a_change_in_proportion_to_the_distances(tables):
     """After is before, halved: nothing is left beside the change, and every word's bias shrank by half."""
     found = halved(tables[0])
     own = whole(bb.contrasts(bb.fit(tables[0], seed=1), "associated", "human"))
-    row = whole(found.outcomes("associated", "human"))
+    row = whole(found.table().query("of == 'associated - human'"))
     assert row["p_shrank"] == 1
     assert row["p_reversed"] == 0
     assert row["before"] == pytest.approx(own["mean"], abs=0.3 * own["sd"])
     assert row["after"] == pytest.approx(row["before"] / 2, abs=1e-6)
-    assert whole(found.contrasts("associated", "human"))["sd"] == pytest.approx(own["sd"] / 2, rel=0.15)
+    assert whole(found.changes("associated", "human"))["sd"] == pytest.approx(own["sd"] / 2, rel=0.15)
     assert whole(found.changes(standardise=True))["mean"] == pytest.approx(0, abs=1e-6)
 
 
@@ -500,7 +503,7 @@ def test_intervals_cover_known_changes(moved, seed, sized):
     covered, tables = [], sized(200, 16)
     for at in range(seed, seed + tables):
         before, after, truth = simulated(at, moved)
-        found = bb.compare(before=before, after=after, seed=at, draws=800).contrasts("associated", "human")
+        found = bb.compare(before=before, after=after, seed=at, draws=800).changes("associated", "human")
         mean, words = truth["connection_mean"], truth["word_mean"]
         true = np.r_[mean[0] - mean[2], words[:, 0] - words[:, 2]]
         covered.append((found["low"].to_numpy() <= true) & (true <= found["high"].to_numpy()))
@@ -517,7 +520,7 @@ def test_one_pair_of_a_connection_tells_little(tables, compared):
     found = compared(before=before[one], after=after[one], model="change")
     differences = before[one].assign(distance=(after["distance"] - before["distance"])[one])
     alone = bb.fit(bb.DistanceTable(differences, truth={}), "change", seed=1)
-    own = whole(found.contrasts("associated", "human"))
+    own = whole(found.changes("associated", "human"))
     expected = whole(bb.contrasts(alone, "associated", "human", target="population"))
     assert own["sd"] == pytest.approx(expected["sd"], rel=0.1)
     assert own["sd"] > 0.05
@@ -527,17 +530,17 @@ def test_one_pair_of_a_connection_tells_little(tables, compared):
 def test_a_single_word_and_pair_in_each_list(tables, compared):
     few = tables[0]["attribute_word"].str.contains("word 0") & (tables[0]["protected_word"] == "a 0")
     found = compared(before=tables[0][few], after=tables[1][few])
-    row = whole(found.outcomes())
+    row = whole(found.table().query("of == 'associated - different'"))
     assert found.changes()["sd"].min() > 0.05
     assert 0.05 < row["p_shrank"] < 0.95
-    assert not found.outcomes()["clear"].any()
+    assert not found.table().query("of == 'associated - different'")["clear"].any()
     assert found.table()["at_most"].isna().all()
 
 
 def test_bias_that_grew(tables, compared):
     noise = np.random.default_rng(3).normal(0, 0.01, len(tables[0]))
     own = np.where(tables[0]["connection"] == "associated", -0.1, 0.0)
-    table = compared(tables[0]["distance"] + own + noise).outcomes("associated", "human")
+    table = compared(tables[0]["distance"] + own + noise).table().query("of == 'associated - human'")
     assert whole(table)["clear"]
     np.testing.assert_array_equal(table["clear"], table["p_shrank"] <= 0.055)
 
@@ -566,19 +569,15 @@ def test_draws_of_associations_by_hand(sizes, observed_associations):
     means = np.column_stack([plain[:, group == at].mean(axis=1) for at in range(len(sizes))])
     expected = plain - (means - means.mean(axis=1, keepdims=True))[:, group] / (len(sizes) - 1)
     np.testing.assert_allclose(words, expected, atol=1e-12)
-    observed = result.outcomes().set_index("protected_word")["observed_after"].iloc[1:]
+    observed = result.table().query("of == 'associated - different'").set_index("protected_word")["observed_after"].iloc[1:]
     np.testing.assert_allclose(observed, observed_associations(after), atol=1e-12)
 
 
 def test_one_group_has_differences_and_no_associations(result, tables, compared):
-    with pytest.raises(bb.InputError, match=r"rows='association': associations are rows of associated - different"):
-        result.contrasts("associated", "human", rows="association")
     alone = [table[table["group"] == "a"] for table in tables]
     single = compared(before=alone[0], after=alone[1], draws=400)
     assert single.headline == ("associated", "different")
-    assert single.changes().attrs["rows"] == "difference"
-    with pytest.raises(bb.InputError, match="an association needs the stereotype lists of two groups"):
-        single.changes(rows="association")
+    assert single.sides(*single.headline).kind == "difference"
     with pytest.raises(bb.InputError, match="a decomposition needs associations"):
         single.decomposition()
 
@@ -641,4 +640,4 @@ def test_wrong_input(tables, arguments, message):
 
 def test_a_connection_is_not_held_against_itself(result):
     with pytest.raises(bb.InputError, match="'human' twice"):
-        result.contrasts("human", "human")
+        result.changes("human", "human")

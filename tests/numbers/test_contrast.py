@@ -167,8 +167,8 @@ def test_changes_add_up_as_well(before_and_after):
     table = before_and_after.decomposition()
     check_sums(table, "human")
     whole, words = table.iloc[:3], table.iloc[3:]
-    changes, human = before_and_after.changes(), before_and_after.contrasts(second="human")
-    alone = [(whole, part, before_and_after.contrasts(*part.split(" - ")).head(1)) for part in PARTS]
+    changes, human = before_and_after.changes(), before_and_after.changes("associated", "human")
+    alone = [(whole, part, before_and_after.changes(*part.split(" - ")).head(1)) for part in PARTS]
     alone += [(words, "association", changes.iloc[1:]), (words, PARTS[2], human.iloc[1:])]
     columns = ["protected_word", "mean", "sd", "low", "high", "p_closer"]
     for rows, label, expected in alone:

@@ -186,11 +186,11 @@ def test_what_a_method_removes_is_as_uncertain_as_what_was_there(slice_vectors):
     after = bb.debias(slice_vectors, "hard", definitional="gender_pairs")
     tables = bb.distance_tables({"before": slice_vectors, "after": after}, "gender")
     alone = bb.contrasts(bb.fit(tables["before"], seed=0)).iloc[0]
-    change = bb.compare(**tables, seed=0).contrasts().iloc[0]
+    change = bb.compare(**tables, seed=0).changes().iloc[0]
     # hardly anything is left: the change is the contrast as it was
     assert abs(change["mean"] + alone["mean"]) < 0.002
     assert change["sd"] == pytest.approx(alone["sd"], rel=0.05)
-    turned = bb.compare(after=tables["after"], before=tables["before"], seed=0).contrasts().iloc[0]
+    turned = bb.compare(after=tables["after"], before=tables["before"], seed=0).changes().iloc[0]
     assert turned["sd"] == pytest.approx(change["sd"], rel=1e-9)
 
 

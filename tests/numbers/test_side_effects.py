@@ -186,7 +186,7 @@ def test_a_difference_of_equalised_groups_is_0_for_any_words(slice_vectors, tabl
     result = bb.compare(before=tables[0], after=bb.distance_table(after, "gender"), seed=0)
     table = bb.distance_table(after, "gender")
     assert table.pivot_table("distance", "attribute_word", "group").diff(axis=1).iloc[:, 1].abs().max() < 1e-6
-    assert abs(result.outcomes().iloc[0]["after"]) < 1e-6
+    assert abs(result.table().query("of == 'associated - different'").iloc[0]["after"]) < 1e-6
     post = bb.fit(table, seed=0)
     assert abs(bb.contrasts(post)["mean"].iloc[0]) < 1e-6
     assert noted(result, "equalised") == [{"side": "after", "change": "before → after"}]
@@ -203,7 +203,7 @@ def test_a_change_that_is_next_to_nothing_is_called_so(tables):
     table = tables[0].copy()
     table["distance"] += noise
     result = bb.compare(before=tables[0], after=table, seed=0)
-    row = result.outcomes().iloc[0]
+    row = result.table().query("of == 'associated - different'").iloc[0]
     assert max(abs(row["low"]), abs(row["high"])) < 0.01 * abs(row["before"])
     assert result.table()["at_most"].iloc[0] == 0.01
 
@@ -217,7 +217,7 @@ def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_v
     result = bb.compare(before=tables[0], after=bb.distance_table(pulled, "gender"), seed=0)
     sizes = result.units().tolist()
     assert sizes[1] < sizes[0] / 3
-    row, scaled = (result.outcomes(standardise=each).iloc[0] for each in (False, True))
+    row, scaled = (result.table().iloc[at] for at in (0, len(result.data.protected_words) + 1))
     assert abs(row["change"] / row["before"]) > 2 * abs(scaled["change"] / scaled["before"])
     (units,) = noted(result, "units")
     assert [units["before"], units["after"]] == sizes
@@ -271,7 +271,7 @@ def test_a_difference_that_may_have_been_0_before_did_not_shrink(slice_vectors):
     equal = bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
     tables = [bb.distance_table(kv, lists) for kv in (slice_vectors, equal)]
     result = bb.compare(before=tables[0], after=tables[1], seed=0)
-    row = result.outcomes().iloc[0]
+    row = result.table().query("of == 'associated - different'").iloc[0]
     assert row["low"] < 0 < row["high"]
     assert row["p_shrank"] > 0.99
     assert not row["clear"]
