@@ -16,14 +16,15 @@ from scipy.special import stdtr, stdtrit
 from bayesbias._support.arguments import flag, one_of, probability, whole_number
 from bayesbias._support.figures import drawing
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
-from bayesbias.comparison.change_draws import related_changes, with_draws
 from bayesbias.comparison.sides import (
     BeforeAfter,
     drawn_sides,
     fixed_values,
     known_changes,
+    related_changes,
     related_sides,
     side_weights,
+    with_draws,
 )
 from bayesbias.contrast import POPULATION
 from bayesbias.contrast.associations import ONE_GROUP, PARTS_OF_WHOLE, control_of_parts, decomposable
@@ -439,15 +440,13 @@ class Comparison(Result):
         Parameters
         ----------
         first, second
-            Two connections; ``first`` alone for the mean distance to those words; none for the contrast that
-            :attr:`headline` names. Of the mean distance to a control list, in cosine distance, the whole list has the
-            error over its words where that is larger than the model's, which may be far too small there (a cluster
-            standard error with Student's t).
+            Two connections; ``first`` alone for the mean distance to those words; none for :attr:`headline`. Of the
+            mean distance to a control list, in cosine distance, the whole list has the error over its words (a cluster
+            standard error with Student's t) where that is larger than the model's, which may be far too small there.
         prob
             Posterior mass of the equal-tailed intervals.
         standardise
-            Divide by the standard deviation of the distances between words of each embedding's vocabulary, so that
-            embeddings whose cosines differ in scale can be compared.
+            Divide by the standard deviation of the distances between words of each embedding's vocabulary.
         paired
             False takes the two embeddings for independent, as two separate fits do; for comparison only.
         change
@@ -456,9 +455,9 @@ class Comparison(Result):
         Returns
         -------
         DataFrame
-            First the whole list (``protected_word`` is ``"whole list"``), then each protected word that has what the
-            row needs. Columns ``protected_word``, ``group``, ``mean``, ``sd``, ``low``, ``high``, ``p_closer`` (the
-            probability of a change below 0); for more than one change first ``from`` and ``to``.
+            First the whole list, then each protected word that has what the row needs: ``protected_word``, ``group``,
+            ``mean``, ``sd``, ``low``, ``high``, ``p_closer`` (the probability of a change below 0); for more than one
+            change first ``from`` and ``to``.
         """
         prob, paired, standardise = probability(prob, "prob"), flag(paired, "paired"), flag(standardise, "standardise")
         if first is None:
@@ -474,21 +473,11 @@ class Comparison(Result):
     def decomposition(
         self, second: str | None = None, prob: float = PROB, standardise: bool = False, change: int | None = None
     ) -> pd.DataFrame:
-        """The change of a contrast of associated words as a sum of changes, as in :func:`decomposition`.
+        """The change of a contrast with a control list as a sum of changes, as in :func:`decomposition`.
 
-        Parameters
-        ----------
-        second
-            The control list; by default human, or else the first that the pairs have.
-        prob, standardise, change
-            As in :meth:`changes`.
-
-        Returns
-        -------
-        DataFrame
-            Three rows for the whole list, then four for each protected word that has every part. Columns
-            ``protected_word``, ``contrast``, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``; for more than one
-            change first ``from`` and ``to``.
+        Three rows for the whole list, then four for each protected word that has every part: ``protected_word``,
+        ``contrast``, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``; for more than one change first ``from`` and
+        ``to``. Arguments are as in :func:`decomposition` and :meth:`changes`.
         """
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         second = control_of_parts(list(self.connections), second)
@@ -505,22 +494,9 @@ class Comparison(Result):
     ) -> BeforeAfter:
         """The posterior of a contrast, or of a connection's mean, before and after a change.
 
-        Parameters
-        ----------
-        first, second
-            Two connections; without ``second`` the mean distance to the first.
-        change
-            The place of the change among :attr:`pairs`.
-        standardise
-            As in :meth:`changes`.
-        rows
-            ``"difference"``: of associated - different, too, differences of two mean distances.
-
-        Returns
-        -------
-        BeforeAfter
-            ``before``, ``after`` and ``change`` for the whole list first, then for protected words: each are
-            :class:`Estimates`.
+        ``change`` is the place among :attr:`pairs`, ``standardise`` as in :meth:`changes`; ``rows="difference"`` takes
+        differences of two mean distances for associated - different, too. The result has ``before``, ``after`` and
+        ``change``, :class:`Estimates` of the whole list first, then of words.
         """
         for name in (first,) if second is None else contrasted(first, second, list(self.connections)):
             one_of(name, self.connections, "a connection")
@@ -668,15 +644,8 @@ class Comparison(Result):
         """Share of cosine similarities within 0 plus or minus 1 - MAC, before and after.
 
         The study takes 1 - MAC, which the authors of MAC held to be a sign of bias, as a baseline of what words
-        without a bias do.
-
-        Parameters
-        ----------
-        mac
-            The mean average cosine distance; None takes that of the pairs before, over protected words and stereotype
-            lists.
-        before, after
-            Two of the embeddings, where there are more than two.
+        without a bias do (https://doi.org/10.1162/coli_a_00507, figures 15 to 17). ``mac`` is the mean average cosine
+        distance; None takes that of the pairs before, over protected words and stereotype lists.
 
         Returns
         -------
@@ -684,18 +653,12 @@ class Comparison(Result):
             One row a connection: ``connection``, ``n`` (pairs), ``before``, ``after`` (shares within the limit),
             ``limit``, the baseline.
 
-        References
-        ----------
-        Dobrzeniecka, A. and Urbaniak, R. (2024). A Bayesian approach to uncertainty in word embedding bias estimation.
-        Computational Linguistics 50(2), figures 15 to 17. https://doi.org/10.1162/coli_a_00507
-
         Examples
         --------
         >>> kv = bb.load_embedding("google-news-slice")
         >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
         >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
-        >>> result = bb.compare(before=before, after=after, seed=0)
-        >>> result.similarity_shift()["connection"].tolist()
+        >>> bb.compare(before=before, after=after, seed=0).similarity_shift()["connection"].tolist()
         ['associated', 'different', 'human', 'neutral']
         """
         pairs = self.paired_distances(before, after)

@@ -195,11 +195,6 @@ def known_coverage(stored: object) -> Coverage | None:
         return None
 
 
-def carried_labels(labels: dict[str, str]) -> dict[Any, Any]:
-    """The labels as they stand in the ``attrs`` of results; nothing without labels."""
-    return {"labels": labels} if labels else {}
-
-
 @cache
 def _of_coverage() -> TypeAdapter[Coverage]:
     """The check of a record, which takes longer to make than to use."""

@@ -248,7 +248,7 @@ def _neighbours(axes: Axes, result: SideEffects) -> None:
 
 
 def _controls(axes: Axes, result: SideEffects) -> None:
-    labels = result.controls.attrs.get("labels", {})
+    labels = result.labels
     names = result.controls["connection"]
     looks = connection_looks(names, labels)
     draw_forest(axes, result.controls.assign(row=names, look=names), names.tolist(), looks)

@@ -5,6 +5,11 @@ import pytest
 import bayesbias as bb
 
 
+def outcomes(result, of="associated - different"):
+    """The rows of one contrast."""
+    return result.table().query("of == @of")
+
+
 @pytest.fixture(scope="module")
 def compared(shared):
     def one(topic):
@@ -45,7 +50,7 @@ def test_religion_moves_towards_neutral(compared):
     assert 0.85 < 1 - found["different"]["p_closer"] < 0.945, "likely, not settled"
     assert found["human"]["low"] > 0, "which intuitively did not require debiasing"
     assert found["neutral"]["low"] < 0 < found["neutral"]["high"]
-    sides = compared["religion"].table().query("of == 'associated - different'")
+    sides = outcomes(compared["religion"])
     assert whole(sides)["before"] == pytest.approx(-0.05, abs=0.01)
     assert whole(sides)["after"] == pytest.approx(0.0, abs=0.01)
 
@@ -63,7 +68,7 @@ def test_order_of_associated_and_different_words_in_religion(compared):
 
 def test_associations_in_religion(compared):
     """Without how near the lists are, all three were closer to their own stereotypes before, christian hardly."""
-    rows = compared["religion"].table().query("of == 'associated - different'").set_index("protected_word")
+    rows = outcomes(compared["religion"]).set_index("protected_word")
     expected = {"muslim": (-0.155, -0.049), "christian": (-0.025, 0.08), "jew": (-0.145, -0.031)}
     for word, values in expected.items():
         assert (round(rows.loc[word, "observed_before"], 3), round(rows.loc[word, "observed_after"], 3)) == values
