@@ -271,7 +271,7 @@ class _Means(NamedTuple):
 def _difference(
     matched: Matched, pair: tuple[int, int], spec: ModelSpec, engine: str, size: tuple[int, int], seed: Any
 ) -> tuple[ChangeDraws, list[Note], list[Note], str]:
-    """Draws of a change, from a fit of the differences and one of what they leave of the levels; faults, notes, engine."""
+    """Draws of a change by fits of the differences and of what they leave of the levels; faults, notes and engine."""
     label, change, data = matched.label(*pair), matched.change(*pair), matched.data
     base = matched.distances[:, pair[0]]
     centre = np.bincount(data.connection, weights=change) / np.bincount(data.connection)

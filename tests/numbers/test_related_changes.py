@@ -265,14 +265,6 @@ def test_three_groups_by_hand(religion, observed_associations):
             assert own[f"{side}_low"] < mean < own[f"{side}_high"]
 
 
-def test_joint_draws_of_sides(result):
-    sides = result.sides("associated", "different")
-    before, after = np.split(sides.before.join(sides.after).draws(20_000), 2, axis=1)
-    np.testing.assert_allclose((np.abs(after) < np.abs(before)).mean(axis=0), sides.p_shrank, atol=0.015)
-    np.testing.assert_allclose((after - before).std(axis=0), sides.change.sd, rtol=0.03)
-    np.testing.assert_allclose(before.mean(axis=0), sides.before.mean, atol=0.002)
-
-
 def test_opposite_signs_of_two_normal_quantities():
     rng, known = np.random.default_rng(0), numerics.mixtures._opposite_signs
     means, sds, rho = rng.normal(0, 1, (2, 12)), rng.uniform(0.2, 2, (2, 12)), rng.uniform(-0.99, 0.99, 12)
