@@ -93,9 +93,9 @@ class BeforeAfter:
         return np.asarray(named & same & ~self.unchanged)
 
     def at_most(self, prob: float) -> FloatArray:
-        """Share (m,) of the size before, up to .1, that the change does not exceed with a probability; NaN if more.
+        """Share (m,) of the size before, up to .1 (.01 where the interval excludes 0), that the change does not exceed.
 
-        Of a change whose interval excludes 0 only .01 is looked at.
+        NaN where that is not so with this probability.
         """
         found, known = np.full(len(self.change), np.nan), self.change.excludes(0.0, prob)
         for percent in range(LITTLE, 0, -1):
