@@ -621,7 +621,7 @@ def test_a_change_shows_every_word_before_and_after_with_intervals():
     assert np.isclose(points(change), result.changes("associated")["mean"].iloc[0]).any()
     rows = rows_of(below)
     assert rows[0] == "whole list"
-    values = result.table().query("of == 'associated - different'").set_index("protected_word").loc[rows]
+    values = result.table().query("of == 'associated - neutral'").set_index("protected_word").loc[rows]
     start, end = scattered(below)
     np.testing.assert_allclose(start, values["before"])
     np.testing.assert_allclose(end, values["after"])
