@@ -489,7 +489,7 @@ def test_a_comparison_is_no_fit(result, tmp_path):
 
 WRONG = {
     "one table": (lambda table: {"tables": {"a": table}}, "two embeddings or more, given 1"),
-    "before alone": (lambda table: {"before": table}, "given is before: give before= and after="),
+    "before alone": (lambda table: {"before": table}, "give before= and after="),
     "arrows": (lambda table: {"tables": {"a → b": table, "c": table}}, "holds an arrow"),
     "a model of distances": (lambda table: {"before": table, "after": table, "model": "crossed"}, "one of distances"),
     "two distances": (
