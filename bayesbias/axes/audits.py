@@ -32,7 +32,6 @@ from bayesbias.axes.poles import (
     sample_beside,
 )
 from bayesbias.checks.summaries import PROB
-from bayesbias.distances.vocabularies import ordered_by_frequency
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray, mean_unit, unit_rows
 from bayesbias.numerics.mixtures import false_sign_rates, s_values
@@ -40,7 +39,7 @@ from bayesbias.numerics.offsets import Field, MeanOffset, Strata, field_of, mean
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Embedding, about, composed_notes, composed_of, opened, rows_of, with_composed
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import left_out, lost_of, warn_lost
+from bayesbias.vectors.lookup import left_out, lost_of, ordered_by_frequency, warn_lost
 from bayesbias.vectors.poles import list_axes, poles_of
 from bayesbias.words import WordLists, Words, lists_of_any_kind
 

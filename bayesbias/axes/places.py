@@ -30,7 +30,7 @@ from bayesbias.axes.poles import (
     whole_templates,
 )
 from bayesbias.checks.summaries import PROB
-from bayesbias.distances.vocabularies import FREQUENCY, check_used
+from bayesbias.distances.adjustment import FREQUENCY, check_used
 from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias.distances.vocabularies import FREQUENCY, ordered_by_frequency, sampled_rows, word_values
+from bayesbias.distances.adjustment import FREQUENCY, word_values
 from bayesbias.errors import InputError, listed, many
 from bayesbias.numerics.arrays import NOTHING, SAME, FloatArray, IntArray, beyond_rounding, equal_rows, unit_rows
 from bayesbias.numerics.offsets import MeanOffset, Strata, moderation
@@ -17,7 +17,18 @@ from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.results import Note
 from bayesbias.vectors import Case, about, composed_notes, composed_of, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import FREQUENT, SAMPLE, first_keys, in_order, left_out, lost_of, sample_of
+from bayesbias.vectors.lookup import (
+    FREQUENT,
+    SAMPLE,
+    first_keys,
+    in_order,
+    left_out,
+    lost_of,
+    ordered_by_frequency,
+    places_of,
+    sample_of,
+    sampled_rows,
+)
 from bayesbias.vectors.poles import Poles
 
 if TYPE_CHECKING:
@@ -250,17 +261,14 @@ class Base:
 
 def _zipf(words: Sequence[str], frequencies: Any, kv: KeyedVectors) -> tuple[FloatArray, str]:
     """Frequencies (words,) in zipf, NaN where they are not known, and where they come from."""
-    part = sample_of(kv)
-    ordered = bool(part.places) if part is not None else ordered_by_frequency(kv.index_to_key)
-    source = kv if frequencies is None and ordered else frequencies
+    source = kv if frequencies is None and places_of(kv) else frequencies
     values = word_values(list(words), FREQUENCY, source)
     return values.of(list(words)), values.source
 
 
 def ranks_of(kv: KeyedVectors, keys: Sequence[str]) -> NDArray[np.intp]:
     """Places of keys in a file ordered by frequency, from 1; 0 where it is not."""
-    part = sample_of(kv)
-    places = part.places if part is not None else kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
+    places = places_of(kv)
     return np.array([places.get(key, -1) + 1 for key in keys], dtype=np.intp)
 
 

@@ -32,8 +32,8 @@ from bayesbias.contrast import POPULATION
 from bayesbias.contrast.associations import ONE_GROUP, PARTS_OF_WHOLE, control_of_parts, decomposable
 from bayesbias.contrast.contrast import TARGETS, equal_groups
 from bayesbias.distances.covariances import relatedness_in_fit
+from bayesbias.distances.dataframe import COSINE, known_coverage
 from bayesbias.distances.distances import Distances, stacked_tables
-from bayesbias.distances.list_coverage import COSINE, carried_labels, known_coverage
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.families import family_of
 from bayesbias.models.functionals import Fields, cell_fields
@@ -567,7 +567,6 @@ class Comparison(Result):
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
-            **carried_labels(self.labels),
         }
         return table
 
@@ -605,7 +604,6 @@ class Comparison(Result):
             "prob": prob,
             "unit": IN_SDS if standardise else COSINE,
             "left_out": left_out(self.data, changed),
-            **carried_labels(self.labels),
         }
         return table
 
@@ -738,7 +736,6 @@ class Comparison(Result):
             "unit": IN_SDS if standardise else COSINE,
             "rows": sides.kind,
             "left_out": left_out(self.data, sides.change),
-            **carried_labels(self.labels),
         }
         return table
 

@@ -15,9 +15,8 @@ from scipy import sparse
 
 from bayesbias._support.arguments import one_of
 from bayesbias.contrast.contrast import named_together
-from bayesbias.distances.dataframe import PAIR
+from bayesbias.distances.dataframe import PAIR, limits_of
 from bayesbias.distances.distances import Distances, once, refuse_mixed
-from bayesbias.distances.list_coverage import limits_of
 from bayesbias.errors import InputError, listed, within
 from bayesbias.models.functionals import Fields, cell_draws
 from bayesbias.models.weights import DIFFERENCE, RAW, Cells, Sums, stacked

@@ -1,11 +1,11 @@
-"""Long tables of cosine distances, of embeddings and of words in sentences."""
+"""Long tables of cosine distances, of embeddings and of words in sentences, and tables that are adjusted."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,31 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import flag, mapping, one_of, whole_number
 from bayesbias._support.progress import progress
+from bayesbias.distances.adjustment import (
+    FREQUENCY,
+    Attribute,
+    Frequencies,
+    by_slope,
+    by_vocabulary,
+    control_slope,
+    word_values,
+)
 from bayesbias.distances.covariances import ENOUGH, Relatedness
-from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, PAIR, TEMPLATE, DistanceTable, provenance_of
-from bayesbias.distances.distances import text_where_few
-from bayesbias.distances.list_coverage import Coverage, ListEntry, limits_of, list_entry
-from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, few_words, measured_relatedness
-from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
+from bayesbias.distances.dataframe import (
+    ADJUSTED_FOR,
+    ATTRIBUTE_TEMPLATE,
+    PAIR,
+    TEMPLATE,
+    Coverage,
+    DistanceTable,
+    ListEntry,
+    limits_of,
+    list_entry,
+    provenance_of,
+)
+from bayesbias.distances.distances import Distances, text_where_few
+from bayesbias.distances.vocabularies import SampledWords, draws_for, few_words, measured_relatedness
+from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.results import stored
 from bayesbias.vectors import (
@@ -26,18 +45,16 @@ from bayesbias.vectors import (
     Case,
     Embedding,
     Twins,
-    find_concepts,
+    composed_of,
     find_keys,
+    find_lists,
     opened,
     opened_by_name,
     twins_within,
 )
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, composed_of, first_keys, warn_lost
+from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, first_keys, warn_lost
 from bayesbias.words import GENDERED, AnyWords, WordLists, bundled_controls, in_order, load_words, subtag
-
-if TYPE_CHECKING:
-    from gensim.models import KeyedVectors
 
 TOLD = ("encoder", "representation", "source", "templates", "centre", "all_but_top")  # what a table says of its vectors
 
@@ -146,7 +163,8 @@ def distance_table(
         return _with_templates(means, moved, lists, pairing, case)
     if pairing != SAME or centre != "none" or all_but_top:
         raise InputError("pairing, centre and all_but_top are for words in sentences: give what encode returns")
-    return warned(distances_of(opened(kv, lists, case), lists, keep_duplicates, case, relatedness, twins))
+    looked = find_lists(opened(kv, lists, case), lists, case)
+    return warned(distances_of(looked, keep_duplicates, relatedness, twins))
 
 
 def warned(*tables: DistanceTable) -> DistanceTable:
@@ -199,140 +217,132 @@ def distance_tables(
     flag(keep_duplicates, "keep_duplicates")
     one_of(twins, TWINS, "twins")
     lists = {name: load_words(each) for name, each in by_name.items()}
-    opened_ = opened_by_name(given, lists, case)
-    drawn = draws_for(list(opened_.values()), [[lists[name]] for name in opened_], case)
+    looked = {name: find_lists(kv, lists[name], case) for name, kv in opened_by_name(given, lists, case).items()}
+    drawn = draws_for(list(looked.values()))
     tables = {}
-    with progress("measuring distances", len(opened_)) as done:
-        for number, (name, kv) in enumerate(opened_.items()):
+    with progress("measuring distances", len(looked)) as done:
+        for number, (name, found) in enumerate(looked.items()):
             own = None if isinstance(drawn, str) else drawn[number]
-            tables[name] = distances_of(kv, lists[name], keep_duplicates, case, True, twins, own)
+            tables[name] = distances_of(found, keep_duplicates, True, twins, own)
             done(number + 1)
     warned(*tables.values())
     return tables
 
 
 def distances_of(
-    kv: KeyedVectors,
-    lists: WordLists,
+    looked: FoundConcepts,
     keep_duplicates: bool = False,
-    case: Case = "as-is",
     relatedness: bool = True,
     twins: Twins = "once",
     drawn: SampledWords | None = None,
 ) -> DistanceTable:
-    """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""
-    looked, path = find_concepts(kv, lists.concepts, case, lists.language), lists.path
-    concepts, alike = looked.concepts, looked.twins()
-    if not looked.forms.keys:
-        asked = lists.every_word()
-        raise InputError(
-            f"the embedding holds none of the {len(asked)} words; {first_keys(kv, asked, case, lists.language)}"
-        )
-    entries, bundled = _entries(kv, lists, looked, case), bundled_controls(lists)
+    """The distance table of words in an embedding; ``drawn`` is a sample of its vocabulary that others share."""
+    entries, asked, concepts = _entries(looked), looked.lists, looked.concepts
     # the words of each list that have the vector of an earlier word of the same list
     same = [
         {"list": name, "kind": kind, "word": word, "first": first}
-        for kind, part in lists.by_kind
+        for kind, part in asked.by_kind
         for name, words in part.items()
-        for word, first in twins_within([word for word in words if word in concepts], alike).items()
+        for word, first in twins_within([word for word in words if word in concepts], looked.duplicates).items()
     ]
     if twins == "once" and same:
         left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in same}
         protected, stereotypes, controls = (
             {name: [word for word in words if (kind, name, word) not in left_out] for name, words in part.items()}
-            for kind, part in lists.by_kind
+            for kind, part in asked.by_kind
         )
-        lists = replace(lists, protected=protected, stereotypes=stereotypes, controls=controls)
-    table, own = _measured(lists, looked, keep_duplicates)
+        lists = replace(asked, protected=protected, stereotypes=stereotypes, controls=controls)
+        looked = replace(looked, lists=lists)
+    lists = looked.lists
+    table, own = _measured(looked, keep_duplicates)
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
         table = table.reset_index(drop=True)
-    related = measured_relatedness(kv, lists, SAMPLE, 0, case, drawn) if relatedness else ""
+    measured = measured_relatedness(looked, drawn=drawn) if relatedness else ""
+    known, why = (measured, "") if isinstance(measured, Relatedness) else (None, measured)
     by_word = _lists_by_word((lists.stereotypes, lists.controls))
     record = Coverage(
         word_list=lists.name,
         lists=entries,
         substituted={word: used for word, used in looked.forms.keys.items() if word != used},
-        composed=composed_of(kv, looked.forms.keys),
+        composed=composed_of(looked.kv, looked.forms.keys),
         own_pairs=own,
         in_several_lists={word: names for word, names in by_word.items() if len(names) > 1 and word in concepts},
         repeated_rows=int(table.duplicated(PAIR).sum()) if keep_duplicates else 0,
         kept_duplicates=keep_duplicates,
         source=lists.source,
         doi=lists.doi,
-        embedding=cast("About", related.embedding) if isinstance(related, Relatedness) else about_distances(kv),
+        embedding=cast("About", about_distances(looked.kv) if known is None else known.embedding),
         pairs=len(table),
-        relatedness=related.drawn if isinstance(related, Relatedness) else related and f"none, because {related}",
+        relatedness=known.drawn if known else why and f"none, because {why}",
         twins=same,
         kept_twins=twins == "keep",
-        one_vector=_one_vector(lists, looked),
+        one_vector=_one_vector(looked),
         labels=dict(lists.labels),
         forms={name: list(concepts[name]) for name in lists.forms if name in concepts},
-        gender=_gender(lists, concepts),
+        gender=_gender(looked),
         language=lists.language,
-        case=case,
-        bundled=bundled,
-        path=path,
+        case=looked.case,
+        bundled=bundled_controls(asked),
+        path=asked.path,
     )
-    if isinstance(related, Relatedness):
-        if related.sampled < ENOUGH:
-            warn(few_words(related), RelatednessWarning)
-    elif related:
+    if known and known.sampled < ENOUGH:
+        warn(few_words(known), RelatednessWarning)
+    if why:
         warn(
             "the table does not tell how words are related, so that models take different words for unrelated and "
-            f"intervals may be too narrow by a factor of 2 and more: {related}",
+            f"intervals may be too narrow by a factor of 2 and more: {why}",
             RelatednessWarning,
         )
     if record.gender:
         warn(next(note for note in record.notes() if note.code == "gender"), GrammarWarning)
-    return DistanceTable(table, coverage=record, relatedness=related if isinstance(related, Relatedness) else None)
+    return DistanceTable(table, coverage=record, relatedness=known)
 
 
-def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
+def _gender(looked: FoundConcepts) -> str:
     """Why forms do not balance the grammatical gender of the language of the lists; empty where they do."""
-    if subtag(lists.language) not in GENDERED:
-        return ""
-    half = [name for name, forms in lists.forms.items() if 0 < len(concepts.get(name, ())) < len(forms)]
-    if lists.forms and not half:
+    lists = looked.lists
+    half = [name for name, forms in lists.forms.items() if 0 < len(looked.concepts.get(name, ())) < len(forms)]
+    if subtag(lists.language) not in GENDERED or (lists.forms and not half):
         return ""
     return f"not all forms of {listed(half, 5)}" if half else "one form a word"
 
 
-def _one_vector(lists: WordLists, looked: FoundConcepts) -> list[dict[str, list[str]]]:
+def _one_vector(looked: FoundConcepts) -> list[dict[str, list[str]]]:
     """Sets of words, or of forms, of different lists that have one vector: each with the lists that hold it."""
-    alike = looked.of_forms.twins()
+    first = looked.forms.duplicates
     sets: dict[str, dict[str, list[str]]] = {}
-    several = set(alike).union(alike.values())
-    for word, names in _lists_by_word(part for _, part in lists.by_kind).items() if several else ():
+    for word, names in _lists_by_word(part for _, part in looked.lists.by_kind).items() if first else ():
         for form in looked.concepts.get(word, ()):
-            if form in several:
-                sets.setdefault(alike.get(form, form), {})[form] = names
+            sets.setdefault(first.get(form, form), {})[form] = names
     return [words for words in sets.values() if len(words) > 1 and len(set(chain(*words.values()))) > 1]
 
 
-def _entries(kv: KeyedVectors, lists: WordLists, looked: FoundConcepts, case: Case) -> list[ListEntry]:
-    entries, lacking, empty = [], [], ""
+def _entries(looked: FoundConcepts) -> list[ListEntry]:
+    """The coverage of each list, none of which may be lost whole."""
+    lists = looked.lists
+    entries, lacking, empty = [], [], []
     for kind, part in lists.by_kind:
         for name, words in part.items():
             forms = [form for word in words for form in lists.forms.get(word, (word,))]
             missing = [form for form in forms if form not in looked.forms.keys]
-            if len(missing) == len(forms) and not empty:
-                empty = (
-                    f"the embedding holds none of the {len(forms)} words of the {kind} list {name!r} "
-                    f"({listed(forms, 5)}): take the list out or choose other words; "
-                    f"{first_keys(kv, forms, case, lists.language)}"
-                )
-            elif missing:
+            if missing:
                 lacking.append(f"{len(missing)} of {many(len(forms), 'word')} of the {kind} list {name!r}")
+            if len(missing) == len(forms):
+                empty.append(f"of the {len(forms)} words of the {kind} list {name!r} ({listed(forms, 5)})")
             entries.append(list_entry(name, kind, forms, missing))
-    if empty and lacking:
-        empty += f"; it also lacks {listed(lacking)}, which check_words (bayesbias check-words) names"
     if empty:
-        raise InputError(empty)
+        whole = not looked.forms.keys
+        what = f"of the {len(lists.every_word())} words" if whole else f"{empty[0]}: take it out or choose other words"
+        also = f"; it lacks {listed(lacking)}" if len(lacking) > 1 and not whole else ""
+        keys = first_keys(looked.kv, lists.every_word(), looked.case, lists.language)
+        raise InputError(f"the embedding holds none {what}; {keys}{also}")
     return entries
 
 
-def _attributes_of(lists: WordLists, group: str, concepts: Collection[str], keep_duplicates: bool) -> list[_Attribute]:
+def _attributes_of(
+    lists: WordLists, group: str, concepts: Mapping[str, Any], keep_duplicates: bool
+) -> list[_Attribute]:
     """The attribute words of a group's protected words, in the order that decides doubtful pairs."""
     others = [name for name in lists.stereotypes if name != group]
     order = [("associated", group, lists.stereotypes.get(group, ()))]
@@ -344,8 +354,9 @@ def _attributes_of(lists: WordLists, group: str, concepts: Collection[str], keep
     return listed if keep_duplicates else list({a.word: a for a in reversed(listed)}.values())[::-1]
 
 
-def _measured(lists: WordLists, looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFrame, list[str]]:
+def _measured(looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFrame, list[str]]:
     """The rows of a table, and words that are protected and attribute words."""
+    lists = looked.lists
     by_group = {group: _attributes_of(lists, group, looked.concepts, keep_duplicates) for group in lists.protected}
     protected = [word for word in lists.group_of if word in looked.concepts]
     attributes = list(dict.fromkeys(a.word for part in by_group.values() for a in part))
@@ -353,7 +364,7 @@ def _measured(lists: WordLists, looked: FoundConcepts, keep_duplicates: bool) ->
     column_of = {word: column for column, word in enumerate(attributes)}
     holders: dict[str, list[str]] = {}
     for word in attributes:
-        for key in looked.keys(word):
+        for key in looked.keys([word]):
             holders.setdefault(key, []).append(word)
     classes = list(dict.fromkeys(a.attribute_class for part in by_group.values() for a in part))
     connections = list(dict.fromkeys(a.connection for part in by_group.values() for a in part))
@@ -367,7 +378,7 @@ def _measured(lists: WordLists, looked: FoundConcepts, keep_duplicates: bool) ->
     pieces, own = [], []
     for word in protected:
         rows_of_group = coded[group_of[word]].reshape(-1, 3)
-        shared = [column_of[name] for key in looked.keys(word) for name in holders.get(key, ())]
+        shared = [column_of[name] for key in looked.keys([word]) for name in holders.get(key, ())]
         pieces.append(rows_of_group[~np.isin(rows_of_group[:, 0], shared)] if shared else rows_of_group)
         if len(pieces[-1]) < len(rows_of_group):
             own.append(word)
@@ -469,3 +480,84 @@ def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns
     right, column = np.unique(columns, return_inverse=True)
     result: FloatArray = (first[left].astype(float) @ second[right].astype(float).T)[row, column]
     return result
+
+
+def adjust(
+    table: pd.DataFrame,
+    by: Attribute = FREQUENCY,
+    frequencies: Frequencies = None,
+) -> DistanceTable:
+    """A distance table less what an attribute of its words lets expect.
+
+    With vectors the expectation is a smooth curve for each protected word over the vocabulary's sample; without them,
+    or where fewer than 200 sampled words have a value, a common slope that is estimated from the control words. The
+    slope has an error, which travels with the table into the posterior of :func:`fit`.
+
+    Parameters
+    ----------
+    table
+        A distance table as it was measured.
+    by
+        ``"frequency"``, ``"length"`` (letters), or an attribute of your own: a mapping of its name to a mapping of
+        words to numbers, as in :func:`balance`.
+    frequencies
+        Where frequencies come from, as in :func:`balance`.
+
+    Returns
+    -------
+    DistanceTable
+        The same rows, without those of attribute words that have no value. ``table.adjustment`` says what was
+        subtracted; adjusted distances can lie outside of [0, 2].
+
+    Raises
+    ------
+    InputError
+        The table is adjusted already, no word of a list has a value, all values are the same, or fewer than 8 control
+        words have one where a slope is needed.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> adjusted = bb.adjust(table, by="length")
+    >>> adjusted.adjustment.how
+    'vocabulary'
+    >>> post = bb.fit(adjusted, seed=0)
+    >>> post.attrs["adjust"]
+    'length'
+    """
+    if frequencies is not None and by != FREQUENCY:
+        raise InputError(f"frequencies are given, but by is {shown(by)}: give by='frequency', or leave them out")
+    distances, carried = Distances.read(table), provenance_of(table)
+    if carried.adjustment is not None:
+        raise InputError(f"the table is {carried.moved} already: adjust the table as it was measured")
+    related = distances.relatedness
+    attributes = table["attribute_word"].astype(str)
+    distinct = attributes.unique().tolist()
+    values = word_values(
+        [*distinct, *(() if related is None else related.sample_words)], by, frequencies, related, distances.language
+    )
+    every = pd.Series(values.of(distinct), index=distinct)
+    known = every.dropna()
+    rows = table[attributes.isin(known.index).to_numpy()]
+    lists = ["connection", "attribute_class"] if "attribute_class" in table else ["connection"]
+    held, left = (set(each[lists].astype(str).itertuples(index=False, name=None)) for each in (table, rows))
+    if lost := sorted({name for name, *_ in held - left}):
+        raise InputError(f"{values.source} has {values.name} for no word of {listed(lost)}: give more words")
+    if np.ptp(known.to_numpy()) <= 0:
+        raise InputError(f"all attribute words have the same {values.name}: there is nothing to adjust for")
+    made, changed = by_vocabulary(related, values, known) or (None, related)
+    made = made or by_slope(values, control_slope(rows, values), known, rows["protected_word"].astype(str))
+    adjustment = replace(made, left_out=tuple(every.index[every.isna()]), before=related)
+    moved = ", ".join([*filter(None, [carried.moved]), f"{ADJUSTED_FOR}{values.name}"])
+    result = rows.assign(distance=rows["distance"] - adjustment.of_rows(rows))
+    return DistanceTable.carrying(result, replace(carried, relatedness=changed, adjustment=adjustment, moved=moved))
+
+
+def as_measured(table: DistanceTable) -> DistanceTable:
+    """The rows of an adjusted table with their distances before."""
+    carried = provenance_of(table)
+    if (adjustment := carried.adjustment) is None:
+        return table
+    rows = table.assign(distance=table["distance"] + adjustment.of_rows(table))
+    moved = carried.moved.removesuffix(f"{ADJUSTED_FOR}{adjustment.attribute.name}").removesuffix(", ")
+    return DistanceTable.carrying(rows, replace(carried, relatedness=adjustment.before, adjustment=None, moved=moved))

@@ -20,8 +20,8 @@ from bayesbias.checks.summaries import PROB, interval_ends
 from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.comparison.effects import KINDS
 from bayesbias.comparison.sides import BeforeAfter
+from bayesbias.distances.dataframe import COSINE
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, shown
 from bayesbias.models.weights import RAW
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -248,11 +248,10 @@ def _neighbours(axes: Axes, result: SideEffects) -> None:
 
 
 def _controls(axes: Axes, result: SideEffects) -> None:
-    labels = result.controls.attrs.get("labels", {})
     names = result.controls["connection"]
-    looks = connection_looks(names, labels)
+    looks = connection_looks(names, {})
     draw_forest(axes, result.controls.assign(row=names, look=names), names.tolist(), looks)
-    rows = [labels.get(name, f"{name} words") for name in looks]
+    rows = [f"{name} words" for name in looks]
     label_rows(axes, rows, "change of mean cosine distance (negative: closer)", "Control words", 0)
 
 

@@ -20,9 +20,8 @@ from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, inte
 from bayesbias.contrast import SAMPLE, TARGETS, beside_associated
 from bayesbias.contrast.associations import decomposition_parts
 from bayesbias.contrast.contrast import rows_of
-from bayesbias.distances.dataframe import labels_of
+from bayesbias.distances.dataframe import COSINE, labels_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, many, shown
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import RAW
@@ -50,7 +49,7 @@ from bayesbias.plots.style import (
     style_axes,
     word_labels,
 )
-from bayesbias.words import PHRASES, STEREOTYPES, WHOLE, controls_of, in_order, labelled
+from bayesbias.words import STEREOTYPES, WHOLE, controls_of, in_order, labelled
 
 
 @picture()
@@ -348,7 +347,7 @@ def plot_overview(
     if flag(beside, "beside"):
         table["beside"] = shares
     draw_forest(axes, table.assign(row=others, look=others), others, looks)
-    rows = [fill(labelled(other, labels, PHRASES), 20).removeprefix("the ") for other in others]
+    rows = [fill(labels.get(other, other), 20) for other in others]
     data = result.data
     coverage = data.coverage
     listed = "" if coverage is None else coverage.word_list
