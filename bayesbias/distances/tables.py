@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ from bayesbias.distances.covariances import ENOUGH, Relatedness
 from bayesbias.distances.dataframe import (
     ADJUSTED_FOR,
     ATTRIBUTE_TEMPLATE,
+    COLUMNS,
     PAIR,
     TEMPLATE,
     Coverage,
@@ -59,12 +60,6 @@ from bayesbias.words import GENDERED, AnyWords, WordLists, bundled_controls, in_
 TOLD = ("encoder", "representation", "source", "templates", "centre", "all_but_top")  # what a table says of its vectors
 
 
-class _Attribute(NamedTuple):
-    word: str
-    attribute_class: str
-    connection: str
-
-
 def distance_table(
     kv: Embedding | ContextVectors,
     words: AnyWords,
@@ -93,12 +88,11 @@ def distance_table(
         ``"as-is"`` looks words up as they are written, phrases also with other blanks (``New_York``);
         ``"fallback"`` also tries lower case, capital first letters and capitals, by the rules of the lists' language.
     relatedness
-        Whether the table carries how the distances of similar words are correlated (``table.relatedness``), as
-        :func:`relatedness` estimates it. Without it, models take different words for unrelated.
+        Whether the table carries how the distances of similar words are correlated, as :func:`relatedness` estimates
+        it. Without it, models take different words for unrelated.
     twins
         Words of one list that have one vector (cosine of 1 - 1e-6 and more, as in pruned embeddings) are one word:
-        ``"once"`` takes the first, ``"keep"`` all. :func:`coverage` names them, and words of different lists that have
-        one vector, which stay.
+        ``"once"`` takes the first, ``"keep"`` all. :func:`coverage` names them.
     pairing
         Of words in sentences: both words of a pair in the ``"same"`` template, or in different ones (``"crossed"``).
         Equal templates make all sentences similar, and every distance smaller.
@@ -112,16 +106,14 @@ def distance_table(
         A DataFrame that carries its ``coverage`` and ``relatedness``. Columns ``protected_word``, ``group``,
         ``attribute_word``, ``attribute_class`` (the group whose stereotype it is, or the control list), ``connection``
         (associated, different, or the control list) and ``distance`` (cosine distance in [0, 2]); from 100,000 rows on
-        words and labels are categories. Words that the embedding lacks are left out; :func:`coverage` tells which. Of
-        words in sentences there is one row for each template of a pair, named in ``template`` (that of the protected
-        word; crossed templates have ``attribute_template`` too); words that do not suit all templates are left out,
-        since distances differ between templates.
+        words and labels are categories. Words that the embedding lacks are left out. Of words in sentences there is one
+        row for each template of a pair, named in ``template`` (crossed ones have ``attribute_template`` too); words
+        that do not suit all templates are left out.
 
     Warns
     -----
     CoverageWarning
-        The embedding lacks more than a fifth of the words of a list, or a word that names its list. All results of the
-        table say so too, and figures below their panels.
+        The embedding lacks more than a fifth of the words of a list, or a word that names its list.
     RelatednessWarning
         Fewer than 400 words of the embedding are no protected or stereotype words: relatedness is then known badly, and
         below 30 there is none. Common words of the language, encoded too, are the remedy.
@@ -182,8 +174,9 @@ def distance_tables(
 ) -> dict[str, DistanceTable]:
     """Distance tables of several embeddings, whose relatedness is estimated at the same words of all vocabularies.
 
-    :func:`compare` and :func:`pool` need a sample that the embeddings share, to know how the errors of
-    one embedding's distances are correlated with those of another's.
+    :func:`compare` and :func:`pool` need a sample that the embeddings share, to know how the errors of one embedding's
+    distances are correlated with those of another's. Where the vocabularies share fewer than 30 words outside of the
+    lists, such as those of several languages, each table is sampled for itself.
 
     Parameters
     ----------
@@ -193,12 +186,6 @@ def distance_tables(
         As in :func:`distance_table`; or a mapping of the same names to lists, such as those of each one's language.
     keep_duplicates, case, twins
         As in :func:`distance_table`.
-
-    Returns
-    -------
-    dict of DistanceTable
-        As :func:`distance_table` returns them. Where the vocabularies share fewer than 30 such words,
-        such as those of several languages, each table is sampled for itself.
 
     Examples
     --------
@@ -340,66 +327,41 @@ def _entries(looked: FoundConcepts) -> list[ListEntry]:
     return entries
 
 
-def _attributes_of(
-    lists: WordLists, group: str, concepts: Mapping[str, Any], keep_duplicates: bool
-) -> list[_Attribute]:
-    """The attribute words of a group's protected words, in the order that decides doubtful pairs."""
-    others = [name for name in lists.stereotypes if name != group]
+def _attributes_of(looked: FoundConcepts, group: str, keep_duplicates: bool) -> list[tuple[str, str, str, str]]:
+    """Group, attribute word, class and connection for a group's protected words, in the order of doubtful pairs."""
+    lists = looked.lists
     order = [("associated", group, lists.stereotypes.get(group, ()))]
-    order += [("different", name, lists.stereotypes[name]) for name in others]
+    order += [("different", name, words) for name, words in lists.stereotypes.items() if name != group]
     order += [(name, name, lists.controls[name]) for name in in_order(lists.controls)]
-    listed = [
-        _Attribute(word, name, connection) for connection, name, part in order for word in part if word in concepts
-    ]
-    return listed if keep_duplicates else list({a.word: a for a in reversed(listed)}.values())[::-1]
+    found = [(group, word, name, how) for how, name, words in order for word in words if word in looked.concepts]
+    return found if keep_duplicates else list({row[1]: row for row in reversed(found)}.values())[::-1]
 
 
 def _measured(looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFrame, list[str]]:
     """The rows of a table, and words that are protected and attribute words."""
-    lists = looked.lists
-    by_group = {group: _attributes_of(lists, group, looked.concepts, keep_duplicates) for group in lists.protected}
-    protected = [word for word in lists.group_of if word in looked.concepts]
-    attributes = list(dict.fromkeys(a.word for part in by_group.values() for a in part))
-    matrix: FloatArray = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
-    column_of = {word: column for column, word in enumerate(attributes)}
-    holders: dict[str, list[str]] = {}
-    for word in attributes:
+    group_of = {word: group for word, group in looked.lists.group_of.items() if word in looked.concepts}
+    parts = [_attributes_of(looked, group, keep_duplicates) for group in looked.lists.protected]
+    listed = pd.DataFrame([*chain(*parts)], columns=["group", "attribute_word", "attribute_class", "connection"])
+    words = pd.DataFrame(group_of.items(), columns=["protected_word", "group"])
+    # there may be millions of rows: their words are codes
+    for table in (listed, words):
+        for name in table:
+            values = list(looked.lists.protected) if name == "group" else table[name].unique()
+            table[name] = pd.Categorical(table[name], pd.Index(values, dtype="str"))
+    protected, attributes = (list(each.cat.categories) for each in (words["protected_word"], listed["attribute_word"]))
+    distances = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
+    holders: dict[str, list[int]] = {}
+    for column, word in enumerate(attributes):
         for key in looked.keys([word]):
-            holders.setdefault(key, []).append(word)
-    classes = list(dict.fromkeys(a.attribute_class for part in by_group.values() for a in part))
-    connections = list(dict.fromkeys(a.connection for part in by_group.values() for a in part))
-    coded = {
-        group: np.array(
-            [(column_of[a.word], classes.index(a.attribute_class), connections.index(a.connection)) for a in part]
-        )
-        for group, part in by_group.items()
-    }
-    group_of = lists.group_of
-    pieces, own = [], []
-    for word in protected:
-        rows_of_group = coded[group_of[word]].reshape(-1, 3)
-        shared = [column_of[name] for key in looked.keys([word]) for name in holders.get(key, ())]
-        pieces.append(rows_of_group[~np.isin(rows_of_group[:, 0], shared)] if shared else rows_of_group)
-        if len(pieces[-1]) < len(rows_of_group):
-            own.append(word)
-    sizes = [len(piece) for piece in pieces]
-    if not sum(sizes):
+            holders.setdefault(key, []).append(column)
+    for row, word in enumerate(protected):
+        distances[row, [column for key in looked.keys([word]) for column in holders.get(key, ())]] = np.nan
+    table = words.merge(listed, on="group")[COLUMNS[:-1]]
+    table["distance"] = distances[table["protected_word"].cat.codes, table["attribute_word"].cat.codes]
+    own = table.loc[table["distance"].isna(), "protected_word"].unique().tolist()
+    table = table.dropna(subset="distance", ignore_index=True) if own else table
+    if table.empty:
         raise InputError("no pair is left: the only attribute words found are the protected words themselves")
-    groups = list(by_group)
-    place = np.array([groups.index(group_of[word]) for word in protected], dtype=np.int32)
-    rows = np.repeat(np.arange(len(protected), dtype=np.int32), sizes)
-    columns, of_class, of_connection = np.concatenate(pieces).astype(np.int32).T
-    labels = {
-        "protected_word": (rows, protected),
-        "group": (place[rows], groups),
-        "attribute_word": (columns, attributes),
-        "attribute_class": (of_class, classes),
-        "connection": (of_connection, connections),
-    }
-    categories = {
-        name: pd.Categorical.from_codes(codes, pd.Index(names, dtype="str")) for name, (codes, names) in labels.items()
-    }
-    table = pd.DataFrame({**categories, "distance": matrix[rows, columns]})
     return text_where_few(table), own
 
 
@@ -417,12 +379,9 @@ def _with_templates(
     table: DistanceTable, vectors: ContextVectors, lists: WordLists, pairing: str, case: Case
 ) -> DistanceTable:
     """A table of mean distances with one row for each template of each pair."""
-    units, filled = _concepts(vectors, lists, case)
-    place = {name: i for i, name in enumerate(units)}
-    words = np.array([place[word] for word in table["protected_word"]])
-    attributes = np.array([place[word] for word in table["attribute_word"]])
-    matrix, present = np.stack(list(units.values())), np.stack(list(filled.values()))
-    carried = provenance_of(table)
+    found, carried = _concepts(vectors, lists, case), provenance_of(table)
+    words, attributes = (pd.Index(list(found)).get_indexer(pd.Index(table[name].astype(str))) for name in PAIR)
+    matrix, present = (np.stack(part) for part in zip(*found.values(), strict=True))
     pairs = table.drop(columns="distance")
     mean = matrix.sum(axis=1) / np.maximum(present.sum(axis=1), 1)[:, None]
     names = vectors.templates or tuple(f"sentence {i + 1}" for i in range(present.shape[1]))
@@ -455,23 +414,19 @@ def _with_templates(
     return DistanceTable.carrying(result, replace(carried, coverage=record))
 
 
-def _concepts(
-    vectors: ContextVectors, lists: WordLists, case: Case
-) -> tuple[dict[str, NDArray[np.float32]], dict[str, NDArray[np.bool_]]]:
+def _concepts(vectors: ContextVectors, lists: WordLists, case: Case) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
     """Vectors (templates, d) of each word, of a concept with several forms their mean, and which templates it has."""
     units, filled = vectors.units(), vectors.filled
     number = {word: i for i, word in enumerate(vectors.words)}
     keys = find_keys(chain(*lists.concepts.values()), number, case, lists.language)
-    means, present = {}, {}
+    found = {}
     for name, forms in lists.concepts.items():
-        places = [number[keys[form]] for form in forms if form in keys]
-        rows = [row for row in places if filled[row].any()]
+        rows = [row for form in forms if form in keys and filled[row := number[keys[form]]].any()]
         if rows:
-            count = filled[rows].sum(axis=0)
-            total = units[rows].sum(axis=0)
-            means[name] = np.divide(total, count[:, None], out=np.zeros_like(total), where=count[:, None] > 0)
-            present[name] = count > 0
-    return means, present
+            count, total = filled[rows].sum(axis=0), units[rows].sum(axis=0)
+            mean = np.divide(total, count[:, None], out=np.zeros_like(total), where=count[:, None] > 0)
+            found[name] = mean, count > 0
+    return found
 
 
 def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns: IntArray) -> FloatArray:

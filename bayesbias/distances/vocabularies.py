@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import mapping, whole_number
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
-from bayesbias.distances.dataframe import DistanceTable, entries_of, provenance_of
+from bayesbias.distances.dataframe import Coverage, DistanceTable, entries_of, provenance_of
 from bayesbias.errors import InputError, RelatednessWarning, listed, warn
 from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.related import PairSample, near_weights, root_of, sample_pairs, variograms
@@ -22,7 +22,6 @@ from bayesbias.vectors import Case, Embedding, find_lists, opened, opened_by_nam
 from bayesbias.vectors.lookup import (
     SAMPLE,
     FoundConcepts,
-    Nearness,
     about_distances,
     local_sample,
     missing_words,
@@ -33,14 +32,13 @@ from bayesbias.vectors.lookup import (
     waiting_words,
     warn_lost,
 )
-from bayesbias.words import AnyWords, load_words
+from bayesbias.words import AnyWords, WordLists, load_words
 
 if TYPE_CHECKING:
     import xarray as xr
-    from gensim.models import KeyedVectors
 
 
-PROTECTED, STEREOTYPE, CONTROL = "protected", "stereotype", "control"  # kinds of lists
+KINDS = PROTECTED, STEREOTYPE, CONTROL = "protected", "stereotype", "control"  # of lists
 ROWS = 10_000  # vectors that are compared together
 # multiplications for the similarities of each two sampled words, beyond which fewer words are taken for them
 PRODUCTS = 3e10
@@ -114,14 +112,19 @@ def relatedness(
         raise InputError("words are missing: give word lists, their name or the path of their file")
     lists = load_words(words)
     looked = find_lists(opened(kv, lists, case), lists, case)
-    measured = measured_relatedness(looked, whole_number(sample, "sample", LEAST), seed)
-    if isinstance(measured, str):
-        raise InputError(measured)
+    measured = known_or_refused(measured_relatedness(looked, whole_number(sample, "sample", LEAST), seed))
     if measured.sampled < ENOUGH:
         warn(few_words(measured), RelatednessWarning)
     held = {*measured.protected_words, *measured.attribute_words}
     warn_lost(missing_words(entries_of(lists, held)), "bb.checks.check_words(words, kv)")
     return measured
+
+
+def known_or_refused[T](found: T | str) -> T:
+    """What was estimated; the reason why there is none is an error."""
+    if isinstance(found, str):
+        raise InputError(found)
+    return found
 
 
 def few_words(relatedness: Relatedness) -> str:
@@ -244,7 +247,7 @@ def _drawn(looked: FoundConcepts, sample: int, seed: int) -> SampledWords:
         return SampledWords(sampled, part.vectors[rows], part.kind, part.places, weights)
     followed = [rows_of(kv, keys) for words in looked.lists.followed.values() if (keys := looked.keys(words))]
     waiting = waiting_words(kv.index_to_key, own, sample, seed, followed)
-    local = local_sample(waiting, [kv.vectors.__getitem__], [[nearness_of(looked)]], sample)
+    local = local_sample(waiting, [kv.vectors.__getitem__], [nearness_of(looked)], sample)
     sampled = tuple(kv.index_to_key[row] for row in local.rows.tolist())
     return SampledWords(sampled, local.vectors[0], waiting.kind, places_of(kv), local.everywhere)
 
@@ -266,12 +269,6 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
     tables, embeddings
         Distance tables of different embeddings by name, each with relatedness, and their embeddings.
 
-    Returns
-    -------
-    dict of DistanceTable
-        The same distances, whose ``relatedness`` is of up to 3,000 words that all vocabularies hold outside of the
-        lists.
-
     Examples
     --------
     >>> kv = bb.load_embedding("google-news-slice")
@@ -286,74 +283,39 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
     kvs = opened_by_name(mapping(embeddings, "embeddings", "embeddings"))
     if set(tables) != set(kvs):
         raise InputError(f"embeddings has the names {listed(list(kvs))}: give those of tables, {listed(list(tables))}")
-    carried = {name: provenance_of(table) for name, table in tables.items()}
-    known = {name: each.relatedness for name, each in carried.items() if each.relatedness is not None}
-    if lacking := [name for name in tables if name not in known]:
-        raise InputError(f"the tables of {listed(lacking)} carry no relatedness: make them with distance_table")
-    # the words of the tables' lists as they are written in the embeddings
-    keys, lists = set[str](), list[list[str]]()
-    for name, each in known.items():
-        record = carried[name].coverage
-        key_of, forms_of = ({}, {}) if record is None else (record.substituted, record.forms)
-        followed = _of_kind(each.lists, STEREOTYPE) or _of_kind(each.lists, CONTROL)
-        for words in (*_of_kind(each.lists, PROTECTED), *followed):
-            own = [key_of.get(form, form) for word in words for form in forms_of.get(word, (word,))]
-            keys.update(own)
-            if words in followed:
-                lists.append(own)
-    nearness = [[_nearness_in(each)] for each in known.values()]
-    drawn = _shared_draws([kvs[name] for name in tables], keys, lists, nearness)
-    if isinstance(drawn, str):
-        raise InputError(drawn)
-    shared = {name: resampled(known[name], own) for name, own in zip(tables, drawn, strict=True)}
+    carried, looked = {name: provenance_of(table) for name, table in tables.items()}, {}
+    for name, each in carried.items():
+        if (related := each.relatedness) is None:
+            raise InputError(f"the table of {name} carries no relatedness: make it with distance_table")
+        record = each.coverage or Coverage(name, [])
+        protected, stereotypes, controls = (
+            {own: words for own, role, words in related.lists if role == kind} for kind in KINDS
+        )
+        lists = WordLists(
+            record.word_list, protected, stereotypes, controls, forms=record.forms, language=record.language
+        )
+        looked[name] = find_lists(kvs[name], lists, "fallback" if record.case == "fallback" else "as-is")
+    drawn = known_or_refused(draws_for(list(looked.values())))
     return {
-        name: DistanceTable.carrying(table, replace(carried[name], relatedness=shared[name]))
-        for name, table in tables.items()
+        name: DistanceTable(tables[name], relatedness=known_or_refused(measured_relatedness(found, drawn=own)))
+        for (name, found), own in zip(looked.items(), drawn, strict=True)
     }
 
 
-def _nearness_in(relatedness: Relatedness) -> Nearness | None:
-    """Nearness of the stereotype words of a table."""
-    lists = relatedness.stereotype_nearness() if relatedness.protected_words else {}
-    if not lists:
-        return None
-    mean = relatedness.protected.mean(axis=0, dtype=float)
-    level = float(relatedness.centre @ mean)
-    return Nearness(mean, {name: {word: at + level for word, at in words.items()} for name, words in lists.items()})
-
-
-def resampled(relatedness: Relatedness, drawn: SampledWords) -> Relatedness:
-    """The relatedness of the same lists, estimated at other sampled words of their embedding."""
-    names = ("embedding", "seed", "lists", "protected_words", "attribute_words", "protected", "attributes")
-    own = {name: getattr(relatedness, name) for name in (*names, "forms", "form_of")}
-    ranks = relatedness.ranks
-    return _read_off(drawn, None if ranks is None or not drawn.places else ranks[relatedness.sampled :], **own)
-
-
 def draws_for(looked: Sequence[FoundConcepts]) -> list[SampledWords] | str:
-    """Samples of several embeddings at the same words, for the word lists of each; or why there are none."""
-    keys = set[str]().union(*map(_keys_beside, looked))
-    followed = [found.keys(words) for found in looked for words in found.lists.followed.values()]
-    return _shared_draws([found.kv for found in looked], keys, followed, [[nearness_of(found)] for found in looked])
+    """Samples of several embeddings at the same words, for the word lists of each; or why there are none.
 
-
-def _shared_draws(
-    embeddings: Sequence[KeyedVectors],
-    keys: Collection[str],
-    lists: Sequence[Sequence[str]],
-    nearness: Sequence[Sequence[Nearness | None]],
-) -> list[SampledWords] | str:
-    """Samples of several embeddings at the same words, or why there are none.
-
-    Keys, the words of all lists, are not sampled; where files are ordered by frequency, the sample follows the ranks of
+    The words of all lists are not sampled; where files are ordered by frequency, the sample follows the ranks of
     the words of attribute lists, and in all files how near those of stereotypes are to the protected words.
     """
+    embeddings, keys = [found.kv for found in looked], set[str]().union(*map(_keys_beside, looked))
+    lists = [found.keys(words) for found in looked for words in found.lists.followed.values()]
     parts, places = [sample_of(kv) for kv in embeddings], [dict(places_of(kv)) for kv in embeddings]
     held = [kv.index_to_key if part is None else part.words for kv, part in zip(embeddings, parts, strict=True)]
     common = set(held[0]).intersection(*held[1:])
     common |= {word for words in lists for word in words if all(word in kv.key_to_index for kv in embeddings)}
-    if len(common - set(keys)) < LEAST:
-        return f"the vocabularies share {len(common - set(keys))} words that {BESIDE}, and {LEAST} are needed"
+    if len(common - keys) < LEAST:
+        return f"the vocabularies share {len(common - keys)} words that {BESIDE}, and {LEAST} are needed"
     ordered = [place for place in places if place]
     # a word's place among the common ones is by its mean place in the files that are ordered, in logarithms
     order = sorted(common)
@@ -361,7 +323,7 @@ def _shared_draws(
         order.sort(key=lambda word: sum(np.log1p(place.get(word, len(place))) for place in ordered))
     place_of = {word: place for place, word in enumerate(order)}
     followed = [np.array([place_of[word] for word in words if word in place_of], dtype=np.intp) for words in lists]
-    waiting = waiting_words(order, set(keys), SAMPLE, 0, followed)
+    waiting = waiting_words(order, keys, SAMPLE, 0, followed)
 
     def vectors_of(number: int, rows: NDArray[np.intp]) -> NDArray[np.floating]:
         kv, part, words = embeddings[number], parts[number], [order[row] for row in rows.tolist()]
@@ -372,7 +334,7 @@ def _shared_draws(
         return part.vectors[[row_of[word] for word in words]]
 
     readers = [partial(vectors_of, number) for number in range(len(embeddings))]
-    local = local_sample(waiting, readers, nearness, SAMPLE)
+    local = local_sample(waiting, readers, [nearness_of(found) for found in looked], SAMPLE)
     words = tuple(order[row] for row in local.rows.tolist())
     if len(words) < LEAST:
         return f"{len(words)} words of the vocabularies have a direction in each of them, and {LEAST} are needed"

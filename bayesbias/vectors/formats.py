@@ -443,7 +443,7 @@ def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordReques
         near = nearness_of(find_lists(kv, request.word_lists))
     if not len(waiting.rows):
         return None
-    local = local_sample(waiting, [vocabulary.vectors_of], [[near]], SAMPLE)
+    local = local_sample(waiting, [vocabulary.vectors_of], [near], SAMPLE)
     words = tuple(keys[row] for row in local.rows.tolist())
     if ordered_by_frequency(keys):
         places |= dict(zip(words, local.rows.tolist(), strict=True))

@@ -327,6 +327,15 @@ def alike_in_some(words: Sequence[str], kvs: Iterable[KeyedVectors], case: Case 
     return {word: of for word, of in first.items() if word != of}
 
 
+def alike_in_all(words: Sequence[str], kvs: Iterable[KeyedVectors]) -> dict[str, str]:
+    """Word to the first word whose vector it has in every one of several embeddings."""
+    firsts = [find_words(kv, words).duplicates for kv in kvs]
+    # two words are alike in all where they have the same first word in each, whichever word that is
+    whole: dict[tuple[str, ...], str] = {}
+    leaders = {word: whole.setdefault(tuple(of.get(word, word) for of in firsts), word) for word in words}
+    return {word: leader for word, leader in leaders.items() if word != leader}
+
+
 def in_all[Unit: (str, tuple[str, str])](
     asked: Iterable[Unit], kvs: Iterable[KeyedVectors], what: str
 ) -> tuple[list[Unit], list[Note]]:
@@ -482,30 +491,26 @@ def nearness_of(looked: FoundConcepts) -> Nearness | None:
     return Nearness(mean, {name: dict(zip(forms, at[name].tolist(), strict=True)) for name, forms in known.items()})
 
 
-def _near_factors(
-    units: Sequence[FloatArray], nearness: Sequence[Sequence[Nearness | None]], sample: int
-) -> FloatArray | None:
+def _near_factors(units: Sequence[FloatArray], nearness: Sequence[Nearness | None], sample: int) -> FloatArray | None:
     """Factors on the rates (n,) of words that make a sample as near as stereotypes; None without these.
 
     Unit vectors (n, d) of the words in each embedding, of which the first are a sample of the vocabulary, and where the
-    stereotypes of the same word lists lie in each. Over embeddings nearness is averaged, over word lists the factors.
+    stereotypes lie in each. Nearness is averaged over embeddings.
     """
-    factors = []
-    for of_lists in zip(*nearness, strict=True):
-        known = [(own, near) for own, near in zip(units, of_lists, strict=True) if near is not None]
-        if not known:
+    values, by_word = [], dict[str, dict[str, list[float]]]()
+    for own, near in zip(units, nearness, strict=True):
+        if near is None:
             continue
-        values = [own @ near.mean for own, near in known]
-        levels = [float(value[:sample].mean()) for value in values]
-        by_word: dict[str, dict[str, list[float]]] = {}
-        for (_, near), level in zip(known, levels, strict=True):
-            for name, words in near.lists.items():
-                for word, value in words.items():
-                    by_word.setdefault(name, {}).setdefault(word, []).append(value - level)
-        lists = [np.array([np.mean(each) for each in words.values()]) for words in by_word.values()]
-        at = np.mean([value - level for value, level in zip(values, levels, strict=True)], axis=0)
-        factors.append(drawing_rates(at, at[:sample], lists))
-    return np.mean(factors, axis=0) if factors else None
+        value = own @ near.mean
+        level = float(value[:sample].mean())
+        values.append(value - level)
+        for name, words in near.lists.items():
+            for word, place in words.items():
+                by_word.setdefault(name, {}).setdefault(word, []).append(place - level)
+    if not values:
+        return None
+    at = np.mean(values, axis=0)
+    return drawing_rates(at, at[:sample], [np.array([np.mean(w) for w in own.values()]) for own in by_word.values()])
 
 
 def waiting_words(
@@ -557,18 +562,14 @@ class _LocalSample(NamedTuple):
 
 
 def local_sample(
-    waiting: _Waiting,
-    readers: Sequence[VectorsOf],
-    nearness: Sequence[Sequence[Nearness | None]],
-    sample: int,
+    waiting: _Waiting, readers: Sequence[VectorsOf], nearness: Sequence[Nearness | None], sample: int
 ) -> _LocalSample:
     """The words with a direction in each embedding that wait least once their rates follow the nearness of lists.
 
-    ``readers`` give the vectors of rows in each embedding; ``nearness`` is as :func:`_near_factors` takes it. Words are
-    found among the first that are drawn from the vocabulary. Without stereotypes these are the sample.
+    ``readers`` give the vectors of rows in each embedding. Words are found among the first that are drawn from the
+    vocabulary. Without stereotypes these are the sample.
     """
-    local = any(near is not None for own in nearness for near in own)
-    first = waiting.of(slice(CANDIDATES if local else sample + SPARE))
+    first = waiting.of(slice(sample + SPARE if all(near is None for near in nearness) else CANDIDATES))
     # files are read in their order
     order = np.argsort(first.rows)
     back = np.argsort(order)

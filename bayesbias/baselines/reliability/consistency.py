@@ -38,7 +38,7 @@ from bayesbias.numerics.arrays import (
 from bayesbias.numerics.components import FEWEST, FORMS, bootstrap_icc, icc
 from bayesbias.results import Note
 from bayesbias.vectors import TWINS, Embedding, Twins, about, find_words, opened, opened_by_name, rows_of
-from bayesbias.vectors.lookup import alike_in_some, in_all, left_out, pairs_once, words_once
+from bayesbias.vectors.lookup import alike_in_all, in_all, left_out, pairs_once, words_once
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def bias_scores(
 def _once(
     named: Mapping[Hashable, KeyedVectors], words: list[str], pairs: list[tuple[str, str]]
 ) -> tuple[list[str], list[tuple[str, str]], list[Note]]:
-    """Words and pairs without those that have the vectors of earlier ones in an embedding, and notes on them."""
-    alike = alike_in_some(list(dict.fromkeys([*words, *chain(*pairs)])), named.values())
+    """Words and pairs without those that have the vectors of earlier ones in all embeddings, and notes on them."""
+    alike = alike_in_all(list(dict.fromkeys([*words, *chain(*pairs)])), named.values())
     once, notes = words_once(words, alike, "target words")
     kept, repeats = pairs_once(pairs, alike)
     if not kept:
