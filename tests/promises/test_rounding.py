@@ -17,10 +17,8 @@ STEREOTYPES = {"x": OWN["m"], "y": OWN["f"]}
 SETS = {  # of words with one vector
     "every word": [[*EVERY, *OTHERS]],
     "words outside of the lists": [OTHERS],
-    "words of all lists": [EVERY],
     "protected words": [[*PROTECTED["m"], *PROTECTED["f"]]],
     "words of each group": list(PROTECTED.values()),
-    "attribute words": [[*OWN["m"], *OWN["f"], *LISTS.controls["other"]]],
     "words of each list": [*OWN.values(), LISTS.controls["other"]],
     "words of each pair": [list(pair) for pair in PAIRS],
 }
@@ -89,7 +87,6 @@ ANSWERS = {
     "decomposition": of_fit(bb.decomposition),
     "compare": before_and_after,
     "axis": of_axis(PAIRS, OWN["m"]),
-    "axis of lists": of_axis(OWN, PROTECTED["m"]),
     "audit": lambda kv: bb.audit(kv, PAIRS).table(called=False).sort_values(["word", "group"])["mean"],
     "scores": lambda kv: bb.reliability.bias_scores([kv, PLAIN], OWN["m"], PAIRS, neighbours=5, twins="keep").values,
     "silhouette": lambda kv: bb.silhouettes.silhouette(kv, bb.Query(PROTECTED, STEREOTYPES), "weat", runs=3).robustness,
