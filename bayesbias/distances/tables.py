@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,6 @@ from bayesbias.vectors import (
     Case,
     Embedding,
     Twins,
-    composed_of,
     find_keys,
     find_lists,
     opened,
@@ -54,7 +53,7 @@ from bayesbias.vectors import (
     twins_within,
 )
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, first_keys, warn_lost
+from bayesbias.vectors.lookup import FoundConcepts, first_keys, warn_lost
 from bayesbias.words import GENDERED, AnyWords, WordLists, bundled_controls, in_order, load_words, subtag
 
 TOLD = ("encoder", "representation", "source", "templates", "centre", "all_but_top")  # what a table says of its vectors
@@ -252,14 +251,14 @@ def distances_of(
         word_list=lists.name,
         lists=entries,
         substituted={word: used for word, used in looked.forms.keys.items() if word != used},
-        composed=composed_of(looked.kv, looked.forms.keys),
+        composed=looked.composed,
         own_pairs=own,
         in_several_lists={word: names for word, names in by_word.items() if len(names) > 1 and word in concepts},
         repeated_rows=int(table.duplicated(PAIR).sum()) if keep_duplicates else 0,
         kept_duplicates=keep_duplicates,
         source=lists.source,
         doi=lists.doi,
-        embedding=cast("About", about_distances(looked.kv) if known is None else known.embedding),
+        embedding=looked.about,
         pairs=len(table),
         relatedness=known.drawn if known else why and f"none, because {why}",
         twins=same,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,6 @@ from bayesbias.vectors import Case, Embedding, find_lists, opened, opened_by_nam
 from bayesbias.vectors.lookup import (
     SAMPLE,
     FoundConcepts,
-    about_distances,
     local_sample,
     missing_words,
     nearness_of,
@@ -159,76 +158,78 @@ def measured_relatedness(
             "embedding, or load the words of the lists from it with load_embedding(path, words=lists), which keeps a "
             f"sample of the others; {COMMON_WORDS}"
         )
-    apart = unit_rows(drawn.vectors)
-    apart -= apart[0].copy()
+    vectors = unit_rows(drawn.vectors)
     own = [looked.units(words) for words in (protected, attributes)]
     for role, units in zip(("protected", "attribute"), own, strict=True):
         blocks = (units[begin : begin + ROWS] for begin in range(0, len(units), ROWS))
-        if len(units) and not any(np.abs(apart @ block.T).max() > NOTHING for block in blocks):
+        if len(units) and not any(np.abs((vectors - vectors[0]) @ block.T).max() > NOTHING for block in blocks):
             return f"each {role} word is as far from all words outside of the lists: look at where vectors come from"
-    ranked = [looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes)]
-    several = [(i, form) for i, word in enumerate(attributes) if len(concepts[word]) > 1 for form in concepts[word]]
-    forms = looked.forms.units[looked.forms.rows(form for _, form in several)].astype(np.float16)
-    return _read_off(
-        drawn,
-        np.array([drawn.places[key] for key in ranked], dtype=np.int32) if drawn.places else None,
-        embedding=about_distances(looked.kv),
-        seed=seed,
-        lists=entries,
-        protected_words=tuple(protected),
-        attribute_words=tuple(attributes),
-        protected=own[0].astype(np.float16),
-        attributes=own[1].astype(np.float16),
-        forms=forms if several else None,
-        form_of=np.array([place for place, _ in several], dtype=np.int32) if several else None,
-    )
-
-
-def _read_off(drawn: SampledWords, ranks: NDArray[np.int32] | None, **own: Any) -> Relatedness:
-    """Relatedness of lists from sampled words; ``own`` are fields of the lists, ``ranks`` the places of their words."""
-    protected, attributes = own["protected"], own["attributes"]
-    vectors = unit_rows(drawn.vectors)
+    # what tables carry is in half precision, and all else follows from that
+    half = [units.astype(np.float16) for units in own]
     everywhere = np.ones(len(vectors)) if drawn.everywhere is None else drawn.everywhere.astype(float)
     everywhere /= everywhere.mean()
     mean = everywhere @ vectors / len(vectors)
     centre = mean.astype(np.float32).astype(float)
-    pairs = sample_pairs(unit_rows(vectors - centre), np.random.default_rng([own["seed"], 1]))
     apart = -(vectors - mean).T
-    scatter = apart if len(protected) > len(apart) else (protected.astype(float) @ apart).astype(np.float16)
-    place = {word: i for i, word in enumerate(own["attribute_words"])}
-    compared = _of_kind(own["lists"], STEREOTYPE)
-    if len(compared) < 2:  # one list alone does not tell how distances to one differ from those to another
-        compared += _of_kind(own["lists"], CONTROL)
-    by_list = [attributes[[place[word] for word in words]] for words in compared]
-    means = np.stack([listed.mean(axis=0, dtype=float) for listed in by_list])
-    # what several lists share says nothing of how distances to one list differ from those to another
-    for rows in (means - means.mean(axis=0) if len(means) > 1 else means, attributes[:ROWS].astype(float)):
-        fields = rows @ vectors.T
-        fields -= (fields @ everywhere / len(vectors))[:, None]
-        spread = np.sqrt(fields**2 @ everywhere / len(vectors))
-        if (known := spread > NOTHING).any():  # else lists have one mean, or words that cancel out, and words tell it
-            break
-    curve: FloatArray = variograms(fields[known] / spread[known, None], pairs, everywhere).mean(axis=0)
-    if ranks is not None:
-        ranks = np.concatenate([[drawn.places[word] for word in drawn.words], ranks]).astype(np.int32)
+    scatter = apart.astype(np.float32)
+    if len(protected) <= len(apart):
+        scatter = (half[0].astype(float) @ apart).astype(np.float16)
+    fields = _list_fields(entries, attributes, half[1], vectors, everywhere)
+    pairs = sample_pairs(unit_rows(vectors - centre), np.random.default_rng([seed, 1]))
+    curve: FloatArray = variograms(fields, pairs, everywhere).mean(axis=0)
+    several = [(i, form) for i, word in enumerate(attributes) if len(concepts[word]) > 1 for form in concepts[word]]
+    keys = [looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes)]
     result = Relatedness(
+        embedding=looked.about,
         kind=drawn.kind,
+        seed=seed,
         sample_words=drawn.words,
+        lists=entries,
+        protected_words=tuple(protected),
+        attribute_words=tuple(attributes),
+        protected=half[0],
+        attributes=half[1],
         centre=centre,
-        scatter=scatter.astype(np.float32) if len(scatter) < len(protected) else scatter,
+        scatter=scatter,
         pairs=pairs,
         protected_curve=curve,
-        ranks=ranks,
+        ranks=np.array([drawn.places[key] for key in (*drawn.words, *keys)], np.int32) if drawn.places else None,
+        forms=looked.forms.units[looked.forms.rows(form for _, form in several)].astype(np.float16)
+        if several
+        else None,
+        form_of=np.array([place for place, _ in several], dtype=np.int32) if several else None,
         sample=vectors.astype(np.float16),
         everywhere=None if drawn.everywhere is None else everywhere.astype(np.float32),
-        **own,
     )
-    lists = result.stereotype_nearness() if len(protected) else {}
-    if not lists:
+    lists_near = result.stereotype_nearness() if protected else {}
+    if not lists_near:
         return result
-    at = (vectors - mean) @ protected.mean(axis=0, dtype=float)
-    near = near_weights(at, [np.array(list(words.values())) for words in lists.values()])
+    at = (vectors - mean) @ half[0].mean(axis=0, dtype=float)
+    near = near_weights(at, [np.array(list(words.values())) for words in lists_near.values()])
     return replace(result, near=near.astype(np.float32))
+
+
+def _list_fields(
+    entries: Sequence[tuple[str, str, tuple[str, ...]]],
+    words: Sequence[str],
+    units: NDArray[np.float16],
+    vectors: FloatArray,
+    weights: FloatArray,
+) -> FloatArray:
+    """Standardised products (k, N) of sampled vectors with what tells attribute lists apart."""
+    place = {word: i for i, word in enumerate(words)}
+    compared = _of_kind(entries, STEREOTYPE)
+    if len(compared) < 2:  # one list alone does not tell how distances to one differ from those to another
+        compared += _of_kind(entries, CONTROL)
+    means = np.stack([units[[place[word] for word in own]].mean(axis=0, dtype=float) for own in compared])
+    # what several lists share says nothing of how distances to one list differ from those to another
+    for rows in (means - means.mean(axis=0) if len(means) > 1 else means, units[:ROWS].astype(float)):
+        fields = rows @ vectors.T
+        fields -= (fields @ weights / len(vectors))[:, None]
+        spread = np.sqrt(fields**2 @ weights / len(vectors))
+        if (known := spread > NOTHING).any():  # else lists have one mean, or words that cancel out, and words tell it
+            break
+    return fields[known] / spread[known, None]
 
 
 def _of_kind(lists: Iterable[tuple[str, str, tuple[str, ...]]], kind: str) -> list[tuple[str, ...]]:

@@ -106,6 +106,16 @@ class FoundConcepts:
     forms: FoundWords  # all that are found
     concepts: Mapping[str, tuple[str, ...]]  # concept to its forms that are found
 
+    @cached_property
+    def about(self) -> About:
+        """Facts on the embedding, with the unit in which its contrasts are standardised."""
+        return about_distances(self.kv)
+
+    @property
+    def composed(self) -> list[str]:
+        """Words whose vectors were made of parts of words."""
+        return composed_of(self.kv, self.forms.keys)
+
     def keys(self, concepts: Iterable[str]) -> list[str]:
         """The keys under which the embedding holds the forms of those concepts that are found."""
         return [self.forms.keys[form] for name in concepts for form in self.concepts.get(name, ())]
