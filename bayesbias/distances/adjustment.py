@@ -73,20 +73,18 @@ def word_values(
     https://doi.org/10.1080/17470218.2013.850521). None takes the order of the embedding behind the table, which its
     relatedness knows, else wordfreq where that is installed.
     """
-    if isinstance(attribute, Mapping):
-        if len(attribute) != 1 or not isinstance(next(iter(attribute.values())), Mapping):
-            raise InputError("an attribute is a mapping with one entry: its name, and the number of each word")
+    if attribute == LENGTH:
+        values = WordValues(LENGTH, "letter", "the words", {word: float(len(word)) for word in words})
+    elif attribute == FREQUENCY:
+        values = _zipf(words, frequencies, related, language)
+    elif isinstance(attribute, Mapping) and len(attribute) == 1:
         [(name, given)] = attribute.items()
         numbers = numbers_by_word(given, str(name))
         held = find_keys(words, numbers, language=language)
         values = WordValues(str(name), "unit", "what was given", {word: numbers[key] for word, key in held.items()})
-    elif attribute == LENGTH:
-        values = WordValues(LENGTH, "letter", "the words", {word: float(len(word)) for word in words})
-    elif attribute == FREQUENCY:
-        values = _zipf(words, frequencies, related, language)
     else:
         raise InputError(
-            f"the attribute is {shown(attribute)}: give 'frequency', 'length', or a mapping such as "
+            f"the attribute is {shown(attribute)}: give 'frequency', 'length', or a mapping with one entry, such as "
             "{'concreteness': {'table': 4.9, ...}}"
         )
     if np.isnan(values.of(words)).all():
@@ -105,11 +103,11 @@ def numbers_by_word(values: Mapping[str, float] | pd.Series, name: str, positive
     numbers: dict[str, float] = {}
     for word, value in values.items():
         number = as_float(value)
-        if not isinstance(word, str) or word in numbers:
-            raise InputError(f"{name} is given for {shown(word)}: words are text, and each has one number")
-        if not isfinite(number) or (positive and number <= 0):
+        if not isinstance(word, str) or word in numbers or not isfinite(number) or (positive and number <= 0):
             kind = "numbers above 0" if positive else "finite numbers"
-            raise InputError(f"{name} of {word!r} is {shown(value)}: give {kind}, and leave unknown words out")
+            raise InputError(
+                f"{name} of {shown(word)} is {shown(value)}: give each word {kind} once, and leave unknown words out"
+            )
         numbers[word] = number
     return numbers
 
@@ -129,19 +127,12 @@ def _zipf(
         held = find_keys(words, places, language=language)
         zipf = _zipf_of_ranks({word: places[key] for word, key in held.items()}, about(kv)["vectors"])
         return WordValues(FREQUENCY, "zipf", "the order of the embedding's file", zipf)
-    if isinstance(frequencies, Mapping):
-        counts, source = numbers_by_word(frequencies, FREQUENCY, positive=True), "the frequencies that were given"
-    elif isinstance(frequencies, str | Path):
+    if isinstance(frequencies, str | Path):
         counts, source = _read_counts(frequencies), f"the file {Path(frequencies).name}"
     else:
-        raise InputError(
-            f"frequencies are a {type(frequencies).__name__}: give a mapping of words to counts, the path of a file "
-            f"with two columns, an embedding ordered by frequency, or {WORDFREQ!r}"
-        )
-    if not counts:
-        raise InputError(f"{source} holds no word")
+        counts, source = numbers_by_word(frequencies, FREQUENCY, positive=True), "the frequencies that were given"
     # the Zipf scale: log10 of the occurrences in a billion words
-    offset = PER_BILLION - np.log10(sum(counts.values()))
+    offset = PER_BILLION - np.log10(sum(counts.values()) or 1)
     lower = find_keys((word.lower() for word in words), counts, language=language)
     held = {word: lower[word.lower()] for word in words if word.lower() in lower}
     held |= find_keys(words, counts, language=language)
@@ -155,17 +146,17 @@ def _zipf_of_ranks(ranks: Mapping[str, int], size: int) -> dict[str, float]:
 
 
 def _from_wordfreq(words: Sequence[str], language: str | None) -> WordValues:
-    what = "give frequencies= (a mapping of words to counts, or the path of a file with two columns)"
     tag = subtag(language) or ENGLISH
     tag = WORDFREQ_TAGS.get(tag, tag)
     try:
-        from wordfreq import available_languages, zipf_frequency
+        from wordfreq import zipf_frequency
 
-        if tag not in available_languages():
-            raise InputError(f"wordfreq has no frequencies of the language {language!r} of the word lists: {what}")
         zipf = {word: float(zipf_frequency(word.replace("_", " "), tag)) for word in words}
-    except ImportError as error:  # words of some languages are cut by other packages
-        raise InputError(f"wordfreq is missing ({error}): {what}, or {install('frequencies')}") from None
+    except (ImportError, LookupError) as error:  # words of some languages are cut by other packages
+        raise InputError(
+            f"wordfreq has no frequencies of the language {language!r} of the word lists ({error}): give frequencies= "
+            f"(a mapping of words to counts, or the path of a file with two columns), or {install('frequencies')}"
+        ) from None
     known = {word: value for word, value in zipf.items() if value > 0}
     return WordValues(FREQUENCY, "zipf", f"wordfreq ({'English' if tag == ENGLISH else tag})", known)
 
@@ -272,14 +263,12 @@ def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
     x, y = words["value"].to_numpy(), words["apart"].to_numpy()
     # each list's mean takes a degree of freedom, and so does the slope
     df = len(words) - words.index.get_level_values("connection").nunique() - 1
-    if len(words) < FEWEST_CONTROLS or df < 1:
-        raise InputError(
-            f"{len(words)} control words have a known {values.name}, and a slope needs {FEWEST_CONTROLS}: give "
-            f"the {values.name} of more words, or make the table with distance_table(kv, words) from all vectors"
-        )
     squares = float(x @ x)
-    if squares <= 1e-12 * len(x):
-        raise InputError(f"all control words have the same {values.name}: it cannot be adjusted for")
+    if len(words) < FEWEST_CONTROLS or df < 1 or squares <= 1e-12 * len(x):
+        raise InputError(
+            f"{len(words)} control words have a known {values.name}, and a slope needs {FEWEST_CONTROLS} that differ: "
+            f"give the {values.name} of more words, or make the table with distance_table(kv, words) from all vectors"
+        )
     slope = float(x @ y) / squares
     rest = y - slope * x
     total = float(y @ y)

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.files import from_json, read_arrays, to_json
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, shown
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.related import (
     Components,
@@ -344,16 +344,15 @@ class Relatedness(Result):
 
     def _weights(self, weights: FloatArray | pd.DataFrame) -> FloatArray:
         shape = (len(self.protected_words), len(self.attribute_words))
+        known = True
         if isinstance(weights, pd.DataFrame):
-            unknown = {*weights.index} - {*self.protected_words} | {*weights.columns} - {*self.attribute_words}
-            if unknown:
-                raise InputError(f"weights name words that are not here: {listed(sorted(map(str, unknown)))}")
+            known = {*weights.index} <= {*self.protected_words} and {*weights.columns} <= {*self.attribute_words}
             weights = weights.reindex(index=self.protected_words, columns=self.attribute_words).fillna(0.0).to_numpy()
         values = np.asarray(weights, dtype=float)
-        if values.ndim not in (2, 3) or values.shape[-2:] != shape or not np.isfinite(values).all():
+        if not known or values.ndim not in (2, 3) or values.shape[-2:] != shape or not np.isfinite(values).all():
             raise InputError(
                 f"weights are {values.shape}: give finite numbers of shape {shape} (protected words, attribute "
-                "words), or several of these stacked"
+                "words), or several of these stacked; a DataFrame names these words"
             )
         return values
 
@@ -399,12 +398,9 @@ class Relatedness(Result):
         than one word.
         """
         chosen = list(self.protected_words if words is None else words)
-        if not chosen or not {*chosen} <= {*self.protected_words}:
-            raise InputError(f"words is {shown(chosen)}: give some of the protected words, or None")
-        if len(chosen) > MOST_PROTECTED:
+        if not {*chosen} <= {*self.protected_words} or not 0 < len(chosen) <= MOST_PROTECTED:
             raise InputError(
-                f"there are {len(chosen):,} protected words, and the correlation of each two of them is made for "
-                f"{MOST_PROTECTED:,} at most: give some of the words"
+                f"words is {shown(chosen)}: give some of the protected words, {MOST_PROTECTED:,} at most, or None"
             )
         raw = self.similarity_of_distances(chosen)
         group_of = {word: name for name, kind, listed in self.lists if kind == "protected" for word in listed}

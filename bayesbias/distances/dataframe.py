@@ -220,9 +220,8 @@ class DistanceTable(pd.DataFrame):
     """Distances of word pairs in long format: a pandas DataFrame that carries what is known of them.
 
     Rows can be selected, sorted, copied, pickled and given further columns, and what the table carries stays with them.
-    A result without the columns of pairs and distances is a plain DataFrame, and so is what pandas builds anew (``T``,
-    ``apply``, ``stack``). ``pandas.concat`` and ``merge`` hand nothing on: functions that read such a table warn
-    (``RelatednessWarning``). ``pd.DataFrame(table)`` is the rows alone.
+    A result without the columns of pairs and distances is a plain DataFrame. ``pandas.concat`` and ``merge`` hand
+    nothing on: functions that read such a table warn (``RelatednessWarning``).
 
     Parameters
     ----------
@@ -321,15 +320,6 @@ class DistanceTable(pd.DataFrame):
         carried = provenance_of(self)
         adjustment = None if carried.adjustment is None else replace(carried.adjustment, before=None)
         return DistanceTable.carrying(self, replace(carried, relatedness=None, adjustment=adjustment))
-
-    def to_parquet(self, *args: Any, **options: Any) -> Any:
-        """As in pandas: the rows alone, which a warning says; :func:`write_distance_table` keeps all of a table."""
-        if self.relatedness is not None or (self._provenance is not None and self._provenance.moved):
-            warn(
-                "to_parquet writes the rows alone: bb.write_distance_table(table, path) keeps what the table carries",
-                RelatednessWarning,
-            )
-        return pd.DataFrame(self).to_parquet(*args, **options)
 
 
 def _constructed(*args: Any, **options: Any) -> pd.DataFrame:

@@ -91,15 +91,17 @@ def dataset_path(name: str) -> Path:
                 f"{dataset.hash}; replace it by that of {dataset.source}, or rename it and read it by its path"
             )
         return local
-    remedy = f"take {dataset.file} from {dataset.url or dataset.source} and put it into the folder {_folders()[0]}"
-    if not dataset.url:
-        raise InputError(f"the data set {name} is not here, and no address of it is known: {remedy}")
+    reason = "no address of it is known"
     try:  # what is in the cache is compared with the hash too
-        with quiet(pooch.get_logger()):
-            return Path(pooch.retrieve(dataset.url, dataset.hash, fname=dataset.file, path=_cache()))
+        if dataset.url:
+            with quiet(pooch.get_logger()):
+                return Path(pooch.retrieve(dataset.url, dataset.hash, fname=dataset.file, path=_cache()))
     except (OSError, ValueError) as error:  # requests' errors are OSErrors, and another hash is a ValueError
         reason = str(error).partition(". Deleted")[0] or type(error).__name__
-        raise InputError(f"the data set {name} could not be fetched: {reason}; {remedy}") from error
+    raise InputError(
+        f"the data set {name} could not be fetched: {reason}; take {dataset.file} from {dataset.url or dataset.source} "
+        f"and put it into the folder {_folders()[0]}"
+    )
 
 
 def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
@@ -169,6 +171,4 @@ def _cache() -> Path:
 def _folders() -> list[Path]:
     """Folders that a file may be in: that of the user, then the cache."""
     setting = os.environ.get(FOLDER)
-    if setting and not home_folder(setting).is_dir():
-        raise InputError(f"{FOLDER} is {shown(setting)}, and there is no such folder: make it, or unset {FOLDER}")
     return [*([home_folder(setting)] if setting else []), _cache()]

@@ -19,6 +19,7 @@ from bayesbias.distances.adjustment import (
     Frequencies,
     by_slope,
     by_vocabulary,
+    check_used,
     control_slope,
     word_values,
 )
@@ -38,7 +39,7 @@ from bayesbias.distances.dataframe import (
 )
 from bayesbias.distances.distances import Distances, text_where_few
 from bayesbias.distances.vocabularies import SampledWords, draws_for, few_words, measured_relatedness
-from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, shown, warn
+from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.results import stored
 from bayesbias.vectors import (
@@ -144,16 +145,15 @@ def distance_table(
     one_of(pairing, tuple(PAIRINGS), "pairing")
     one_of(centre, CENTRES, "centre")
     all_but_top = whole_number(all_but_top, "all_but_top", least=0)
+    contextual = isinstance(kv, ContextVectors)
+    if keep_duplicates if contextual else (pairing != SAME or centre != "none" or all_but_top):
+        raise InputError("keep_duplicates is for embeddings; pairing, centre, all_but_top are for words in sentences")
     if isinstance(kv, ContextVectors):
-        if keep_duplicates:
-            raise InputError("keep_duplicates=True is for embeddings: each pair of words in sentences counts once")
         if pairing != SAME and len(kv.templates) == 1:
             raise InputError("pairing='crossed' needs two templates: give more templates, or pairing='same'")
         moved = kv.whole().centred(centre, lists, all_but_top)
         means = distance_table(moved.keyed_vectors(pairing), lists, False, case, relatedness, twins)
         return _with_templates(means, moved, lists, pairing, case)
-    if pairing != SAME or centre != "none" or all_but_top:
-        raise InputError("pairing, centre and all_but_top are for words in sentences: give what encode returns")
     looked = find_lists(opened(kv, lists, case), lists, case)
     return warned(distances_of(looked, keep_duplicates, relatedness, twins))
 
@@ -196,13 +196,9 @@ def distance_tables(
     given: dict[str, Any] = mapping(embeddings, "embeddings", "embeddings")
     several = isinstance(words, Mapping) and "protected" not in words
     by_name = mapping(words, "words", "word lists") if several else dict.fromkeys(given, words)
-    if set(by_name) != set(given):
-        raise InputError(f"words has lists for {listed(list(by_name))}: give those of {listed(list(given))}")
-    if contextual := [name for name, kv in given.items() if isinstance(kv, ContextVectors)]:
-        raise InputError(f"{contextual[0]} holds words in sentences: measure it by itself, with distance_table")
     flag(keep_duplicates, "keep_duplicates")
     one_of(twins, TWINS, "twins")
-    lists = {name: load_words(each) for name, each in by_name.items()}
+    lists = {name: load_words(by_name[name]) for name in given}
     looked = {name: find_lists(kv, lists[name], case) for name, kv in opened_by_name(given, lists, case).items()}
     drawn = draws_for(list(looked.values()))
     tables = {}
@@ -436,11 +432,7 @@ def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns
     return result
 
 
-def adjust(
-    table: pd.DataFrame,
-    by: Attribute = FREQUENCY,
-    frequencies: Frequencies = None,
-) -> DistanceTable:
+def adjust(table: pd.DataFrame, by: Attribute = FREQUENCY, frequencies: Frequencies = None) -> DistanceTable:
     """A distance table less what an attribute of its words lets expect.
 
     With vectors the expectation is a smooth curve for each protected word over the vocabulary's sample; without them,
@@ -463,12 +455,6 @@ def adjust(
         The same rows, without those of attribute words that have no value. ``table.adjustment`` says what was
         subtracted; adjusted distances can lie outside of [0, 2].
 
-    Raises
-    ------
-    InputError
-        The table is adjusted already, no word of a list has a value, all values are the same, or fewer than 8 control
-        words have one where a slope is needed.
-
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
@@ -479,8 +465,7 @@ def adjust(
     >>> post.attrs["adjust"]
     'length'
     """
-    if frequencies is not None and by != FREQUENCY:
-        raise InputError(f"frequencies are given, but by is {shown(by)}: give by='frequency', or leave them out")
+    check_used(by if by == FREQUENCY else None, frequencies)
     distances, carried = Distances.read(table), provenance_of(table)
     if carried.adjustment is not None:
         raise InputError(f"the table is {carried.moved} already: adjust the table as it was measured")
@@ -497,8 +482,6 @@ def adjust(
     held, left = (set(each[lists].astype(str).itertuples(index=False, name=None)) for each in (table, rows))
     if lost := sorted({name for name, *_ in held - left}):
         raise InputError(f"{values.source} has {values.name} for no word of {listed(lost)}: give more words")
-    if np.ptp(known.to_numpy()) <= 0:
-        raise InputError(f"all attribute words have the same {values.name}: there is nothing to adjust for")
     made, changed = by_vocabulary(related, values, known) or (None, related)
     made = made or by_slope(values, control_slope(rows, values), known, rows["protected_word"].astype(str))
     adjustment = replace(made, left_out=tuple(every.index[every.isna()]), before=related)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayesbias._support.arguments import mapping, whole_number
 from bayesbias.distances.covariances import ENOUGH, LEAST, Relatedness, relatedness_in_fit
 from bayesbias.distances.dataframe import Coverage, DistanceTable, entries_of, provenance_of
-from bayesbias.errors import InputError, RelatednessWarning, listed, warn
+from bayesbias.errors import InputError, RelatednessWarning, warn
 from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.related import PairSample, near_weights, root_of, sample_pairs, variograms
 from bayesbias.results import Note
@@ -76,8 +76,7 @@ def relatedness(
         Words of the vocabulary to sample, none of them a protected or stereotype word. Where the file is ordered by
         frequency (its first words are much shorter than the others, and not in alphabetical order) they follow the
         smoothed distribution of the stereotypes' ranks, each list weighing the same (without stereotypes, that of the
-        control words'); elsewhere each word is as likely as any other. Words are
-        drawn by a hash of their letters, so that two embeddings are sampled at the same words.
+        control words'); elsewhere each word is as likely as any other. Two embeddings are sampled at the same words.
     seed
         Seed of the sample. A part of an embedding (``load_embedding(path, words=...)``) carries one drawn with seed 0.
     case
@@ -107,9 +106,7 @@ def relatedness(
                 "give the embedding"
             )
         return carried
-    if words is None:
-        raise InputError("words are missing: give word lists, their name or the path of their file")
-    lists = load_words(words)
+    lists = load_words(words)  # type: ignore[arg-type]  # which refuses None
     looked = find_lists(opened(kv, lists, case), lists, case)
     measured = known_or_refused(measured_relatedness(looked, whole_number(sample, "sample", LEAST), seed))
     if measured.sampled < ENOUGH:
@@ -282,8 +279,6 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
     """
     tables = mapping(tables, "tables", "distance tables", DistanceTable)
     kvs = opened_by_name(mapping(embeddings, "embeddings", "embeddings"))
-    if set(tables) != set(kvs):
-        raise InputError(f"embeddings has the names {listed(list(kvs))}: give those of tables, {listed(list(tables))}")
     carried, looked = {name: provenance_of(table) for name, table in tables.items()}, {}
     for name, each in carried.items():
         if (related := each.relatedness) is None:
@@ -353,11 +348,10 @@ def draws_for(looked: Sequence[FoundConcepts]) -> list[SampledWords] | str:
 def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[str]]) -> Relatedness | str:
     """One relatedness of the distances in several embeddings, or why there is none.
 
-    The similarity of two words is the mean over the embeddings of their similarities, so that the order of the
-    embeddings does not matter: the product of their concatenated centred unit vectors. Debiased copies of one of the
-    embeddings do not count: what was taken off the vectors is part of how similar two words are, and it is what
-    changes. The result has the protected words of one embedding after those of another, each with the number of its
-    embedding.
+    The similarity of two words is the mean over the embeddings of their similarities: the product of their concatenated
+    centred unit vectors. Debiased copies of one of the embeddings do not count: what was taken off the vectors is part
+    of how similar two words are, and it is what changes. The result has the protected words of one embedding after
+    those of another, each with the number of its embedding.
     """
     first = related[0]
     copied = [_is_debiased(each, related) for each in related]

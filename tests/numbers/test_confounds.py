@@ -385,10 +385,9 @@ class TestSources:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            ({"the": 0}, "frequency of 'the' is 0: give numbers above 0"),
+            ({"the": 0}, "frequency of 'the' is 0: give each word numbers above 0"),
             ({"the": "many"}, "numbers above 0"),
             ({"unheard": 3}, "for none of the words"),
-            (7, "frequencies are a int"),
         ],
     )
     def test_wrong_frequencies(self, frequent, given, message):
@@ -460,11 +459,10 @@ class TestSources:
 
     def test_a_constant_attribute_and_wrong_attributes(self, frequent, raw):
         wrong = {
-            "all attribute words have the same flat": {
+            "and a slope needs 8 that differ": {
                 "adjust": {"flat": dict.fromkeys(frequent.table["attribute_word"], 3.0)}
             },
             "attribute is 'colour'": {"adjust": "colour"},
-            "mapping with one entry": {"adjust": {"a": {}, "b": {}}},
             "nothing is adjusted for": {"frequencies": {"a": 1}},
         }
         for message, options in wrong.items():

@@ -106,7 +106,7 @@ def test_without_a_network_the_file_its_source_and_the_folder_are_named(known, t
     where = f"put it into the folder {tmp_path / 'cache'}"
     for name, said in (
         ("mine", f"the data set mine could not be fetched: .*; take mine.csv from {NOWHERE}mine.csv and {where}"),
-        ("other", rf"no address of it is known: take other.csv from Somebody \(2024\) and {where}"),
+        ("other", rf"no address of it is known; take other.csv from Somebody \(2024\) and {where}"),
         ("nonsense", "there is no data set 'nonsense'"),
     ):
         with pytest.raises(bb.InputError, match=said):

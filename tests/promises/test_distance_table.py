@@ -70,12 +70,6 @@ def test_a_table_that_pandas_put_together_says_what_it_lost(table, name):
     assert bb.fit(again, seed=0, draws=40, chains=1).attrs["model"] == "related"
 
 
-def test_pandas_writer_says_what_it_leaves_out(table, tmp_path):
-    with pytest.warns(RelatednessWarning, match="to_parquet writes the rows alone"):
-        table.to_parquet(tmp_path / "t.parquet")
-    assert len(pd.read_parquet(tmp_path / "t.parquet")) == len(table)
-
-
 @pytest.mark.parametrize(
     ("sep", "decimal", "end"),
     [("\t", ".", "\n"), (";", ",", "\r\n"), (" ", ".", "\n"), (",", ".", "\r")],
