@@ -38,7 +38,7 @@ from bayesbias.distances.dataframe import (
     provenance_of,
 )
 from bayesbias.distances.distances import Distances, text_where_few
-from bayesbias.distances.vocabularies import SampledWords, draws_for, few_words, measured_relatedness
+from bayesbias.distances.vocabularies import draws_for, few_words, measured_relatedness
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.results import stored
@@ -54,7 +54,7 @@ from bayesbias.vectors import (
     twins_within,
 )
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.vectors.lookup import FoundConcepts, first_keys, warn_lost
+from bayesbias.vectors.lookup import FoundConcepts, VocabularySample, first_keys, warn_lost
 from bayesbias.words import GENDERED, AnyWords, WordLists, bundled_controls, in_order, load_words, subtag
 
 TOLD = ("encoder", "representation", "source", "templates", "centre", "all_but_top")  # what a table says of its vectors
@@ -216,7 +216,7 @@ def distances_of(
     keep_duplicates: bool = False,
     relatedness: bool = True,
     twins: Twins = "once",
-    drawn: SampledWords | None = None,
+    drawn: VocabularySample | None = None,
 ) -> DistanceTable:
     """The distance table of words in an embedding; ``drawn`` is a sample of its vocabulary that others share."""
     entries, asked, concepts = _entries(looked), looked.lists, looked.concepts

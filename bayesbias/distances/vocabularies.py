@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from bayesbias.vectors import Case, Embedding, find_lists, opened, opened_by_nam
 from bayesbias.vectors.lookup import (
     SAMPLE,
     FoundConcepts,
+    VocabularySample,
     local_sample,
     missing_words,
     nearness_of,
@@ -44,17 +45,6 @@ PRODUCTS = 3e10
 COMMON_WORDS = "of an encoder, encode 1,000 common words of the language too"
 BESIDE = "are no protected or stereotype words"  # of the words that a sample may hold
 SHARED = "shared"  # kind of a sample that embeddings share which were sampled in different ways
-
-
-class SampledWords(NamedTuple):
-    """Sampled words and their vectors, how they were drawn, and the places of these and all keys in an ordered file."""
-
-    words: tuple[str, ...]
-    vectors: NDArray[np.floating]
-    kind: str
-    places: Mapping[str, int]
-    # weights under which the sample is one of the vocabulary; None where all are 1
-    everywhere: NDArray[np.floating] | None
 
 
 def relatedness(
@@ -132,7 +122,7 @@ def few_words(relatedness: Relatedness) -> str:
 
 
 def measured_relatedness(
-    looked: FoundConcepts, sample: int = SAMPLE, seed: int = 0, drawn: SampledWords | None = None
+    looked: FoundConcepts, sample: int = SAMPLE, seed: int = 0, drawn: VocabularySample | None = None
 ) -> Relatedness | str:
     """The relatedness of word lists in an embedding, or the reason why there is none.
 
@@ -234,7 +224,7 @@ def _of_kind(lists: Iterable[tuple[str, str, tuple[str, ...]]], kind: str) -> li
     return [words for _, role, words in lists if role == kind]
 
 
-def _drawn(looked: FoundConcepts, sample: int, seed: int) -> SampledWords:
+def _drawn(looked: FoundConcepts, sample: int, seed: int) -> VocabularySample:
     """The sample of an embedding, or of the one that an embedding is a part of."""
     kv, own, part = looked.kv, _keys_beside(looked), sample_of(looked.kv)
     if part is not None:
@@ -242,12 +232,12 @@ def _drawn(looked: FoundConcepts, sample: int, seed: int) -> SampledWords:
         rows = codes[thinned([part.words[code] for code in codes.tolist()], sample, seed)]
         sampled = tuple(part.words[row] for row in rows.tolist())
         weights = None if part.everywhere is None else part.everywhere[rows]
-        return SampledWords(sampled, part.vectors[rows], part.kind, part.places, weights)
+        return replace(part, words=sampled, vectors=part.vectors[rows], everywhere=weights)
     followed = [rows_of(kv, keys) for words in looked.lists.followed.values() if (keys := looked.keys(words))]
     waiting = waiting_words(kv.index_to_key, own, sample, seed, followed)
-    local = local_sample(waiting, [kv.vectors.__getitem__], [nearness_of(looked)], sample)
-    sampled = tuple(kv.index_to_key[row] for row in local.rows.tolist())
-    return SampledWords(sampled, local.vectors[0], waiting.kind, places_of(kv), local.everywhere)
+    rows, [vectors], weights = local_sample(waiting, [kv.vectors.__getitem__], [nearness_of(looked)], sample)
+    sampled = tuple(kv.index_to_key[row] for row in rows.tolist())
+    return VocabularySample(sampled, vectors, waiting.kind, len(kv.index_to_key), places_of(kv), weights)
 
 
 def _keys_beside(looked: FoundConcepts) -> set[str]:
@@ -298,7 +288,7 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
     }
 
 
-def draws_for(looked: Sequence[FoundConcepts]) -> list[SampledWords] | str:
+def draws_for(looked: Sequence[FoundConcepts]) -> list[VocabularySample] | str:
     """Samples of several embeddings at the same words, for the word lists of each; or why there are none.
 
     The words of all lists are not sampled; where files are ordered by frequency, the sample follows the ranks of
@@ -330,18 +320,18 @@ def draws_for(looked: Sequence[FoundConcepts]) -> list[SampledWords] | str:
         return part.vectors[[row_of[word] for word in words]]
 
     readers = [partial(vectors_of, number) for number in range(len(embeddings))]
-    local = local_sample(waiting, readers, [nearness_of(found) for found in looked], SAMPLE)
-    words = tuple(order[row] for row in local.rows.tolist())
+    rows, vectors, weights = local_sample(waiting, readers, [nearness_of(found) for found in looked], SAMPLE)
+    words = tuple(order[row] for row in rows.tolist())
     if len(words) < LEAST:
         return f"{len(words)} words of the vocabularies have a direction in each of them, and {LEAST} are needed"
-    weights = local.everywhere
     for part in parts:
         if part is not None and part.everywhere is not None:
             # words wait equally long in all samples: one that is in several is the rarest of these
             known = dict(zip(part.words, part.everywhere.tolist(), strict=True))
             weights = np.maximum(weights, [known.get(word, 1.0) for word in words])
     return [
-        SampledWords(words, own, waiting.kind, place, weights) for own, place in zip(local.vectors, places, strict=True)
+        VocabularySample(words, own, waiting.kind, len(order), place, weights)
+        for own, place in zip(vectors, places, strict=True)
     ]
 
 

@@ -443,17 +443,17 @@ def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordReques
         near = nearness_of(find_lists(kv, request.word_lists))
     if not len(waiting.rows):
         return None
-    local = local_sample(waiting, [vocabulary.vectors_of], [near], SAMPLE)
-    words = tuple(keys[row] for row in local.rows.tolist())
+    rows, [drawn], everywhere = local_sample(waiting, [vocabulary.vectors_of], [near], SAMPLE)
+    words = tuple(keys[row] for row in rows.tolist())
     if ordered_by_frequency(keys):
-        places |= dict(zip(words, local.rows.tolist(), strict=True))
+        places |= dict(zip(words, rows.tolist(), strict=True))
         places |= dict.fromkeys(subwords_of(kv), len(keys))  # words that were never seen are the rarest
     else:
         places = {}
-    vectors = np.ascontiguousarray(local.vectors[0], dtype=np.float32)
+    vectors = np.ascontiguousarray(drawn, dtype=np.float32)
     overall = waiting_words(keys, (), SPREAD, 0)
     spread = np.ascontiguousarray(vocabulary.directed(overall.rows, SPREAD)[1])
-    return VocabularySample(words, vectors, waiting.kind, len(keys), places, local.everywhere, spread, overall.kind)
+    return VocabularySample(words, vectors, waiting.kind, len(keys), places, everywhere, spread, overall.kind)
 
 
 def list_embeddings() -> pd.DataFrame:

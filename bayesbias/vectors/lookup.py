@@ -409,7 +409,7 @@ def few(words: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class VocabularySample:
-    """A sample of the words of an embedding of which only some are loaded."""
+    """Sampled words of an embedding; one of which only some words are loaded carries them."""
 
     words: tuple[str, ...]  # in the order of :func:`in_order`; none of them is among those that were asked for
     vectors: NDArray[np.float32]  # their vectors (words, dimensions)
@@ -464,10 +464,9 @@ class _Waiting:
         return replace(self, rows=self.rows[kept], times=self.times[kept], rates=self.rates[kept])
 
     def redrawn(self, factors: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
-        """Places (size,) of the words that a sample holds whose rates are multiplied by ``factors`` (n,), and weights.
+        """Places (size,) of the words of a sample whose rates are multiplied by ``factors`` (n,), and weights.
 
-        The weights make the sample one of the first draw: how likely a word is in it, over how likely it is in this
-        one. Where there are no more words than asked for, all are taken and weigh 1.
+        The weights make the sample one of the first draw: how likely a word is in it, over how likely in this one.
         """
         if len(self.rows) <= size:
             return np.arange(len(self.rows)), np.ones(len(self.rows))
@@ -490,10 +489,10 @@ def nearness_of(looked: FoundConcepts) -> Nearness | None:
     """Nearness of the stereotype words that are found; None without protected words or stereotypes."""
     protected = [word for word in looked.lists.group_of if word in looked.concepts]
     known = {
-        name: [form for word in words for form in looked.concepts.get(word, ())]
+        name: forms
         for name, words in looked.lists.stereotypes.items()
+        if (forms := [form for word in words for form in looked.concepts.get(word, ())])
     }
-    known = {name: forms for name, forms in known.items() if forms}
     if not protected or not known:
         return None
     mean, units = looked.units(protected).mean(axis=0), looked.forms.units
@@ -560,24 +559,17 @@ def in_order(rows: IntArray, keys: Sequence[str], kind: str) -> IntArray:
     return order
 
 
-VectorsOf = Callable[[IntArray], NDArray[Any]]
-
-
-class _LocalSample(NamedTuple):
-    """A sample of the words of one or several embeddings that is as near to protected words as their stereotypes."""
-
-    rows: IntArray  # (N,), see :func:`in_order`
-    vectors: list[NDArray[Any]]  # of these words in each embedding, (N, d)
-    everywhere: NDArray[np.float32]  # weights (N,) under which the sample is one of the vocabulary
-
-
 def local_sample(
-    waiting: _Waiting, readers: Sequence[VectorsOf], nearness: Sequence[Nearness | None], sample: int
-) -> _LocalSample:
-    """The words with a direction in each embedding that wait least once their rates follow the nearness of lists.
+    waiting: _Waiting,
+    readers: Sequence[Callable[[IntArray], NDArray[Any]]],
+    nearness: Sequence[Nearness | None],
+    sample: int,
+) -> tuple[IntArray, list[NDArray[Any]], NDArray[np.float32]]:
+    """Rows (N,) of the words that wait least once their rates follow the nearness of lists, in their order.
 
-    ``readers`` give the vectors of rows in each embedding. Words are found among the first that are drawn from the
-    vocabulary. Without stereotypes these are the sample.
+    Beside them come their vectors (N, d) in each embedding, by ``readers`` of rows, and weights (N,) under which the
+    sample is one of the vocabulary. Words are found among the first that are drawn and have a direction in each
+    embedding. Without stereotypes these are the sample.
     """
     first = waiting.of(slice(sample + SPARE if all(near is None for near in nearness) else CANDIDATES))
     # files are read in their order
@@ -591,7 +583,7 @@ def local_sample(
     order = in_order(first.rows[chosen], waiting.keys, waiting.kind)
     places = chosen[order]
     everywhere = weights[order].astype(np.float32)  # as files keep them
-    return _LocalSample(first.rows[places], [own[places] for own in vectors], everywhere)
+    return first.rows[places], [own[places] for own in vectors], everywhere
 
 
 def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
@@ -697,10 +689,7 @@ def first_keys(
     case: Case | None = None,
     language: str | None = None,
 ) -> str:
-    """A remark on an embedding that holds none of some words: its first keys, which tell how it writes words.
-
-    ``case`` is that of the look-up; None where a function takes none.
-    """
+    """A remark on an embedding that holds none of some words: its first keys. ``case`` is that of a look-up."""
     written = ", ".join(map(shown, islice(getattr(keys, "index_to_key", keys), 5)))
     remedy = other_capitals(keys, words, case, language) or "rename them, or give words as they are written there"
     return f"its first keys are {written}: {remedy}"

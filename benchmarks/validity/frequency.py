@@ -72,7 +72,7 @@ def first_words(kv, lists):
     """Relatedness with the sample of earlier versions: the most frequent words."""
     rows, kind = sampled_rows(kv, set(lists.every_word()), 3000, 0)
     words = tuple(kv.index_to_key[row] for row in rows)
-    drawn = vocabularies.SampledWords(words, kv.vectors[rows], kind, kv.key_to_index, None)
+    drawn = vocabularies.VocabularySample(words, kv.vectors[rows], kind, len(kv), kv.key_to_index, None)
     return measured_relatedness(kv, lists, 3000, 0, drawn)
 
 
