@@ -149,8 +149,10 @@ def _from_wordfreq(words: Sequence[str], language: str | None) -> WordValues:
     tag = subtag(language) or ENGLISH
     tag = WORDFREQ_TAGS.get(tag, tag)
     try:
-        from wordfreq import zipf_frequency
+        from wordfreq import available_languages, zipf_frequency
 
+        if tag not in available_languages():  # else it takes a language near it
+            raise LookupError(tag)
         zipf = {word: float(zipf_frequency(word.replace("_", " "), tag)) for word in words}
     except (ImportError, LookupError) as error:  # words of some languages are cut by other packages
         raise InputError(

@@ -286,7 +286,7 @@ def test_a_list_that_other_answers_do_not_use(worlds, without_neutral):
     for name in ("axis", "audit", "metrics", "scores"):
         assert_same(ANALYSES[name](less), told_of_base(worlds, name))
     less_post = bb.fit(bb.distance_table(base.first, LESS), draws=200, seed=1)
-    one, other = (bb.contrasts(post, rows="association")[["group", "mean"]] for post in (less_post, base.post))
+    one, other = (bb.contrasts(post)[["group", "unshrunk"]] for post in (less_post, base.post))
     assert_same([one], [other])
     # the words of the list are in the sample then, from which the errors are estimated
     rows, former = (bb.contrasts(post) for post in (less_post, base.post))
