@@ -346,7 +346,11 @@ class Relatedness(Result):
         shape = (len(self.protected_words), len(self.attribute_words))
         known = True
         if isinstance(weights, pd.DataFrame):
-            known = {*weights.index} <= {*self.protected_words} and {*weights.columns} <= {*self.attribute_words}
+            known = (
+                {*weights.index} <= {*self.protected_words}
+                and len(weights) > 0
+                and {*weights.columns} <= {*self.attribute_words}
+            )
             weights = weights.reindex(index=self.protected_words, columns=self.attribute_words).fillna(0.0).to_numpy()
         values = np.asarray(weights, dtype=float)
         if not known or values.ndim not in (2, 3) or values.shape[-2:] != shape or not np.isfinite(values).all():

@@ -246,15 +246,16 @@ def _read_parquet(file: Path) -> tuple[pd.DataFrame, Provenance]:
     arrays = {
         name: read_arrays(io.BytesIO(metadata[name]), str(file)) for name in (ADJUSTMENT, TRUTH) if name in metadata
     }
-    if lost := [name for name in record["parts"] if name.encode() not in metadata]:
-        raise InputError(f"what goes with {file} is not as write_distance_table writes it: {listed(lost)} is missing")
-    return table, Provenance(
-        coverage=None if record["coverage"] is None else coverage_from(record["coverage"]),
-        relatedness=relatedness_from(metadata[RELATED], str(file)) if RELATED in metadata else None,
-        adjustment=adjustment_from(arrays[ADJUSTMENT]) if ADJUSTMENT in arrays else None,
-        truth=arrays.get(TRUTH, {}),
-        moved=str(record["moved"]),
-    )
+    with within(f"what goes with {file} is not as write_distance_table writes it"):
+        if lost := [name for name in record["parts"] if name.encode() not in metadata]:
+            raise InputError(f"{listed(lost)} is missing")
+        return table, Provenance(
+            coverage=None if record["coverage"] is None else coverage_from(record["coverage"]),
+            relatedness=relatedness_from(metadata[RELATED], str(file)) if RELATED in metadata else None,
+            adjustment=adjustment_from(arrays[ADJUSTMENT]) if ADJUSTMENT in arrays else None,
+            truth=arrays.get(TRUTH, {}),
+            moved=str(record["moved"]),
+        )
 
 
 def _checked(rows: pd.DataFrame, bounded: bool) -> pd.DataFrame:
