@@ -313,13 +313,6 @@ class TestAdjust:
                     kept = both.loc[f"associated - {control}", [told, f"{told}_low", f"{told}_high"]].tolist()
                     assert kept == pytest.approx(row[["mean", "low", "high"]].tolist(), abs=1e-9)
 
-    def test_the_verdict_warns_where_the_table_knows_frequencies(self):
-        kv, lists, *_ = frequency_embedding(gap=4.0, seed=2)
-        table = bb.distance_table(kv, lists)
-        found = bb.balance(table)
-        assert [note.numbers["contrast"] for note in found.warnings] == ["associated - neutral"]
-        assert found.warnings[0] in bb.diagnose(bb.fit(table, seed=0)).notes
-
     def test_the_curve_is_that_of_the_sample(self, frequent):
         adjusted = bb.adjust(frequent.table, "frequency", frequent.counts)
         made, related = adjusted.adjustment, bb.relatedness(frequent.table)
@@ -368,15 +361,6 @@ class TestAdjust:
         assert raw.slopes["slope"].iloc[0] == pytest.approx(expected.slopes["slope"].iloc[0], abs=1e-6)
         facts = json.loads(adjusted["adjustment"].attrs["facts"])
         assert facts["source"] == "the frequencies that were given"
-
-    def test_words_without_a_frequency_are_left_out_and_named(self, frequent):
-        table = frequent.table
-        gone = table.loc[table["connection"] == "neutral", "attribute_word"].iloc[0]
-        counts = {word: count for word, count in frequent.counts.items() if word != gone}
-        post = bb.fit(table, adjust="frequency", frequencies=counts, seed=0)
-        assert gone not in post["constant_data"]["attribute_word"].to_numpy()
-        notes = [note.numbers for note in bb.diagnose(post).notes if note.code == "left-out"]
-        assert [numbers["words"] for numbers in notes] == [[gone]]
 
 
 class TestSources:
@@ -448,13 +432,6 @@ class TestSources:
             table = bb.distance_table(random_embedding(german, 0), german)
         assert bb.balance(table).source == "wordfreq (de)"
 
-    def test_an_embedding_in_another_order_is_refused(self, frequent):
-        keys = sorted(frequent.kv.index_to_key)
-        other = KeyedVectors(30, dtype=np.float32)
-        other.add_vectors(keys, frequent.kv[keys])
-        with pytest.raises(bb.InputError, match="does not seem to be ordered"):
-            bb.balance(frequent.table, other)
-
     def test_a_constant_attribute_and_wrong_attributes(self, frequent, raw):
         wrong = {
             "and a slope needs 8 that differ": {
@@ -508,18 +485,3 @@ class TestSources:
         found = bb.balance(frequent.table[frequent.table["connection"] == "associated"], frequent.counts)
         assert found.contrasts.empty
         assert "slope among control words" in [note.numbers.get("what") for note in found.notes]
-
-
-def test_commands_give_what_the_functions_give(frequent, here):
-    table, counts = frequent.table, frequent.counts
-    bb.write_distance_table(table, "t.parquet")
-    pd.Series(counts).to_csv("counts.tsv", sep="\t", header=False)
-    command = ("fit", "t.parquet", "-o", "f.nc", "--adjust", "frequency", "--frequencies")
-    code, *_ = here(*command, "counts.tsv", "--seed", 0)
-    assert code == 0
-    kept = bb.checks.adjustment(bb.load_fit("f.nc"))
-    expected = bb.checks.adjustment(bb.fit(table, adjust="frequency", frequencies="counts.tsv", seed=0))
-    np.testing.assert_allclose(kept["adjusted"], expected["adjusted"], atol=1e-6)
-    code, _, errors = here(*command, "missing.tsv")
-    assert code == 1
-    assert "no file" in errors

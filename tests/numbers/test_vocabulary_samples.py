@@ -8,7 +8,7 @@ import pytest
 import bayesbias as bb
 from bayesbias.checks.calibration import topics
 from bayesbias.distances.covariances import relatedness_content
-from bayesbias.vectors.formats import keyed_vectors, load_lists
+from bayesbias.vectors.formats import keyed_vectors
 from bayesbias.vectors.lookup import SAMPLE, _rates_of_places, ordered_by_frequency, sample_of, waiting_words
 
 SIZE = 12_000
@@ -116,16 +116,6 @@ class TestPart:
         assert bb.fit(found, seed=0).attrs["model"] == "related"
         assert bb.relatedness(found).ranks_by_word == bb.relatedness(expected).ranks_by_word
 
-    def test_other_words_beside_the_lists_change_nothing(self, ordered, tmp_path):
-        kv, lists = ordered
-        bb.save_embedding(kv, tmp_path / "a.txt")
-        others = [*kv.index_to_key[:900:3], lists.protected["a"][0].upper()]
-        part = load_lists(str(tmp_path / "a.txt"), lists, others)
-        assert len(part) == 60 + len({*others[:-1]} - {*lists.every_word()})
-        whole = bb.load_embedding(tmp_path / "a.txt")
-        assert sample_of(part).words == sample_of(bb.load_embedding(tmp_path / "a.txt", words=lists)).words
-        assert str(bb.checks.check_words(lists, part)) == str(bb.checks.check_words(lists, whole))
-
     def test_a_part_of_vectors_in_memory(self, part, ordered):
         kv, lists = ordered
         expected = content(bb.distance_table(kv, lists))
@@ -133,17 +123,6 @@ class TestPart:
         mapped = bb.load_embedding(dict(zip(kv.index_to_key, kv.vectors, strict=True)), words=lists)
         found = bb.relatedness(bb.distance_table(mapped, lists))
         np.testing.assert_array_equal(found.scatter, bb.relatedness(kv, lists).scatter)
-
-    def test_an_unordered_part(self, slice_vectors):
-        lists = bb.load_words("gender")
-        part = bb.load_embedding("google-news-slice", words=lists)
-        whole, found = (bb.relatedness(one, lists) for one in (slice_vectors, part))
-        assert found.kind == "random"
-        assert found.sample_words == whole.sample_words
-        np.testing.assert_array_equal(found.scatter, whole.scatter)
-        fewer = bb.relatedness(part, lists, sample=500, seed=3)
-        assert fewer.sampled == 500
-        assert set(fewer.sample_words) < set(found.sample_words)
 
     def test_words_with_blanks_repeated_words_and_zeros(self, tmp_path):
         rng = np.random.default_rng(0)

@@ -186,30 +186,3 @@ class TestAdjusted:
         both = {name: bb.adjust(each, by="length") for name, each in tables.items()}
         assert "adjusted: distances adjusted for length (the tables)" in bb.compare(both, seed=0, draws=400).notes
         assert "length" in str(bb.pool(both).header())
-
-
-WRONG = ([], object(), 1j, None, np.nan, "", "\ud800", 1e30, -1, "unheard", True)
-ANALYSES = {
-    "fit": lambda t, at: bb.fit(t, "published", seed=0, draws=40),
-    "write": lambda t, at: bb.write_distance_table(t, at / "t.parquet"),
-    "compare": lambda t, at: bb.compare(before=t, after=t, draws=40, seed=0),
-    "adjust": lambda t, at: bb.adjust(t, "length"),
-}
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(
-    "column", ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
-)
-def test_one_wrong_cell_is_refused_in_a_sentence_or_does_no_harm(made, column, tmp_path):
-    """No other error reaches a user, and a distance that is none is never used."""
-    for at, value in enumerate(WRONG):
-        cells = [value if row == 5 else each for row, each in enumerate(made.related_table[column])]
-        odd = made.related_table.assign(**{column: pd.Series(cells, dtype=object)})
-        for name, analysis in ANALYSES.items():
-            try:
-                analysis(odd, tmp_path)
-            except bb.InputError as error:
-                assert len(str(error)) > 20  # noqa: PT017
-            else:
-                assert column in ("group", "attribute_class"), (at, value, name)

@@ -2,7 +2,6 @@
 
 import os
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -34,16 +33,6 @@ def path(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
     return path
-
-
-def test_new_file(tmp_path):
-    with whole_file(str(tmp_path / "a.parquet")) as temporary:
-        assert isinstance(temporary, Path)
-        assert (temporary.parent, temporary.suffix) == (tmp_path, ".parquet")
-        temporary.write_text("new")
-        assert not (tmp_path / "a.parquet").exists()
-    assert (tmp_path / "a.parquet").read_text() == "new"
-    assert names(tmp_path) == ["a.parquet"]
 
 
 def test_earlier_file_is_replaced_at_once(path):
@@ -97,16 +86,6 @@ def test_a_read_only_file_stays(path):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert names(path.parent) == ["a.txt"]
-
-
-def test_a_link_to_a_pipe_or_device_stays(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    for name, target in (("a.txt", tmp_path / "pipe"), ("b.txt", "/dev/null")):
-        (tmp_path / name).symlink_to(target)
-        with pytest.raises(OSError, match=f"cannot write {name} .*no file"):
-            write_text(tmp_path / name, "new")
-    assert (tmp_path / "pipe").is_fifo()
-    assert names(tmp_path) == ["a.txt", "b.txt", "pipe"]
 
 
 def test_text_is_utf_8_and_the_home_folder_is_expanded(tmp_path, monkeypatch):

@@ -154,15 +154,6 @@ class TestPruned:
             sd[how] = bb.contrasts(post, "associated", "different", target="population")["sd"].iloc[0]
         assert sd["once"] > 1.3 * sd["keep"]
 
-    def test_the_cluster_interval_is_that_of_the_table_without_them(self, tables):
-        once, keep = tables["once"], tables["keep"]
-        by_hand = keep[keep["protected_word"].isin(once["protected_word"])]
-        one, other = (
-            bb.checks.cluster_interval(bb.fit(table, "crossed", seed=0), "associated", "human", 0.89)
-            for table in (once, by_hand)
-        )
-        assert (one.estimate, one.se) == pytest.approx((other.estimate, other.se), abs=1e-12)
-
 
 class TestMetrics:
     def test_a_metric_is_that_of_each_vector_once(self):
@@ -175,53 +166,6 @@ class TestMetrics:
         assert kept.value != pytest.approx(once.value, abs=1e-3)
         assert kept.options["twins"] == "keep"
         assert bb.metric("weat_effect_size", kv, QUERY, compat="wefe").value == kept.value
-
-    def test_pairs_of_one_vector_and_pairs_that_repeat_another_are_left_out(self):
-        kv = random_vectors(q="p", t="s", k="r")  # p/s, q/t with their vectors, r/k with one vector
-        result = bb.metric("db_wa", kv, bb.Query(QUERY.targets, ONE_LIST))
-        assert result.value == pytest.approx(bb.metric("db_wa", kv, bb.Query({"x": ["p"], "y": ["s"]}, ONE_LIST)).value)
-        left = [note.numbers for note in result.notes if note.code == "left-out"]
-        assert [(each["count"], each["words"]) for each in left] == [(1, ["r/k"]), (1, ["q/t = p/s"])]
-
-    def test_a_ranking_counts_a_word_once_in_all_embeddings(self):
-        kvs = {"one": random_vectors(), "two": random_vectors(q="p")}
-        ranking = bb.rank(kvs, QUERY, "weat_effect_size", draws=20)
-        fewer = bb.Query({"x": ["p", "r"], "y": ["s", "t", "k"]}, QUERY.attributes)
-        expected = [abs(bb.metric("weat_effect_size", kv, fewer).value) for kv in kvs.values()]
-        assert ranking.scores["weat_effect_size"].tolist() == pytest.approx(expected)
-        assert COPIES in told(ranking.notes)
-
-
-class TestJudging:
-    @pytest.mark.parametrize("metric", ["weat", "mac", ("crossed", {"draws": 100})])
-    def test_a_silhouette_grows_by_vectors(self, metric):
-        options = {"runs": 2, "sizes": "saturate"}
-        once = bb.silhouettes.silhouette(random_vectors(q="p"), QUERY, metric, **options)
-        kept = bb.silhouettes.silhouette(random_vectors(q="p"), QUERY, metric, twins="keep", **options)
-        assert (once.sizes[-1], kept.sizes[-1]) == (5, 6)
-        assert told(once.notes) == [COPIES]
-
-    def test_a_study_counts_a_word_once_in_all_models(self):
-        kvs = {"one": random_vectors(), "two": random_vectors(q="p")}
-        query = {"mine": bb.Query(QUERY.targets, {"a": ["h", "i", "k"], "b": ["l", "m", "n"]})}
-        given, options = (kvs, query, ["weat_effect_size"]), {"runs": 3, "sizes": "saturate"}
-        once = bb.silhouettes.silhouette_study(*given, **options)
-        assert once["words"].tolist() == [5, 5, 6, 6]
-        assert told(once.attrs["notes"]) == [("copies", 1, "counted once, x in mine", ["q = p"])]
-        kept = bb.silhouettes.silhouette_study(*given, twins="keep", **options)
-        assert kept["words"].tolist() == [6, 6, 6, 6]
-
-    def test_scores_hold_each_word_and_pair_once(self):
-        kv, pairs = random_vectors(q="p", n="m", i="h"), [("k", "m"), ("l", "n"), ("k", "n"), ("m", "n")]
-        scores = bb.reliability.bias_scores(kv, ["p", "q", "r", "h", "i"], pairs, ["db_wa", "ripa"])
-        assert scores["target"].to_numpy().tolist() == ["p", "r", "h"]
-        assert scores["base_pair"].to_numpy().tolist() == ["k/m", "l/n"]
-        words = [note.numbers["words"] for note in scores.attrs["notes"]]
-        assert words == [["q = p", "i = h"], ["m/n"], ["k/n = k/m"]]
-        kept = bb.reliability.bias_scores(kv, ["p", "q", "r"], pairs[:3], ["db_wa"], twins="keep")
-        assert kept.sizes["target"] == kept.sizes["base_pair"] == 3
-        apart = bb.reliability.bias_scores([kv, random_vectors()], ["p", "q"], pairs[:1], ["db_wa"])
-        assert apart.sizes["target"] == 2  # words of one vector in one training only stay
 
 
 @pytest.fixture(scope="module")
