@@ -361,11 +361,10 @@ class Relatedness(Result):
         return values
 
     def effective_words(self) -> pd.DataFrame:
-        """The effective number of words of each list.
+        """The effective number of words of each list: ``list``, ``kind``, ``words`` (found), ``effective``.
 
-        One row a list: ``list``, ``kind`` (protected, stereotype, control), ``words`` (found), ``effective``. The mean
-        of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n similar words this
-        may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
+        The mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n similar
+        words this may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
         """
         sampled, correlation = self.sampled_families(self.protected_words)
         parts, rows = self.components, []

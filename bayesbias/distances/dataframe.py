@@ -243,8 +243,6 @@ class DistanceTable(pd.DataFrame):
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> table[table["group"] == "math"].relatedness is table.relatedness
     True
-    >>> type(table.groupby("connection")["distance"].mean().reset_index()).__name__
-    'DataFrame'
     """
 
     _metadata: ClassVar[list[str]] = ["_provenance"]  # pandas hands it on from a table to its rows
@@ -262,10 +260,6 @@ class DistanceTable(pd.DataFrame):
     ) -> None:
         frame = rows if isinstance(rows, pd.DataFrame) and not options else pd.DataFrame(rows, **options)
         refuse_lacking(frame.columns)
-        given = {"like": like, "coverage": coverage, "relatedness": relatedness}
-        for (name, value), kind in zip(given.items(), (DistanceTable, Coverage, Relatedness), strict=True):
-            if value is not None and not isinstance(value, kind):
-                raise InputError(f"{name} is {shown(value)}: give that of a distance table, or None")
         super().__init__(frame)  # type: ignore[call-arg]  # the stubs know no constructor
         source = rows if like is None else like
         own = source._provenance if isinstance(source, DistanceTable) else Provenance()

@@ -42,19 +42,11 @@ RECORD, RELATED, ADJUSTMENT, TRUTH = (f"bayesbias.{name}".encode() for name in (
 
 
 def coverage(table: pd.DataFrame) -> pd.DataFrame:
-    """Table of the words of each list that were asked for, found and missing in the embedding.
+    """Table of the words of each list that were asked for, found and missing in the embedding, of a distance table.
 
-    Parameters
-    ----------
-    table
-        A distance table.
-
-    Returns
-    -------
-    DataFrame
-        One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found``, ``used`` (numbers of
-        words) and ``missing`` (the words); ``asked`` is missing where the table was read from a file without its
-        coverage. ``attrs["notes"]`` tell what was left out or replaced.
+    One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found``, ``used`` (numbers of
+    words) and ``missing`` (the words); ``asked`` is missing where the table was read from a file without its coverage.
+    ``attrs["notes"]`` tell what was left out or replaced.
 
     Examples
     --------
@@ -80,9 +72,9 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
     Parameters
     ----------
     path
-        A file that :func:`write_distance_table` wrote, any Parquet file or table in text (commas, tabs, semicolons or
-        blanks stand between columns) with these columns (``group`` and ``attribute_class`` may be absent), or a CSV
-        file of Dobrzeniecka and Urbaniak (2024): there ``none`` is ``neutral``, values below -1 are missing pairs,
+        A file of :func:`write_distance_table`, any Parquet file or table in text (commas, tabs, semicolons or blanks
+        stand between columns) with these columns (``group`` and ``attribute_class`` may be absent), or a CSV file of
+        Dobrzeniecka and Urbaniak (2024): there ``none`` is ``neutral``, values below -1 are missing pairs,
         ``_stereotype`` is taken off the names of word classes, and the group of a protected word is the class it is
         associated with.
     keep_duplicates
@@ -137,14 +129,8 @@ def read_distance_table(path: str | Path, keep_duplicates: bool | None = False) 
 def write_distance_table(table: pd.DataFrame, path: str | Path) -> None:
     """Write a distance table, whole or not at all.
 
-    Parameters
-    ----------
-    table
-        A distance table; it is checked first, as in :func:`read_distance_table`.
-    path
-        Ends in ``.parquet`` or ``.csv``. Parquet holds all that a table carries: coverage, relatedness, adjustment.
-        CSV holds the rows alone. Words are written as they are: to a spreadsheet ``=1+1`` is a formula, so import the
-        columns of words as text.
+    Parquet (``.parquet``) holds all that a table carries: coverage, relatedness, adjustment. CSV (``.csv``) holds the
+    rows alone. The table is checked first. To a spreadsheet the word ``=1+1`` is a formula: import words as text.
 
     Warns
     -----

@@ -443,11 +443,9 @@ def adjust(table: pd.DataFrame, by: Attribute = FREQUENCY, frequencies: Frequenc
     ----------
     table
         A distance table as it was measured.
-    by
+    by, frequencies
         ``"frequency"``, ``"length"`` (letters), or an attribute of your own: a mapping of its name to a mapping of
-        words to numbers, as in :func:`balance`.
-    frequencies
-        Where frequencies come from, as in :func:`balance`.
+        words to numbers; and where frequencies come from, as in :func:`balance`.
 
     Returns
     -------

@@ -98,11 +98,9 @@ def test_a_file_that_lost_a_part_is_refused(table, tmp_path):
             bb.read_distance_table(tmp_path / "u.parquet")
 
 
-def test_what_is_no_table_of_pairs_or_carries_something_else_is_refused(table):
+def test_what_is_no_table_of_pairs_is_refused(table):
     with pytest.raises(bb.InputError, match="the table lacks the column connection, distance"):
         bb.DistanceTable(table[["protected_word", "attribute_word"]])
-    with pytest.raises(bb.InputError, match="relatedness is 'text': give that of a distance table"):
-        bb.DistanceTable(table, relatedness="text")
 
 
 def test_a_simulated_table_carries_its_truth(table, tmp_path):
