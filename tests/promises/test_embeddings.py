@@ -701,10 +701,10 @@ class TestLookUp:
 
     def test_the_vector_of_a_concept_is_the_mean_of_unit_vectors(self):
         kv = bb.load_embedding({"a": [2, 0], "b": [0, 5], "c": [3, 4], "d": [-1, 0], "e": [0, 2]})
-        lists = bb.WordLists("l", {"g": [["a", "b", "gone"], "c", ["x", "y"], ["no", "e"]]}, {})
+        lists = bb.WordLists("l", {"g": [["a", "b", "gone"], "c", ["x", "y"], ["no", "e"]]}, {"g": ["d"]})
         concepts = find_lists(kv, lists)
-        assert concepts.concepts == {"a": ("a", "b"), "c": ("c",), "no": ("e",)}
+        assert concepts.concepts == {"a": ("a", "b"), "c": ("c",), "no": ("e",), "d": ("d",)}
         np.testing.assert_allclose(concepts.units(["c", "a", "no"]), [[0.6, 0.8], [0.5, 0.5], [0, 1]])
         assert concepts.keys(["a"]) == ["a", "b"]
         with pytest.raises(bb.InputError, match="the vectors of the forms a, d cancel out"):
-            find_lists(kv, bb.WordLists("l", {"g": [["a", "d"]]}, {}))
+            find_lists(kv, bb.WordLists("l", {"g": [["a", "d"]]}, {"g": ["b"]}))
