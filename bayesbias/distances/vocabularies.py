@@ -146,6 +146,11 @@ def measured_relatedness(
             f"sample of the others; {COMMON_WORDS}"
         )
     vectors = unit_rows(drawn.vectors)
+    everywhere = np.ones(len(vectors)) if drawn.everywhere is None else drawn.everywhere.astype(float)
+    everywhere /= everywhere.mean()
+    mean = everywhere @ vectors / len(vectors)
+    centre = mean.astype(np.float32).astype(float)
+    centred = unit_rows(vectors - centre)
     own = [looked.units(words) for words in (protected, attributes)]
     for role, units in zip(("protected", "attribute"), own, strict=True):
         blocks = (units[begin : begin + ROWS] for begin in range(0, len(units), ROWS))
@@ -153,16 +158,12 @@ def measured_relatedness(
             return f"each {role} word is as far from all words outside of the lists: look at where vectors come from"
     # what tables carry is in half precision, and all else follows from that
     half = [units.astype(np.float16) for units in own]
-    everywhere = np.ones(len(vectors)) if drawn.everywhere is None else drawn.everywhere.astype(float)
-    everywhere /= everywhere.mean()
-    mean = everywhere @ vectors / len(vectors)
-    centre = mean.astype(np.float32).astype(float)
     apart = -(vectors - mean).T
     scatter = apart.astype(np.float32)
     if len(protected) <= len(apart):
         scatter = (half[0].astype(float) @ apart).astype(np.float16)
     fields = _list_fields(entries, attributes, half[1], vectors, everywhere)
-    pairs = sample_pairs(unit_rows(vectors - centre), np.random.default_rng([seed, 1]))
+    pairs = sample_pairs(centred, np.random.default_rng([seed, 1]))
     curve: FloatArray = variograms(fields, pairs, everywhere).mean(axis=0)
     several = [(i, form) for i, word in enumerate(attributes) if len(concepts[word]) > 1 for form in concepts[word]]
     keys = [looked.forms.keys[concepts[word][0]] for word in (*protected, *attributes)]
