@@ -385,7 +385,7 @@ VALID = f"{', '.join(CONNECTIONS)}, and each control list, which is the attribut
 
 
 def labelled(quantity: str, labels: Mapping[str, str]) -> str:
-    """A connection, or a contrast ``a - b``, with labels in place of the names of control lists."""
+    """A connection, or a contrast ``a - b``, with labels in place of the names of control lists that have one."""
     return " - ".join(labels.get(name, name) for name in quantity.split(" - "))
 
 

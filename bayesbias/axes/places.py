@@ -13,24 +13,21 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from bayesbias._support.arguments import by_name_or_none, flag, one_of, probability, whole_number
+from bayesbias._support.arguments import by_name_or_none, flag, one_of, probability
 from bayesbias._support.threads import one_thread
 from bayesbias.axes.poles import (
-    Base,
     FoundPoles,
     TemplateErrors,
     find_poles,
     ranks_of,
     refuse_one_pair,
+    refuse_templates,
     sample_beside,
     template_errors,
     turns_of,
     vocabulary_of,
-    vocabulary_said,
-    whole_templates,
 )
 from bayesbias.checks.summaries import PROB
-from bayesbias.distances.adjustment import FREQUENCY, check_used
 from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import NOTHING, FloatArray, unit_rows
 from bayesbias.numerics.mixtures import Normals
@@ -60,7 +57,10 @@ if TYPE_CHECKING:
 POPULATIONS = ("oppositions", "pairs")
 """What the errors of places are over: axes without a meaning, and further pairs of this opposition."""
 CENTRES = ("vocabulary", "words")
-SCALES = ("difference", "cosine")
+DRAWS, BLOCK = 20_000, 200
+"""Draws that count intervals which exclude 0 by chance, a tenth for more words than a page shows; drawn at once."""
+MOST_ROWS, PRINTED = 400, 14
+"""Words that a page shows, and that are printed."""
 PLACES = "10.1177/0003122419877135"
 
 
@@ -80,12 +80,11 @@ class Axis(Result):
     coordinates, zero
         Of the words (words, Q), centred, such that the product with ``offset.mean`` is the place, and the mean place
         that the centring took off.
-    offset, field
-        The mean offset with its errors, and what the vocabulary tells of vectors.
-    poles
-        The words at the poles that were found.
-    centre, adjusted, base
-        What places are centred on, and adjusted for; what the vectors of words are taken less.
+    offset, field, poles
+        The mean offset with its errors, what the vocabulary tells of vectors, and the words at the poles that were
+        found.
+    centre, base
+        What places are centred on, and the vector (d,) that words are taken less.
     embedding, kv
         Name, number of vectors and dimensions, and the vectors, for axes that are compared with this one.
     templates
@@ -105,11 +104,10 @@ class Axis(Result):
     poles: FoundPoles
     keys: tuple[str, ...]
     centre: str | None
-    adjusted: str | None
     embedding: Any
     notes: tuple[Note, ...]
     kv: KeyedVectors
-    base: Base
+    base: FloatArray
     templates: TemplateErrors | None = None
 
     def with_words(self, words: Iterable[str] | str | Path, case: Case = "as-is") -> Axis:
@@ -131,7 +129,7 @@ class Axis(Result):
         vectors = with_composed(self.kv, names, case)
         keys, missing = _placed(vectors, names, case)
         warn_lost(missing, "the notes of the result")
-        return _with(replace(self, kv=vectors), keys, missing)
+        return _with(replace(self, kv=vectors), keys, missing, _units(vectors, keys.values()))
 
     @property
     def paired(self) -> bool:
@@ -165,16 +163,7 @@ class Axis(Result):
         """True where pairs show no credible common direction; False where they do, or cannot tell."""
         # the offsets of a simulated axis are not those of its pairs
         several = 1 < len(self.poles.pairs) == len(self.offset.offsets[0])
-        return several and not share_direction(self.pairs(), self.random_agreement)
-
-    def usual_share(self, prob: float = PROB) -> float:
-        """Share of the words of the vocabulary whose intervals on this axis exclude 0, over oppositions."""
-        vocabulary = vocabulary_of(self.kv)
-        design, known = self.base.of_words(vocabulary.words, self.kv)
-        coordinates = self.field.coordinates(vocabulary.units[known] - design[known] @ self.base.coefficients)
-        reach = stdtrit(np.inf, (1 + probability(prob, "prob")) / 2)
-        sds = np.sqrt(coordinates**2 @ self.variances("oppositions"))
-        return float((np.abs(coordinates @ self.offset.mean) > reach * sds).mean())
+        return several and not self.pairs()["agreement"].mean() > self.random_agreement
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -187,26 +176,13 @@ class Axis(Result):
         root: FloatArray = self.coordinates * np.sqrt(self.variances("oppositions"))
         return root if self.templates is None else np.hstack([root, root_of(self.templates.placed.covariance())])
 
-    @property
-    def centred_on(self) -> str:
-        """The place 0; empty where it is equal distance to both poles."""
-        if self.adjusted:
-            return f"what {self.adjusted} predicts"
-        own = self.base.words
-        placed = f"these {len(own):,} words" if set(own) == set(self.words) else listed(own, NAMED)
-        over = {"vocabulary": vocabulary_said(self.kv), "words": placed}.get(self.centre or "", "")
-        return over and f"the mean of {over}"
-
-    def chance(self, prob: float = PROB) -> tuple[int, float]:
+    def chance(self) -> tuple[int, float]:
         """The number of words whose intervals exclude 0, and the probability of as many on an axis without a meaning.
 
         The probability is that of as many or more, by draws of the errors over oppositions of all words together. Words
         of the poles are left out of both: they lie near their pole on any axis.
         """
-        return self._chance(self.table(prob, order=False))
-
-    def _chance(self, table: pd.DataFrame) -> tuple[int, float]:
-        """The same of a table of places over oppositions, in the order of the words."""
+        table = self.table(order=False)
         judged = ~table["word"].isin(self.at_poles).to_numpy()
         table, root = table[judged], self._root()[judged]
         reach = ((table["high"] - table["low"]) / 2).to_numpy()[:, None]
@@ -221,7 +197,7 @@ class Axis(Result):
     def variances(self, population: str) -> FloatArray:
         """Variances (Q,) of the errors of the mean offset."""
         if one_of(population, POPULATIONS, "population") == "pairs":
-            refuse_one_pair(self.offset, "population='pairs'", self.poles)
+            refuse_one_pair(self.offset, "population='pairs'")
         return self.offset.variances(population)
 
     def covariance(self, population: str = "oppositions") -> FloatArray:
@@ -230,23 +206,18 @@ class Axis(Result):
         result: FloatArray = (self.coordinates * variances) @ self.coordinates.T
         return result if self.templates is None else result + self.templates.placed.covariance()
 
-    def table(
-        self, prob: float = PROB, scale: str = "difference", population: str = "oppositions", order: bool = True
-    ) -> pd.DataFrame:
+    def table(self, prob: float = PROB, population: str = "oppositions", order: bool = True) -> pd.DataFrame:
         """The places of the words.
 
         Parameters
         ----------
         prob
             Mass of the intervals.
-        scale
-            ``"difference"`` of mean cosine distances, or ``"cosine"`` with the axis: places divided by the length of
-            the mean offset.
         population
-            What the errors are over. ``"oppositions"``: of an axis without a meaning, whose pairs are as similar and
-            as parallel as these, intervals exclude 0 in the share of words that ``prob`` leaves. ``"pairs"``: further
-            pairs of this opposition, with Student's tails of Satterthwaite's degrees of freedom; of one pair nothing
-            is known of them, and this is refused.
+            What the errors are over. ``"oppositions"``: of an axis without a meaning, whose pairs are as similar and as
+            parallel as these, intervals exclude 0 in the share of words that ``prob`` leaves. ``"pairs"``: further
+            pairs of this opposition, with Student's tails of Satterthwaite's degrees of freedom, which one pair does
+            not tell.
         order
             Whether words are sorted by place, the positive end first.
 
@@ -257,9 +228,7 @@ class Axis(Result):
             the next row, missing for the last), ``pairs_sd`` (of further pairs of this opposition; missing for one
             pair), and ``frequency_rank`` (missing where it is not known).
         """
-        mass = probability(prob, "prob")
-        unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
-        variances = self.variances(population)
+        mass, variances = probability(prob, "prob"), self.variances(population)
         rows = np.argsort(-self.places, kind="stable") if flag(order, "order") else np.arange(len(self.words))
         ranks = ranks_of(self.kv, [self.keys[row] for row in rows])
         coordinates, mean = self.coordinates[rows], self.places[rows]
@@ -270,9 +239,9 @@ class Axis(Result):
         table = pd.DataFrame(
             {
                 "word": pd.array([self.words[row] for row in rows], dtype="string"),
-                **summary_of(mean, *errors, mass, unit),
+                **summary_of(mean, *errors, mass),
                 "p_above_next": np.append(above_zero(-np.diff(mean), *errors_apart), np.nan),
-                "pairs_sd": np.sqrt(coordinates**2 @ self.offset.pairs) / unit,
+                "pairs_sd": np.sqrt(coordinates**2 @ self.offset.pairs),
                 "frequency_rank": pd.array([rank or None for rank in ranks.tolist()], dtype="Int64"),
             }
         )
@@ -280,16 +249,12 @@ class Axis(Result):
         return table
 
     def pairs(self) -> pd.DataFrame:
-        """Agreement of each pair with the others.
+        """Agreement of each pair with the others, the least first.
 
-        Returns
-        -------
-        DataFrame
-            ``negative``, ``positive``; ``similarity`` (cosine of the two words); ``agreement`` (correlation, over the
-            vocabulary, of the places by this pair with those by the mean of the others); ``random_agreement`` (that
-            5% of random pairs of words in its place exceed); ``influence`` (root mean
-            square change of places over the vocabulary if the pair is left out, in standard deviations of places);
-            ``belongs`` (whether the agreement is above 0). One row a pair, the least agreement first.
+        ``negative``, ``positive``; ``similarity`` (cosine of the two words); ``agreement`` (correlation, over the
+        vocabulary, of the places by this pair with those by the mean of the others); ``random_agreement`` (that 5% of
+        random pairs of words in its place exceed); ``influence`` (root mean square change of places over the vocabulary
+        if the pair is left out, in standard deviations of places); ``belongs`` (whether the agreement is above 0).
         """
         if not self.paired:
             raise InputError(f"the axis {self.name} is made of two lists: give pairs of words to see how each agrees")
@@ -300,20 +265,12 @@ class Axis(Result):
         words_a: Iterable[str] | str | Path,
         words_b: Iterable[str] | str | Path,
         prob: float = PROB,
-        scale: str = "difference",
         population: str = "oppositions",
     ) -> pd.DataFrame:
         """Difference of the mean places of two lists: above 0 where the first is nearer to the positive pole.
 
-        The error is that of the difference of the two mean places, from the joint covariance of places: what the axis
-        is uncertain about for both lists cancels. The words are taken as they are, not as a sample of others.
-
-        Parameters
-        ----------
-        words_a, words_b
-            Words, or lists that :func:`load_list` takes; no word is in both.
-        prob, scale, population
-            As in :meth:`table`.
+        The error is from the joint covariance of places: what the axis is uncertain about for both lists cancels. The
+        words are taken as they are, not as a sample of others. Lists are words, or what :func:`load_list` takes.
 
         Returns
         -------
@@ -328,29 +285,26 @@ class Axis(Result):
         >>> bool(row["high"][0] < 0)  # nearer to woman
         True
         """
-        mass = probability(prob, "prob")
-        unit = 1.0 if one_of(scale, SCALES, "scale") == "difference" else self.length
-        variances = self.variances(population)
-        lists = [words_given(words, name) for words, name in ((words_a, "words_a"), (words_b, "words_b"))]
-        if both := [word for word in lists[0] if word in set(lists[1])]:
-            raise InputError(f"{listed(both)} is in words_a and in words_b: give each word to one of them")
-        placed = [self.with_words(words) for words in lists]
-        apart = placed[0].coordinates.mean(axis=0, keepdims=True) - placed[1].coordinates.mean(axis=0)
+        mass, variances = probability(prob, "prob"), self.variances(population)
+        lists = {name: words_given(words, name) for name, words in (("words_a", words_a), ("words_b", words_b))}
+        every = list(dict.fromkeys(chain(*lists.values())))
+        placed = self.with_words(every)
+        found = {name: np.isin(placed.words, words) for name, words in lists.items()}
+        for name, inside in found.items():
+            if not inside.any():
+                raise InputError(f"none of the words of {name} is in {self.embedding['name']}: {listed(lists[name])}")
+        held = set(placed.words)
+        first, second = (inside / inside.sum() for inside in found.values())
+        signs = first - second
         more = None
-        if placed[0].templates is not None and placed[1].templates is not None:
-            counts = [len(on.words) for on in placed]
-            signs = np.repeat([1 / counts[0], -1 / counts[1]], counts)
-            both_lists = placed[0].templates.placed.beside(placed[1].templates.placed)
-            more = np.maximum(signs @ both_lists.covariance() @ signs, 0.0)[None]
-        mean = apart @ self.offset.mean
-        errors = self._errors(apart**2 @ variances, more, population)
-        lost = [word for on, words in zip(placed, lists, strict=True) for word in words if word not in set(on.words)]
+        if placed.templates is not None:
+            more = np.maximum(signs @ placed.templates.placed.covariance() @ signs, 0.0)[None]
+        apart = (signs @ placed.coordinates)[None]
         table = pd.DataFrame(
             {
-                **summary_of(mean, *errors, mass, unit),
-                "words_a": [len(placed[0].words)],
-                "words_b": [len(placed[1].words)],
-                "missing": pd.array([", ".join(lost)], dtype="string"),
+                **summary_of(apart @ self.offset.mean, *self._errors(apart**2 @ variances, more, population), mass),
+                **{name: [inside.sum()] for name, inside in found.items()},
+                "missing": pd.array([", ".join(word for word in every if word not in held)], dtype="string"),
             }
         )
         table.attrs = {"prob": mass}
@@ -387,7 +341,6 @@ class Axis(Result):
         """Facts of the axis, and how many intervals exclude 0: of the words, by chance, and of the vocabulary."""
         (out, chance), judged, several = self._outside, len(self.words) - len(self.at_poles), len(self.poles.pairs) > 1
         agreement = self.pairs()["agreement"].mean() if several else None
-        known = self.offset.freedom > 0
         return {
             "axis": self.name,
             "embedding": self.embedding["name"],
@@ -396,13 +349,12 @@ class Axis(Result):
             "lists": [f"{name} {len(words)}" for name, words in self.poles.lists],
             "intervals": f"{PROB:.0%}, axes without meaning",
             "without 0": f"in {out:,} of {judged:,}{f' (by chance p {chance:.2g})' if out else ''}",
-            "in the vocabulary": None if self.templates is not None else f"{self.usual_share():.0%}",
+            "in the vocabulary": None if self.templates is not None else f"{self._share_of_vocabulary:.0%}",
             "agreement": f"{agreement:.2f} (random < {self.random_agreement:.2f})" if several else None,
             "templates": None if self.templates is None else len(self.templates.turns),
-            "0 is": self.centred_on or "equally far from both",
-            "frequencies": self.base.source,
+            "0 is": f"the mean of the {self.centre}" if self.centre else "equally far from both",
             "sd of places": self.spread,
-            "median pairs sd": float(self._table["pairs_sd"].median()) if known else None,
+            "median pairs sd": float(self._table["pairs_sd"].median()) if self.offset.freedom else None,
         }
 
     @cached_property
@@ -412,6 +364,13 @@ class Axis(Result):
     @cached_property
     def _outside(self) -> tuple[int, float]:
         return self.chance()
+
+    @cached_property
+    def _share_of_vocabulary(self) -> float:
+        """Share of the words of the vocabulary whose intervals on this axis exclude 0, over oppositions."""
+        coordinates = self.field.coordinates(vocabulary_of(self.kv).units - self.base)
+        sds = np.sqrt(coordinates**2 @ self.variances("oppositions"))
+        return float((np.abs(coordinates @ self.offset.mean) > stdtrit(np.inf, (1 + PROB) / 2) * sds).mean())
 
     def summary(self) -> pd.DataFrame:
         """The mean place of the words, and the words in order; of many words those at the two ends."""
@@ -438,27 +397,16 @@ class Axis(Result):
 
     def sources(self) -> tuple[Any, ...]:
         """The work that began with such places, the pairs and the embedding."""
-        known = self.poles.poles
-        pairs = [Cited(f"axis {self.name}", known.source, known.doi)] if known.source else []
         origin = self.embedding.get("source", ""), self.embedding.get("doi", "")
-        return Cited("places on an axis", doi=PLACES), *pairs, Cited(f"embedding {self.embedding['name']}", *origin)
+        embedding = Cited(f"embedding {self.embedding['name']}", *origin)
+        return Cited("places on an axis", doi=PLACES), *self.poles.sources(), embedding
 
 
-DRAWS, BLOCK = 20_000, 200
-"""Draws that count intervals which exclude 0 by chance, a tenth for more words than a page shows; drawn at once."""
-NAMED = 4
-"""Words that places are centred on, of which so many are named."""
-MOST_ROWS, PRINTED = 400, 14
-"""Words of an axis that a page shows, and that are printed."""
-
-
-def summary_of(
-    mean: FloatArray, sd: FloatArray, freedom: float | FloatArray, mass: float, unit: float
-) -> dict[str, FloatArray]:
-    """Means with their intervals in a unit, and the probability that they are above 0."""
-    reach = stdtrit(freedom, (1 + mass) / 2)  # normal of infinite degrees of freedom
-    ends = {"low": (mean - reach * sd) / unit, "high": (mean + reach * sd) / unit}
-    return {"mean": mean / unit, "sd": sd / unit, **ends, "p_positive": above_zero(mean, sd, freedom)}
+def summary_of(mean: FloatArray, sd: FloatArray, freedom: float | FloatArray, mass: float) -> dict[str, FloatArray]:
+    """Means with their intervals, and the probability that they are above 0."""
+    reach = stdtrit(freedom, (1 + mass) / 2) * sd  # normal of infinite degrees of freedom
+    ends = {"low": mean - reach, "high": mean + reach}
+    return {"mean": mean, "sd": sd, **ends, "p_positive": above_zero(mean, sd, freedom)}
 
 
 def above_zero(mean: FloatArray, sd: FloatArray, freedom: float | FloatArray) -> FloatArray:
@@ -474,10 +422,7 @@ def axis(
     pairs: Any,
     words: Iterable[str] | WordLists | str | Path | None = None,
     centre: str | None = "vocabulary",
-    adjust: str | None = None,
-    frequencies: Any = None,
     case: Case = "as-is",
-    seed: int = 0,
 ) -> Axis:
     """Words between two poles: their places on an axis of pairs, with errors.
 
@@ -488,26 +433,16 @@ def axis(
         means over templates and have the scatter of templates as a second error.
     pairs
         A bundled axis (:func:`list_axes`), pairs of words (negative, positive), a bundled list or a TOML file of pairs,
-        or two lists by name, the negative one first, which say less: what the words of a list have in common beside
-        the opposition does not cancel.
+        or two lists by name, the negative one first, which say less: what the words of a list have in common beside the
+        opposition does not cancel.
     words
         Words to place, a list that :func:`load_list` takes, or word lists, whose protected words are placed; by default
         the vocabulary, of a file that is ordered by frequency its 20,000 most frequent words.
     centre
         What the place 0 is: ``"vocabulary"``, the mean over that vocabulary; ``"words"``, that over the words placed;
         None, equal distance to both poles.
-    adjust, frequencies
-        ``"frequency"`` takes off what the frequency of a word predicts over the vocabulary (a polynomial of the third
-        degree in zipf); where frequencies come from, as in :func:`fit`.
     case
         As in :func:`distance_table`.
-    seed
-        Seed of the pairs of words at which the scatter of templates is compared; without templates it changes nothing.
-
-    Returns
-    -------
-    Axis
-        ``table()``, ``pairs()``, ``contrast()``, ``figure()``.
 
     References
     ----------
@@ -521,31 +456,23 @@ def axis(
     ['captain', 'dancer', 'nurse']
     """
     where = by_name_or_none(centre, CENTRES, "centre")
-    wanted = by_name_or_none(adjust, (FREQUENCY,), "adjust")
-    start = whole_number(seed, "seed", least=0, most=None)
-    sentences = whole_templates(kv) if isinstance(kv, ContextVectors) else None
+    sentences = kv if isinstance(kv, ContextVectors) else None
+    if sentences is not None:
+        refuse_templates(sentences.nested, "an axis", "sentences of a corpus")
+        sentences = sentences.whole()
     people = chain.from_iterable(words.protected.values()) if isinstance(words, WordLists) else words
     names = None if people is None else words_given(people, "words")
     asked = poles_of(pairs)
-    every_word = [*asked.words, *(names or ())]
-    vectors = opened(kv, every_word, case) if sentences is None else sentences.mean_vectors()
+    vectors = opened(kv, [*asked.words, *(names or ())], case) if sentences is None else sentences.mean_vectors()
     poles = find_poles(vectors, asked, case)
     if isinstance(kv, ContextVectors) and sentences is not None:
         alone = Note("no-value", what="scatter of templates", reason="there is one template")
         poles = replace(poles, notes=(*poles.notes, *kv.notes, *[alone] * (len(sentences) == 1)))
-    check_used(wanted, frequencies)
-    if wanted is not None and where != "vocabulary":
-        raise InputError(
-            f"places are adjusted for frequency over the vocabulary, and centre is {centre!r}: leave it out"
-        )
     vocabulary = vocabulary_of(vectors)
     every = {word: word for word in vocabulary.words}
     keys, missing = (every, []) if names is None else _placed(vectors, names, case)
     if where == "words" and len(keys) == 1:
-        raise InputError(
-            f"centre='words' takes places less the mean of the words placed, and there is one, {next(iter(keys))}: "
-            "place two or more, or leave centre out"
-        )
+        raise InputError(f"centre='words' takes places less their mean, and there is one, {next(iter(keys))}")
     with one_thread():
         sample = sample_beside(vectors, poles.keys_at_poles)
         if sentences is not None and len(sample) <= vectors.vector_size:
@@ -556,71 +483,57 @@ def axis(
         usual = random_agreement(sampled, len(poles.pairs))
         disagree = agreement_notes(agreement_of(poles, offset, sampled), usual, poles.ends)
         poles = replace(poles, notes=(*poles.notes, *disagree))
-    units = None if where != "words" else _units(vectors, keys.values())
-    base = Base.of(where, vocabulary, units, wanted, frequencies, vectors)
-    base = replace(base, words=tuple(keys) if where == "words" else ())
-    errors = None
+
+    def base_of(of_vocabulary: FloatArray, placed: FloatArray) -> FloatArray:
+        base: FloatArray = {"vocabulary": of_vocabulary, "words": placed}.get(where or "", 0 * placed).mean(axis=0)
+        return base
+
+    units = vocabulary.units if names is None else _units(vectors, keys.values())
+    base = base_of(vocabulary.units, units)
+    weights, errors = poles.strata.weights, None
     if sentences is not None:
-        turns = turns_of(sentences, vectors)
-        own = [None if where != "words" else turn[rows_of(vectors, keys.values())] for turn in turns]
-        bases = [
-            Base.of(where, vocabulary.turned(turn, vectors), words_, wanted, frequencies, vectors).coefficients
-            for turn, words_ in zip(turns, own, strict=True)
-        ]
-        design, known = base.of_words(vocabulary.words, vectors)
-        weights, spanned = poles.strata.weights, rows_of(vectors, vocabulary.words)[known]
+        turns, spanned, own = turns_of(sentences, vectors), rows_of(vectors, every), rows_of(vectors, keys.values())
         with one_thread():
             errors = template_errors(
                 turns,
                 offset=weights @ poles.strata.vectors,
                 offsets=weights @ turns[:, rows_of(vectors, poles.keys)],
-                base=base.coefficients,
-                bases=np.stack(bases),
-                vocabulary=(spanned, vocabulary.units[known], design[known]),
-                seed=start,
+                base=base,
+                bases=np.stack([base_of(turn[spanned], turn[own]) for turn in turns]),
+                rows=spanned,
+                units=vocabulary.units,
             )
     placed = Axis(
         name=poles.name,
         ends=poles.ends,
         words=(),
         coordinates=np.empty((0, len(sampled.variances))),
-        zero=float(base.coefficients[0] @ (poles.strata.weights @ poles.strata.vectors)),
+        zero=float(base @ (weights @ poles.strata.vectors)),
         offset=offset,
         field=sampled,
         poles=poles,
         keys=(),
         centre=where,
-        adjusted=wanted,
         embedding=about_distances(vectors),
         notes=poles.notes,
         kv=vectors,
         base=base,
         templates=errors,
     )
-    made = _with(placed, keys, missing, vocabulary.units if names is None else None)
+    made = _with(placed, keys, missing, units)
     warn_lost(made.notes, "the notes of the result")
     return made
 
 
-def _with(on: Axis, keys: dict[str, str], missing: Sequence[Note], units: FloatArray | None = None) -> Axis:
-    """An axis with other words: word to the key under which the embedding holds it."""
-    units = _units(on.kv, keys.values()) if units is None else units
-    design, known = on.base.of_words(list(keys), on.kv)
-    lost = [word for word, inside in zip(keys, known, strict=True) if not inside]
-    if not known.any():
-        raise InputError(f"the frequency of no word is known, such as {listed(lost[:3])}: give frequencies")
-    notes = left_out(len(lost), len(keys), "words", "no known frequency", lost)
-    placed = [(word, key) for (word, key), inside in zip(keys.items(), known, strict=True) if inside]
-    errors = on.templates
-    if errors is not None:
-        errors = errors.with_rows(rows_of(on.kv, [key for _, key in placed]), units[known], design[known])
+def _with(on: Axis, keys: dict[str, str], missing: Sequence[Note], units: FloatArray) -> Axis:
+    """An axis with other words: word to the key under which the embedding holds it, and their unit vectors."""
     return replace(
         on,
-        words=tuple(word for word, _ in placed),
-        keys=tuple(key for _, key in placed),
-        coordinates=on.field.coordinates(units[known] - design[known] @ on.base.coefficients),
-        notes=(*on.poles.notes, *missing, *notes, *_word_notes(on, dict(placed))),
-        templates=errors,
+        words=tuple(keys),
+        keys=tuple(keys.values()),
+        coordinates=on.field.coordinates(units - on.base),
+        notes=(*on.poles.notes, *missing, *_word_notes(on, keys)),
+        templates=on.templates and on.templates.with_rows(rows_of(on.kv, keys.values()), units),
     )
 
 
@@ -691,17 +604,12 @@ def random_agreement(field: Field, count: int) -> float:
     return float(RANDOM * np.sqrt((squares**2).sum() * 2 / max(count, 2)) / squares.sum())
 
 
-def share_direction(pairs: pd.DataFrame, usual: float) -> bool:
-    """True where pairs agree more than as many random ones, whose mean agreement is below ``usual`` with 95%."""
-    return bool(pairs["agreement"].mean() > usual)
-
-
 def agreement_notes(pairs: pd.DataFrame, usual: float, ends: tuple[str, ...]) -> list[Note]:
     """A note where pairs have no common direction, some are the wrong way round, or that which names the poles is."""
     values, bounds = pairs["agreement"], pairs["random_agreement"]
     naming = (pairs["negative"] == ends[0]) & (pairs["positive"] == ends[1]) & (len(pairs) > 2)
     turned = (values < -bounds) | (naming & (values <= 0))
-    if len(pairs) < 2 or (share_direction(pairs, usual) and not turned.any()):
+    if len(pairs) < 2 or (values.mean() > usual and not turned.any()):
         return []
     least = pairs[values <= bounds]
     named = [f"{low}/{high}" for low, high in zip(least["negative"], least["positive"], strict=True)]

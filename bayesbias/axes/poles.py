@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias.distances.adjustment import FREQUENCY, word_values
-from bayesbias.errors import InputError, listed, many
+from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import NOTHING, SAME, FloatArray, IntArray, beyond_rounding, equal_rows, unit_rows
 from bayesbias.numerics.offsets import MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
-from bayesbias.results import Note
+from bayesbias.results import Cited, Note
 from bayesbias.vectors import Case, about, composed_notes, composed_of, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import (
@@ -24,7 +23,6 @@ from bayesbias.vectors.lookup import (
     in_order,
     left_out,
     lost_of,
-    ordered_by_frequency,
     places_of,
     sample_of,
     sampled_rows,
@@ -36,10 +34,6 @@ if TYPE_CHECKING:
 
 LEAST_SAMPLE = 100
 """Words of the vocabulary without which an axis has no errors."""
-POWERS = 3
-"""Powers of frequency that places are adjusted for."""
-NAMED = 5
-"""Pairs left out that a refusal names."""
 OUT = LACKS, FLAT, DOUBLED = "a word is missing", "both words have one vector", "the vectors of an earlier pair"
 """Reasons for which pairs are left out."""
 
@@ -73,44 +67,37 @@ class FoundPoles:
         """That of the axis; one that was made of its ends is made of those that are left."""
         return " to ".join(self.ends) if self.poles.name == " to ".join(self.poles.ends) else self.poles.name
 
-    def counted(self) -> str:
-        """Number of pairs that are left, of how many, and which are left out; or that there is one word a list."""
-        out = [f"{low} and {high}" for low, high in self.poles.pairs if (low, high) not in set(self.pairs)]
-        if not self.pairs:
-            return "one word a list"
-        if not out:
-            return many(len(self.pairs), "pair")
-        asked = many(len(self.poles.pairs), "pair")
-        return f"{len(self.pairs):,} of {asked} (left out: {listed(out, NAMED)})"
+    def sources(self) -> list[Cited]:
+        """The bundled pairs or lists."""
+        kind, known = "axis" if self.pairs else "word list", self.poles
+        return [Cited(f"{kind} {known.name}", known.source, known.doi)] if known.source else []
 
 
 def find_poles(kv: KeyedVectors, poles: Poles, case: Case | None = None) -> FoundPoles:
     """Look the words of an axis up; pairs with a word that is missing are left out and named."""
-    every = poles.words
-    below, above = zip(*poles.pairs, strict=True) if poles.pairs else (words for _, words in poles.lists)
-    if both := sorted(set(below) & set(above)):
-        stand = "stands" if len(both) == 1 else "stand"
-        raise InputError(f"{listed(both)} {stand} at both poles of the axis {poles.name}: a word belongs to one")
-    keys = find_words(kv, dict.fromkeys(every), case or "as-is").keys
+    every = list(dict.fromkeys(poles.words))
+    keys = find_words(kv, every, case or "as-is").keys
+    empty = [f"pole {name!r}" for name, words in poles.lists if not keys.keys() & set(words)]
+    if empty or not keys:
+        where = f"no word of the {empty[0] if empty else f'axis {poles.name}'} is in {about(kv)['name']}"
+        raise InputError(f"{where}: it asks for {listed(every)}; {first_keys(kv, every, case)}")
+    sides = zip(*poles.pairs, strict=True) if poles.pairs else (words for _, words in poles.lists)
+    below, above = ({keys.get(word, word) for word in side} for side in sides)
+    if both := sorted(below & above):
+        raise InputError(f"{listed(both)} at both poles of the axis {poles.name}: a word belongs to one")
     places = {key: i for i, key in enumerate(dict.fromkeys(keys.values()))}
-    missing = list(dict.fromkeys(word for word in every if word not in keys))
-    embedding = about(kv)["name"]
-    if not places:
-        raise InputError(
-            f"no word of the axis {poles.name} is in {embedding}: it asks for {listed(every)}; "
-            f"{first_keys(kv, every, case)}"
-        )
     vectors = unit_rows(np.asarray(kv.vectors[rows_of(kv, places)], dtype=float))
     row_of = {word: places[key] for word, key in keys.items()}
-    found = (_found_pairs if poles.pairs else _found_lists)(poles, row_of, vectors, tuple(places))
-    lost = lost_of("pole", dict(poles.lists) or {poles.name: every}, keys)
+    lost = lost_of("pole", dict(poles.lists) or {poles.name: poles.words}, keys)
     if not lost and not poles.pairs:
-        lost = left_out(len(missing), len(every), "pole words", "missing", missing)
-    made = composed_notes(composed_of(kv, keys))
-    return replace(found, notes=(*lost, *made, *found.notes))
+        missing = [word for word in every if word not in keys]
+        lost = left_out(len(missing), len(poles.words), "pole words", "missing", missing)
+    found = (_found_pairs if poles.pairs else _found_lists)(poles, row_of, vectors)
+    notes = (*lost, *composed_notes(composed_of(kv, keys)), *found.notes)
+    return replace(found, keys=tuple(places), notes=notes)
 
 
-def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:
+def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray) -> FoundPoles:
     kept, rows = [], []
     out: dict[str, list[str]] = {name: [] for name in OUT}
     first = equal_rows(vectors, vectors).argmax(axis=1)  # of words with one vector, the first
@@ -122,25 +109,22 @@ def _found_pairs(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, k
         else:
             kept.append((low, high))
             rows.append(places)
-    if not kept:
-        gone = [word for word in poles.words if word not in row_of]
-        why = f"each lacks a word ({listed(gone)})" if not out[FLAT] else "the two words of each have one vector"
-        raise InputError(f"no pair of the axis {poles.name} is left of {len(poles.pairs)}: {why}")
     asked = len(poles.pairs)
+    if not kept:
+        why = "the two words of each have one vector" if out[FLAT] else f"each lacks a word ({listed(out[LACKS])})"
+        raise InputError(f"no pair of the axis {poles.name} is left of {asked}: {why}")
     notes = [note for reason, pairs in out.items() for note in left_out(len(pairs), asked, "pairs", reason, pairs)]
     notes += [Note("pairs", pairs=1, asked=asked)] if len(kept) == 1 else []
     member = np.zeros((len(kept), len(vectors)))
     for row, (below, above) in zip(member, rows, strict=True):
         row[below], row[above] = -1.0, 1.0
-    return FoundPoles(poles, tuple(kept), (), Strata(vectors, (member,)), keys, tuple(notes))
+    return FoundPoles(poles, tuple(kept), (), Strata(vectors, (member,)), (), tuple(notes))
 
 
-def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, keys: tuple[str, ...]) -> FoundPoles:
+def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray) -> FoundPoles:
     kept, members, again = [], [], []
     for sign, (name, words) in zip((-1.0, 1.0), poles.lists, strict=True):
         rows = {row_of[word]: word for word in reversed(words) if word in row_of}
-        if not rows:
-            raise InputError(f"no word of the pole {name!r} is in the embedding: it asks for {listed(list(words))}")
         own = vectors[list(rows)]
         later = np.triu(equal_rows(own, own), 1).any(axis=1)  # words stand in reverse: the first of equal ones stays
         again += [word for word, is_later in zip(rows.values(), later, strict=True) if is_later]
@@ -149,15 +133,12 @@ def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray, k
         member[np.arange(len(rows)), list(rows)] = sign
         members.append(member)
         kept.append((name, tuple(reversed(rows.values()))))
-    shared = set(np.flatnonzero(members[0].any(axis=0))) & set(np.flatnonzero(members[1].any(axis=0)))
-    if shared:
-        raise InputError(f"{keys[min(shared)]!r} stands at both poles of the axis {poles.name}")
     strata = Strata(vectors, tuple(members))
     if not beyond_rounding(strata.weights @ vectors).any():
         raise InputError(f"the poles of the axis {poles.name} have one vector: there is nothing between them")
     notes = [Note("copies", count=len(again), rule="counted once", words=again)] if again else []
     unpaired = Note("no-value", what="agreement of pairs", reason="two lists")
-    return FoundPoles(poles, (), tuple(kept), strata, keys, (unpaired, *notes))
+    return FoundPoles(poles, (), tuple(kept), strata, (), (unpaired, *notes))
 
 
 @dataclass(frozen=True)
@@ -167,10 +148,6 @@ class ReferenceWords:
     words: tuple[str, ...]
     units: FloatArray
 
-    def turned(self, turn: FloatArray, kv: KeyedVectors) -> ReferenceWords:
-        """The same words with what a template changes in the vectors (N, d) of an embedding."""
-        return replace(self, units=turn[rows_of(kv, self.words)])
-
 
 def vocabulary_of(kv: KeyedVectors) -> ReferenceWords:
     """The most frequent 20,000 words of a file ordered by frequency, 20,000 of another, or the sample of a part."""
@@ -179,16 +156,6 @@ def vocabulary_of(kv: KeyedVectors) -> ReferenceWords:
         return ReferenceWords(part.words, unit_rows(part.vectors))
     rows, _ = sampled_rows(kv, set(), FREQUENT, 0)
     return ReferenceWords(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
-
-
-def vocabulary_said(kv: KeyedVectors) -> str:
-    """These words, in a few words."""
-    if sample_of(kv) is not None:
-        return "sampled words"
-    if len(kv) <= FREQUENT:
-        return "the vocabulary"
-    frequent = ordered_by_frequency(kv.index_to_key)
-    return f"the {FREQUENT:,} most frequent words" if frequent else f"{FREQUENT:,} words of the vocabulary"
 
 
 def sample_beside(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
@@ -206,64 +173,6 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
             "with a larger vocabulary"
         )
     return units
-
-
-@dataclass(frozen=True)
-class Base:
-    """Base that is taken from vectors: coefficients (m, d) of a constant and of the powers of frequency.
-
-    ``mean`` and ``sd`` are those of the frequencies over the vocabulary, ``frequencies`` and ``source`` where they come
-    from; of a constant alone ``sd`` is 0. ``words`` are those whose mean it is; empty for
-    the vocabulary.
-    """
-
-    coefficients: FloatArray
-    mean: float = 0.0
-    sd: float = 0.0
-    frequencies: Any = None
-    source: str = ""
-    words: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        centre: str | None,
-        vocabulary: ReferenceWords,
-        units: FloatArray | None,
-        adjust: str | None,
-        frequencies: Any,
-        kv: KeyedVectors,
-    ) -> Base:
-        """The base over the vocabulary or over the words."""
-        if centre != "vocabulary":
-            return cls((np.zeros(kv.vector_size) if units is None else units.mean(axis=0))[None])
-        if adjust is None:
-            return cls(vocabulary.units.mean(axis=0)[None])
-        zipf, source = _zipf(vocabulary.words, frequencies, kv)
-        known = np.isfinite(zipf)
-        level, sd = float(zipf[known].mean()), float(zipf[known].std()) or 1.0
-        base = cls(np.empty((0, 0)), level, sd, frequencies, source)
-        fitted = np.linalg.lstsq(base._powers(zipf[known]), vocabulary.units[known], rcond=None)[0]
-        return replace(base, coefficients=fitted)
-
-    def _powers(self, zipf: FloatArray) -> FloatArray:
-        standard = (zipf - self.mean) / self.sd
-        return standard[:, None] ** np.arange(POWERS + 1)
-
-    def of_words(self, words: Sequence[str], kv: KeyedVectors) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """The design (words, m) of words, and which of these have a known frequency."""
-        if self.sd == 0:
-            return np.ones((len(words), 1)), np.ones(len(words), dtype=bool)
-        zipf, _ = _zipf(words, self.frequencies, kv)
-        known = np.isfinite(zipf)
-        return self._powers(np.where(known, zipf, 0.0)), known
-
-
-def _zipf(words: Sequence[str], frequencies: Any, kv: KeyedVectors) -> tuple[FloatArray, str]:
-    """Frequencies (words,) in zipf, NaN where they are not known, and where they come from."""
-    source = kv if frequencies is None and places_of(kv) else frequencies
-    values = word_values(list(words), FREQUENCY, source)
-    return values.of(list(words)), values.source
 
 
 def ranks_of(kv: KeyedVectors, keys: Sequence[str]) -> NDArray[np.intp]:
@@ -296,10 +205,6 @@ class Scatter:
     def rows(self, rows: IntArray) -> Scatter:
         """That of some of the words."""
         return replace(self, places=self.places[:, rows], apart=self.apart[rows])
-
-    def beside(self, other: Scatter) -> Scatter:
-        """That of the words of both."""
-        return replace(self, places=np.hstack([self.places, other.places]), apart=np.vstack([self.apart, other.apart]))
 
     def variances(self) -> FloatArray:
         """Variances (words,) of means over templates."""
@@ -337,23 +242,23 @@ class TemplateErrors:
     turns: FloatArray  # changes of the vectors of all words of the embedding, (T, N, d)
     offset: FloatArray  # the mean offset (d,), and its changes (T, d)
     offsets: FloatArray
-    base: FloatArray  # coefficients (m, d) of what vectors are taken less, and their changes (T, m, d)
+    base: FloatArray  # what vectors are taken less (d,), and its changes (T, d)
     bases: FloatArray
     whole: Scatter  # of the vocabulary
     placed: Scatter  # of the words placed
 
-    def with_rows(self, rows: IntArray, units: FloatArray, design: FloatArray) -> TemplateErrors:
-        """That of other words: their rows of the embedding, unit vectors (n, d) and design (n, m)."""
-        return replace(self, placed=replace(self.whole, **self._places(rows, units, design)))
+    def with_rows(self, rows: IntArray, units: FloatArray) -> TemplateErrors:
+        """That of other words: their rows of the embedding, and unit vectors (n, d)."""
+        return replace(self, placed=self._scatter(rows, units))
 
     def of(self, rows: IntArray) -> TemplateErrors:
         """That of some of the words placed."""
         return replace(self, placed=self.placed.rows(rows))
 
-    def _places(self, rows: IntArray, units: FloatArray, design: FloatArray) -> dict[str, Any]:
-        turned = np.stack([turn[rows] @ self.offset for turn in self.turns]) - self.bases @ self.offset @ design.T
-        apart = units - design @ self.base
-        return {"places": turned + self.offsets @ apart.T, "apart": unit_rows(apart)}
+    def _scatter(self, rows: IntArray, units: FloatArray) -> Scatter:
+        turned = np.stack([turn[rows] @ self.offset for turn in self.turns]) - (self.bases @ self.offset)[:, None]
+        apart = units - self.base
+        return replace(self.whole, places=turned + self.offsets @ apart.T, apart=unit_rows(apart))
 
 
 def turns_of(vectors: ContextVectors, kv: KeyedVectors) -> FloatArray:
@@ -376,29 +281,24 @@ def template_errors(
     offsets: FloatArray,
     base: FloatArray,
     bases: FloatArray,
-    vocabulary: tuple[IntArray, FloatArray, FloatArray],
-    seed: int,
+    rows: IntArray,
+    units: FloatArray,
 ) -> TemplateErrors:
-    """The errors that templates are to an axis; the parameters are those of :class:`TemplateErrors`.
+    """The errors that templates are to an axis; the first parameters are those of :class:`TemplateErrors`.
 
     Few templates tell little of the variance of one place. It is moderated towards the mean over the vocabulary, as far
     as variances are equal (Smyth 2004, https://doi.org/10.2202/1544-6115.1027), and covariances towards those that the
-    similarity of words gives. ``vocabulary`` are rows, unit vectors and the design of its words.
+    similarity of words gives. ``rows`` and ``units`` are those of the words of the vocabulary.
     """
     count = len(turns)
     bare = Scatter(np.empty((count, 0)), np.empty((0, len(offset))), 0.0, np.zeros(1), 0.0)
     errors = TemplateErrors(turns, offset, offsets, base, bases, bare, bare)
-    whole = replace(bare, **errors._places(*vocabulary))
+    whole = errors._scatter(rows, units)
     squares = (whole.places**2).sum(axis=0) / max(count - 1, 1)
-    size, pairs = float(squares.mean()), sample_pairs(whole.apart, np.random.default_rng([seed, 1]))
+    size, pairs = float(squares.mean()), sample_pairs(whole.apart, np.random.default_rng([0, 1]))
     if count == 1 or size <= NOTHING**2:
-        return replace(
-            errors,
-            turns=np.zeros_like(turns),
-            offsets=np.zeros_like(offsets),
-            bases=np.zeros_like(bases),
-            whole=replace(bare, curve=np.zeros(len(pairs.counts))),
-        )
+        none = {name: np.zeros_like(getattr(errors, name)) for name in ("turns", "offsets", "bases")}
+        return replace(errors, **none, whole=replace(bare, curve=np.zeros(len(pairs.counts))))
     share = moderation(squares / size, count - 1)
     fields = whole.places - whole.places.mean(axis=1, keepdims=True)
     fields = fields[fields.var(axis=1) > 0]
@@ -407,30 +307,19 @@ def template_errors(
     return replace(errors, whole=replace(whole, size=size, curve=curve, share=share))
 
 
-def whole_templates(vectors: ContextVectors) -> ContextVectors:
-    """The words that suit all templates; sentences of a corpus are refused."""
-    if vectors.nested:
+def refuse_templates(found: object, what: str, these: str = "templates") -> None:
+    """Refuse words in sentences where the choice of templates would be lost."""
+    if found:
         raise InputError(
-            "the vectors are those of sentences of a corpus, whose choice an axis does not know as an error: give "
-            "bb.axis(vectors.mean_vectors(), ...), which takes the sentences as they are, or vectors of templates"
-        )
-    return vectors.whole()
-
-
-def refuse_templates(errors: TemplateErrors | None, what: str) -> None:
-    """Refuse an axis of words in sentences where the choice of templates would be lost."""
-    if errors is not None:
-        raise InputError(
-            f"{what} does not know the choice of templates as an error: give bb.axis(vectors.mean_vectors(), ...) of "
-            "what encode returned, which takes the templates as they are"
+            f"{what} does not know the choice of {these} as an error: give bb.axis(vectors.mean_vectors(), ...) of "
+            f"what encode returned, which takes the {these} as they are"
         )
 
 
-def refuse_one_pair(offset: MeanOffset, what: str, poles: FoundPoles | None = None) -> None:
+def refuse_one_pair(offset: MeanOffset, what: str) -> None:
     """Refuse a statement on further pairs where one pair, or one word a list, does not show how pairs scatter."""
     if offset.freedom == 0:
-        has = "" if poles is None else f"the axis {poles.name} has {poles.counted()}, and "
         raise InputError(
-            f"{has}{what} needs two pairs or more, or two words a list: one alone does not show how far further ones "
-            "would differ from it"
+            f"{what} needs two pairs or more, or two words a list: one alone does not show how far further ones would "
+            "differ from it"
         )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, permutations, product
 from math import factorial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import finite_number, one_of, whole_number
+from bayesbias._support.arguments import whole_number
 from bayesbias._support.progress import progress
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError, listed
@@ -43,8 +42,6 @@ from bayesbias.vectors.lookup import alike_in_some, left_out, missing_words, war
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Aggregate = Literal["mean", "median", "max"]
-AGGREGATES: Mapping[str, Callable[..., FloatArray]] = {"mean": np.mean, "median": np.median, "max": np.max}
 METRICS = ("weat", "weat_effect_size", "rnd", "rnsb")
 AGREEMENT = ["first", "second", "spearman", "low", "high", "topics", "topics_low", "topics_high"]
 TOPIC_WORDS = 5000  # words among which random topics are looked for
@@ -61,7 +58,7 @@ class Ranking(Result):
     Attributes
     ----------
     scores
-        Embeddings by metrics: how far from no bias, aggregated over queries. Smaller is less biased.
+        Embeddings by metrics: how far from no bias, in the mean over queries. Smaller is less biased.
     ranks
         The same shape: 1 is least biased; ties share their average rank. An outside ranking is a column too.
     agreement
@@ -78,11 +75,8 @@ class Ranking(Result):
     same_order
         Metric to the share of random topics that give its order of the embeddings; by chance it is 1 / 2 for two
         embeddings and 1 / 6 for three. Empty without random topics.
-    notes
-        Words, queries and draws that were left out.
-    made
-        What it was made with: ``aggregate``, ``draws``, ``seed``, ``replicates``, ``normalise``, as given, and
-        ``dimensions`` of each embedding.
+    draws, dimensions
+        Number of bootstrap draws, and of dimensions of each embedding.
     """
 
     picture: ClassVar[str] = "plot_ranking"
@@ -96,12 +90,8 @@ class Ranking(Result):
     rank_distribution: pd.DataFrame
     same_order: Mapping[str, float]
     notes: tuple[Note, ...]
-    made: Mapping[str, Any]
-
-    @property
-    def correlations(self) -> pd.DataFrame:
-        """Spearman correlations of the columns of ``ranks``."""
-        return self.ranks.corr(method="spearman")
+    draws: int
+    dimensions: Mapping[str, int]
 
     def caption(self) -> str:
         """Subject and unit of the numbers."""
@@ -109,11 +99,10 @@ class Ranking(Result):
 
     def header(self) -> dict[str, object]:
         """Facts of what was measured."""
-        sizes, used = self.made["dimensions"], self.used
+        sizes, used = self.dimensions, self.used
         return {
             "queries": [name for name in used if not any(name.startswith(f"{whole}: ") for whole in used)],
-            "over queries": self.made["aggregate"],
-            "draws": self.made["draws"],
+            "draws": self.draws,
             "dimensions": [f"{name} {size}" for name, size in sizes.items()] if len({*sizes.values()}) > 1 else None,
             "same order by chance": f"{1 / factorial(len(self.ranks)):.0%}" if self.same_order else None,
         }
@@ -125,12 +114,10 @@ class Ranking(Result):
         the metric; missing where they tie, and without draws), ``same_order`` (share of random topics that give the
         metric's order), and the probability of each rank: ``rank 1``, ...
         """
-        both = {"score": self.scores, "rank": self.ranks[self.scores.columns]}
-        long = [
-            frame.rename_axis("embedding").reset_index().melt("embedding", var_name="metric", value_name=name)
-            for name, frame in both.items()
-        ]
-        table = long[0].assign(rank=long[1]["rank"]).sort_values(["metric", "rank"], ignore_index=True)
+        table = self.scores.rename_axis("embedding").reset_index()
+        table = table.melt("embedding", var_name="metric", value_name="score")
+        table["rank"] = self.ranks[self.scores.columns].to_numpy().ravel("F")
+        table = table.sort_values(["metric", "rank"], ignore_index=True)
         chances = self.probabilities.set_index(["metric", "less", "more"])["probability"].to_dict()
         following = table.groupby("metric")[["embedding", "rank"]].shift(-1)
         steps = zip(table["metric"], table["embedding"], following["embedding"], strict=True)
@@ -176,7 +163,6 @@ def rank(
     kvs: Mapping[str, Embedding],
     queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery,
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric = METRICS,
-    aggregate: Aggregate = "mean",
     draws: int = 500,
     seed: int = 0,
     replicates: int = 100,
@@ -188,17 +174,16 @@ def rank(
 ) -> Ranking:
     """Rank embeddings by bias over queries and metrics, with the probability of each order.
 
-    A score is the distance of a metric from its value of no bias, aggregated over queries and their sub-queries (with
-    an optimum of 0 and the mean, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as
-    missing in all of them, and a query without a value in one is left out for all. Words are drawn with replacement,
-    the same for all embeddings, queries and metrics, so that the probabilities speak of other words of the same kind.
-    Near no bias they are drawn towards one half, since draws of a distance from 0 are folded there: of two equally
-    biased embeddings, one is called less biased with a probability above .95 in 1 to 3% of word lists where both are
-    close to no bias, and in 12 to 16% where they are far from it (nominal 10%).
+    A score is the mean distance of a metric from its value of no bias over queries and their sub-queries (with an
+    optimum of 0, the mean of absolute values of WEFE). Words that one of the embeddings lacks count as missing in all
+    of them, and a query without a value in one is left out for all. Words are drawn with replacement, the same for all
+    embeddings, queries and metrics, so that the probabilities speak of other words of the same kind. Near no bias they
+    are drawn towards one half, since draws of a distance from 0 are folded there: of two equally biased embeddings, one
+    is called less biased with a probability above .95 in 1 to 3% of word lists where both are close to no bias, and in
+    12 to 16% where they are far from it (nominal 10%).
 
-    Random topics in place of the attribute words, the same in all embeddings, are no bias. What metrics say of them
-    shows what an order of embeddings and the agreement of metrics owe to the vectors alone: cosines are smaller in more
-    dimensions, so that sums of cosines rank large embeddings first.
+    Random topics in place of the attribute words, the same in all embeddings, are no bias. They show what an order of
+    embeddings and the agreement of metrics owe to the vectors alone: cosines are smaller in more dimensions.
 
     Parameters
     ----------
@@ -206,8 +191,6 @@ def rank(
         Name to embedding, two at least.
     queries, metrics
         As in :func:`run_metrics`.
-    aggregate
-        ``"mean"``, ``"median"`` or ``"max"`` of the distances over queries.
     draws, seed
         Number and seed of the bootstrap draws; 0 draws leave the probabilities out.
     replicates
@@ -216,13 +199,11 @@ def rank(
     outside
         Name of a benchmark to the score of each embedding, larger is better (or a DataFrame, embeddings by benchmarks):
         its ranks join the table.
-    max_missing
-        Share of a set's words that may be missing.
-    case
-        As in :func:`metric`.
+    max_missing, case
+        Share of a set's words that may be missing; as in :func:`metric`.
     normalise
-        Scale vectors to length 1, the default here: RND, RNSB and RIPA change with the lengths of vectors, which differ
-        between embeddings for reasons other than bias. WEFE ranks unscaled vectors (``normalise=False``).
+        Scale vectors to length 1: RND, RNSB and RIPA change with the lengths of vectors, which differ between
+        embeddings for reasons other than bias. WEFE ranks unscaled vectors (``normalise=False``).
     twins
         As in :func:`metric`; words that have one vector in one of the embeddings count once in all.
 
@@ -239,7 +220,6 @@ def rank(
     >>> found.ranks["weat_effect_size"].to_dict()
     {'as it is': 2.0, 'debiased': 1.0}
     """
-    one_of(aggregate, tuple(AGGREGATES), "aggregate")
     named, notes = named_queries(queries), dict[Note, None]()
     embeddings = named_embeddings(kvs, every_word(named.values()), case)
     if len(embeddings) < 2:
@@ -255,10 +235,9 @@ def rank(
     tables, scores, left = [], {}, defaultdict[str, list[str]](list)
     drawn: dict[str, FloatArray] = {}
     random: dict[str, FloatArray] = {}
-    labelled = named_metrics(metrics)
-    chosen = {label: (name, untested(options)) for label, name, options in labelled}
+    chosen = {label: (name, untested(options)) for label, name, options in named_metrics(metrics)}
     topics: dict[Lists, Topics | Note] = {}
-    with progress("ranking", len(labelled) * max(draws, 1)) as done:
+    with progress("ranking", len(chosen) * max(draws, 1)) as done:
         for number, (label, (name, options)) in enumerate(chosen.items()):
             ready = _ready(name, options, named, embeddings, how)
             for (query, _), entry in ready.items():
@@ -275,11 +254,11 @@ def rank(
             usable = _usable(table, left)
             tables.append(table)
             by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
-            scores[label] = by_embedding.agg(aggregate).reindex(list(embeddings))
+            scores[label] = by_embedding.mean().reindex(list(embeddings))
             # every metric sees the same draws of words and the same topics
-            drawn[label] = _drawn(ready, usable, aggregate, draws, np.random.default_rng(seed), number * draws, done)
+            drawn[label] = _drawn(ready, usable, draws, np.random.default_rng(seed), number * draws, done)
             if usable and replicates:
-                random[label] = _on_topics(ready, usable, aggregate, replicates, seed, topics, notes)
+                random[label] = _on_topics(ready, usable, replicates, seed, topics, notes)
             if without := draws * bool(usable) - int(np.isfinite(drawn[label]).all(axis=1).sum()):
                 notes |= dict.fromkeys(left_out(without, draws, f"draws of {label}", "no value"))
     lost = missing_words(found.values())
@@ -302,14 +281,8 @@ def rank(
         rank_distribution=distribution,
         same_order=_same_order(ranks, random),
         notes=tuple(notes),
-        made={
-            "aggregate": aggregate,
-            "draws": draws,
-            "seed": seed,
-            "replicates": replicates if random else 0,
-            "normalise": normalise,
-            "dimensions": sizes,
-        },
+        draws=draws,
+        dimensions=sizes,
     )
 
 
@@ -348,15 +321,9 @@ def _topics(ready: Ready, lists: Lists, replicates: int, seed: int) -> Topics | 
     return {words: part.tolist() for words, part in zip(lists, drawn, strict=True)}
 
 
-def _attribute_lists(entries: Iterable[Prepared]) -> Lists:
-    """The attribute words of queries that were found, each list once."""
-    return tuple(dict.fromkeys(tuple(entry.found.words[name]) for entry in entries for name in entry.query.attributes))
-
-
 def _on_topics(
     ready: Ready,
     queries: Sequence[str],
-    aggregate: str,
     replicates: int,
     seed: int,
     known: dict[Lists, Topics | Note],
@@ -364,7 +331,8 @@ def _on_topics(
 ) -> FloatArray:
     """Scores (replicates, embeddings) with random topics in place of the attribute lists; ``known`` keeps them."""
     names = list(dict.fromkeys(name for _, name in ready))
-    lists = _attribute_lists(ready[query, names[0]] for query in queries)
+    entries = [ready[query, names[0]] for query in queries]
+    lists = tuple(dict.fromkeys(tuple(each.found.words[name]) for each in entries for name in each.query.attributes))
     topics = known[lists] = known.get(lists) or _topics(ready, lists, replicates, seed)
     if isinstance(topics, Note):
         notes[topics] = None
@@ -376,7 +344,7 @@ def _on_topics(
         for i in range(len(values)):
             rows = np.array([entry.kv.key_to_index[word] for words in own for word in words[i]])
             values[i, row, column] = abs(entry.with_attributes(rows).value - entry.metric.optimum)
-    return AGGREGATES[aggregate](values, axis=2)
+    return values.mean(axis=2)
 
 
 def _agreement(ranks: pd.DataFrame, drawn: Mapping[str, FloatArray], random: Mapping[str, FloatArray]) -> pd.DataFrame:
@@ -392,16 +360,14 @@ def _agreement(ranks: pd.DataFrame, drawn: Mapping[str, FloatArray], random: Map
 
 def _correlations(ranks: pd.DataFrame, scores: Mapping[str, FloatArray], first: str, second: str) -> FloatArray:
     """Correlations of two rankings, a row of scores each; what was ranked outside is the same in every row."""
-    if not {first, second} & scores.keys():
+    known = [len(scores[name]) for name in (first, second) if name in scores]
+    if not known:
         return np.empty(0)
-    size = min(len(scores[name]) for name in (first, second) if name in scores)
-    both = [
-        _places(scores[name][:size]).mean(axis=0)
-        if name in scores
-        else np.broadcast_to(ranks[name].to_numpy(float), (size, len(ranks)))
-        for name in (first, second)
-    ]
-    apart = [each - each.mean(axis=1, keepdims=True) for each in both]
+    shape = (min(known), len(ranks))
+    apart = []
+    for name in (first, second):
+        own = _places(scores[name][: shape[0]]).mean(axis=0) if name in scores else ranks[name].to_numpy(float)
+        apart.append(np.broadcast_to(own, shape) - own.mean(axis=-1, keepdims=True))
     norms = np.sqrt((apart[0] ** 2).sum(axis=1) * (apart[1] ** 2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
         values: FloatArray = (apart[0] * apart[1]).sum(axis=1) / norms
@@ -420,20 +386,7 @@ def _same_order(ranks: pd.DataFrame, random: Mapping[str, FloatArray]) -> dict[s
 def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd.DataFrame) -> pd.DataFrame:
     """Ranks of scores (embeddings by metrics, smaller first) and of outside scores (larger first), ties averaged."""
     ranks = scores.apply(lambda column: pd.Series(_places(column.to_numpy(dtype=float)).mean(axis=0), scores.index))
-    if isinstance(outside, pd.DataFrame) and len(outside.columns):
-        outside = {str(name): dict(zip(outside.index.astype(str), outside[name], strict=True)) for name in outside}
-    if not isinstance(outside, Mapping) or not all(isinstance(row, Mapping) for row in outside.values()):
-        raise InputError(
-            f"outside is {reprlib.repr(outside)}: give a mapping of a benchmark's name to the score of each embedding"
-        )
-    for name, numbers in outside.items():
-        if missing := [each for each in scores.index if each not in numbers]:
-            raise InputError(f"the outside ranking {name!r} has no score of {', '.join(missing)}")
-        if name in scores:
-            raise InputError(f"the outside ranking {name!r} has the name of a metric: give it another")
-        values = pd.Series({each: -finite_number(numbers[each], f"{name} of {each}") for each in scores.index})
-        ranks[name] = values.rank(method="average")
-    return ranks
+    return ranks.join(pd.DataFrame(outside, index=scores.index).rank(ascending=False))
 
 
 def _of_dimensions(sizes: Sequence[int], random: Mapping[str, FloatArray]) -> list[Note]:
@@ -510,7 +463,6 @@ def _of_words(
 def _drawn(
     ready: Ready,
     queries: list[str],
-    aggregate: str,
     draws: int,
     rng: np.random.Generator,
     before: int,
@@ -532,7 +484,7 @@ def _drawn(
                 entry = ready[query, name]
                 values[i, row, column] = abs(entry.resampled(chosen).value - entry.metric.optimum)
         done(before + i + 1)
-    return AGGREGATES[aggregate](values, axis=2)
+    return values.mean(axis=2)
 
 
 def _places(scores: FloatArray) -> FloatArray:
@@ -569,24 +521,12 @@ def _chances(drawn: Mapping[str, FloatArray], names: list[str]) -> tuple[pd.Data
 Units = tuple[Hashable, ...]  # the words of a set, or its pairs of words
 
 
-class LinkedSets(NamedTuple):
-    """Sets that share words, directly or through others."""
-
-    size: int  # number of distinct units
-    places: dict[Units, IntArray]  # set to the place in it of each distinct unit; -1 where it does not hold it
-
-    def draw(self, rng: np.random.Generator) -> dict[Units, IntArray]:
-        """Places in each set of as many units as the sets hold, drawn with replacement; no set is left empty."""
-        while True:
-            drawn = rng.integers(0, self.size, self.size)
-            chosen = {units: places[drawn] for units, places in self.places.items()}
-            kept = {units: places[places >= 0] for units, places in chosen.items()}
-            if all(map(len, kept.values())):
-                return kept
+type Linked = tuple[int, dict[Units, IntArray]]
+"""Number of distinct units of sets that share some, and by set the place of each in it, -1 where it lacks it."""
 
 
-def linked_sets(sets: Iterable[Units]) -> tuple[LinkedSets, ...]:
-    """Sets by the words that they share; a set that shares none stands alone."""
+def linked_sets(sets: Iterable[Units]) -> tuple[Linked, ...]:
+    """Sets by the words that they share, directly or through others; a set that shares none stands alone."""
     groups: list[tuple[dict[Hashable, None], list[Units]]] = []
     for units in dict.fromkeys(sets):
         touching = [group for group in groups if any(unit in group[0] for unit in units)]
@@ -599,13 +539,20 @@ def linked_sets(sets: Iterable[Units]) -> tuple[LinkedSets, ...]:
         places = {
             units: np.array([own.get(unit, -1) for unit in pooled], dtype=np.intp) for units, own in place_of.items()
         }
-        linked.append(LinkedSets(len(pooled), places))
+        linked.append((len(pooled), places))
     return tuple(linked)
 
 
-def draw_all(linked: Iterable[LinkedSets], rng: np.random.Generator) -> dict[Units, IntArray]:
-    """One draw of every set."""
-    return {units: places for sets in linked for units, places in sets.draw(rng).items()}
+def draw_all(linked: Iterable[Linked], rng: np.random.Generator) -> dict[Units, IntArray]:
+    """Places in each set of as many units as linked sets hold, drawn with replacement; no set is left empty."""
+    chosen: dict[Units, IntArray] = {}
+    for size, places in linked:
+        kept = dict.fromkeys(places, np.empty(0, dtype=np.intp))
+        while not all(map(len, kept.values())):
+            drawn = rng.integers(0, size, size)
+            kept = {units: own[drawn][own[drawn] >= 0] for units, own in places.items()}
+        chosen |= kept
+    return chosen
 
 
 def units_of(ready: Prepared) -> dict[str, Units]:

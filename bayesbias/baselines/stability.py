@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import MOST, as_float, flag, printable, probability, text, whole_number
+from bayesbias._support.arguments import flag, probability, text, whole_number
 from bayesbias._support.numbers import probability_text
 from bayesbias._support.progress import progress
+from bayesbias.baselines.reliability.consistency import ComponentResult
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB, flat_draws
-from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
+from bayesbias.checks.variance_components import ComponentEngine, Layout, draw_components
 from bayesbias.contrast import POPULATION, contrasts
 from bayesbias.distances import distance_table
-from bayesbias.distances.distances import refuse_rows, refuse_twice
 from bayesbias.errors import InputError, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
@@ -33,9 +33,7 @@ from bayesbias.vectors.lookup import in_all, left_out
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
-    import xarray as xr
     from gensim.models import KeyedVectors
-
 
 __all__ = [
     "DirectBiasStudy",
@@ -49,15 +47,7 @@ __all__ = [
 
 
 class Setting(NamedTuple):
-    """Corpus, algorithm, dimensions and seed of an embedding; a plain tuple of the four equals it.
-
-    Attributes
-    ----------
-    corpus, algorithm
-        Name of the text, and such as ``"sgns"`` (skip-gram with negative sampling) or ``"glove"``.
-    dims, seed
-        How many dimensions the vectors have, and the seed of the first vectors and of all random choices.
-    """
+    """Corpus, algorithm (such as ``"sgns"``), dimensions and seed of an embedding; a tuple of the four equals it."""
 
     corpus: str
     algorithm: str
@@ -77,41 +67,24 @@ RANDOM_PAIRS = 1000
 COSINES = frozenset({"mac", "direct_bias", "db_wa", "same", "semaxis", "weat"})
 """Metrics that are sums or means of cosines, so that the mean |cosine| of random pairs is their unit."""
 COLUMNS = [*FACETS, "metric", "subquery", "form", "value", "low", "high", "reason"]
-STUDY_COLUMNS = [
-    *FACETS,
-    "word_list",
-    "direct_bias",
-    "low",
-    "high",
-    "raw_direct_bias",
-    "baseline",
-    "standardised",
-    "isotropic",
-]
+MEASURED = ["direct_bias", "low", "high", "raw_direct_bias", "baseline", "standardised", "isotropic"]
 
 
 def _by_setting(
     kvs: Mapping[Any, Embedding], words: Collection[str], case: Case = "as-is"
 ) -> dict[Setting, KeyedVectors]:
     """Setting to embedding, with those of some words that it composes, by corpus, algorithm, dimensions and seed."""
-    if not isinstance(kvs, Mapping) or not kvs:
-        kind = "empty" if isinstance(kvs, Mapping) else type(kvs).__name__
-        raise InputError(f"kvs is {kind}: give a mapping of settings (corpus, algorithm, dims, seed) to embeddings")
     embeddings = {}
     for key, source in kvs.items():
         if not isinstance(key, tuple) or len(key) != len(FACETS):
             raise InputError(
                 f"{key!r} is no setting: give (corpus, algorithm, dims, seed), such as ('wiki', 'sgns', 100, 0)"
             )
-        corpus, algorithm, dims, seed = key
-        names = printable(str(corpus), "corpus"), printable(str(algorithm), "algorithm")
-        setting = Setting(*names, whole_number(dims, "dims"), whole_number(seed, "seed", least=0, most=None))
+        setting = Setting(str(key[0]), str(key[1]), whole_number(key[2], "dims"), whole_number(key[3], "seed", 0, None))
         with within(setting.label):
             kv = opened(source, words, case)
         if kv.vector_size != setting.dims:
             raise InputError(f"{setting.label} says {setting.dims} dimensions, and its vectors have {kv.vector_size}")
-        if setting in embeddings:
-            raise InputError(f"{setting.label} is given twice: give each setting once")
         embeddings[setting] = kv
     return dict(sorted(embeddings.items(), key=lambda item: (item[0].corpus, item[0].algorithm, item[0][2:])))
 
@@ -119,8 +92,6 @@ def _by_setting(
 def _baselines(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random.Generator) -> FloatArray:
     """Mean |cosine| (settings,) of random pairs of words that all embeddings hold, the same for all."""
     common, _ = in_all(next(iter(named.values())).index_to_key, named.values(), "words")
-    if len(common) < 2:
-        raise InputError(f"the embeddings share {len(common)} words: give embeddings with words in common")
     first = rng.integers(len(common), size=pairs)
     second = (first + rng.integers(1, len(common), size=pairs)) % len(common)
     means = []
@@ -135,14 +106,11 @@ def _baselines(named: Mapping[Setting, KeyedVectors], pairs: int, rng: np.random
 class MetricStability(Result):
     """Bias measures of one query in many embeddings: what :func:`metric_stability` returns.
 
-    Attributes
-    ----------
-    rows
-        One row a setting, metric and form: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``metric``, ``subquery``
-        (for a metric that takes fewer sets than the query has; missing otherwise), ``form`` (``raw``, or
-        ``standardised``, for measures that are sums or means of cosines: over the mean ``|cosine|`` of random pairs),
-        ``value`` less the metric's value of no bias, ``low``
-        and ``high`` (of the contrast; NaN for others) and ``reason`` of a missing value.
+    ``rows`` has one row a setting, metric and form: ``corpus``, ``algorithm``, ``dims``, ``seed``, ``metric``,
+    ``subquery`` (for a metric that takes fewer sets than the query has; missing otherwise), ``form`` (``raw``, or
+    ``standardised``, for measures that are sums or means of cosines: over the mean ``|cosine|`` of random pairs),
+    ``value`` less the metric's value of no bias, ``low`` and ``high`` (of the contrast; NaN for others) and ``reason``
+    of a missing value.
     """
 
     rows: pd.DataFrame
@@ -161,20 +129,16 @@ class MetricStability(Result):
     def shares(self, seed: int = 0) -> pd.DataFrame:
         """Share of each measure's variance that corpora make up, and agreement of settings on the order of corpora.
 
-        Returns
-        -------
-        DataFrame
-            A row a metric, sub-query and form, the most stable first: these, and ``corpus_share``, the corpora's share
-            of the sum of squares with its interval, ``low`` to ``high``, and ``p_settings_outweigh``, the probability
-            that settings outweigh corpora (:func:`setting_components`), NaN where values are missing or a single facet
-            varies; and ``tau``, the mean of Kendall's tau between the orders of corpora in every two settings.
+        A row a metric, sub-query and form, the most stable first: these, and ``corpus_share``, the corpora's share of
+        the sum of squares with its interval, ``low`` to ``high``, and ``p_settings_outweigh``
+        (:class:`SettingComponents`), NaN where values are missing or a single facet varies; and ``tau``, the mean of
+        Kendall's tau between the orders of corpora in every two settings.
         """
-        rows, seed = [], whole_number(seed, "seed", least=0, most=None)
-        groups = self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False)
-        with progress("comparing measures", len(groups)) as done:
-            for i, (key, part) in enumerate(groups):
-                rows.append((*key, *_shares(part, seed), _mean_tau(part)))
-                done(i + 1)
+        groups, seed = (
+            self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False),
+            whole_number(seed, "seed", least=0, most=None),
+        )
+        rows = [(*key, *_shares(part, seed), _mean_tau(part)) for key, part in groups]
         columns = ["metric", "subquery", "form", "corpus_share", "low", "high", "p_settings_outweigh", "tau"]
         table = pd.DataFrame(rows, columns=columns)
         return table.sort_values("corpus_share", ascending=False, ignore_index=True, na_position="last")
@@ -221,19 +185,13 @@ def metric_stability(
 
     Parameters
     ----------
-    kvs
-        As in :func:`direct_bias_study`.
-    query
-        Target and attribute sets; for metrics of pairs the words of the target sets are pairs, in order.
-    metrics
+    kvs, random_pairs, seed, case
+        As in :func:`direct_bias_study` and :func:`distance_table`.
+    query, metrics
         As in :func:`run_metrics`. A metric that takes fewer sets than the query has is measured on its sub-queries.
-    contrast
-        Whether the crossed model's contrast is fitted too, with ``draws`` draws: associated - different, or - human
-        (or neutral) where only one target set has an attribute set.
-    random_pairs, seed
-        Pairs of words for the baseline; seed of these and of the contrast's draws.
-    prob, case
-        Mass of the contrast's intervals; as in :func:`distance_table`.
+    contrast, draws, prob
+        Whether the crossed model's contrast is fitted too, with so many draws and intervals of that mass: associated -
+        different, or - human (or neutral) where only one target set has an attribute set.
 
     Examples
     --------
@@ -264,7 +222,9 @@ def metric_stability(
                 row = contrasts(post, prob=prob, target=POPULATION).iloc[0]
                 measured.append(["crossed", None, row["mean"], row["low"], row["high"], None])
                 cosines.append(True)
-                notes |= {_in_setting(fault, setting): None for fault in diagnose(post).faults}
+                where = f" in {setting.label}"
+                for fault in diagnose(post).faults:
+                    notes[Note(fault.code, **{**fault.numbers, "figure": f"{fault.numbers['figure']}{where}"})] = None
             for in_cosines, (metric, part, *figures, reason) in zip(cosines, measured, strict=True):
                 rows.append((*setting, metric, part, "raw", *figures, reason))
                 if in_cosines:
@@ -272,11 +232,6 @@ def metric_stability(
                     rows.append((*setting, metric, part, "standardised", *scaled, reason))
             done(i + 1)
     return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes), prob)
-
-
-def _in_setting(fault: Note, setting: Setting) -> Note:
-    """A failed check of a fit, with the embedding in which it failed."""
-    return Note(fault.code, **{**fault.numbers, "figure": f"{fault.numbers['figure']} in {setting.label}"})
 
 
 def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
@@ -295,13 +250,11 @@ def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
 
 def _mean_tau(part: pd.DataFrame) -> float:
     """Mean of Kendall's tau between the orders of corpora in every two settings that hold them all."""
-    from scipy.stats import kendalltau
-
     wide = part.pivot_table(index=list(FACETS[1:]), columns="corpus", values="value").dropna()
     if len(wide) < 2 or wide.shape[1] < 2:
         return float("nan")
-    orders: FloatArray = wide.to_numpy()
-    return float(np.nanmean([kendalltau(first, other).statistic for first, other in combinations(orders, 2)]))
+    tau = wide.T.corr(method="kendall").to_numpy()
+    return float(np.nanmean(tau[np.triu_indices(len(tau), 1)]))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -320,9 +273,9 @@ class DirectBiasStudy(Result):
     bias
         Signed cosine of each word (columns) with the direction, a row a setting.
     draws
-        (rows of ``table``, draws): direct bias of pairs and words drawn with replacement, the same in every setting,
-        reflected about the estimate (the basic bootstrap): fewer different pairs make a weak direction noisier and
-        direct bias smaller, and so was the estimate itself.
+        (rows, draws): direct bias of pairs and words drawn with replacement, the same in every setting, reflected about
+        the estimate: fewer different pairs make a weak direction noisier and direct bias smaller, and so was the
+        estimate.
     pairs
         The pairs that were used.
     """
@@ -344,21 +297,10 @@ class DirectBiasStudy(Result):
         """Facts of what was measured."""
         return {"embeddings": len(self.bias), **_levels_of(self.rows), "pairs": len(self.pairs)}
 
-    @property
-    def settings(self) -> list[Setting]:
-        """The settings, in the order of ``bias``."""
-        return [Setting(*key) for key in self.bias.index]
-
     def rank_agreement(self) -> pd.DataFrame:
         """Kendall's tau-b of the words' bias between every two settings, a square table (the study's Figure 2)."""
-        from scipy.stats import kendalltau
-
-        ranks = self.bias.to_numpy()
-        tau = np.eye(len(ranks))
-        for i, j in combinations(range(len(ranks)), 2):
-            tau[i, j] = tau[j, i] = kendalltau(ranks[i], ranks[j]).statistic
-        labels = [setting.label for setting in self.settings]
-        return pd.DataFrame(tau, index=labels, columns=labels)
+        labels = [Setting(*key).label for key in self.bias.index]
+        return self.bias.set_axis(labels).rename_axis(columns=None).T.corr(method="kendall")
 
     def table(self) -> pd.DataFrame:
         """One row a setting and word list: ``rows``."""
@@ -395,7 +337,7 @@ def direct_bias_study(
     ----------
     kvs
         Settings (corpus, algorithm, dims, seed) to embeddings, such as ``("wiki", "sgns", 100, 0)`` to vectors that
-        gensim trained.
+        gensim trained. Words and pairs that some of them lack are left out of all.
     words
         Words that should be neutral, or what :func:`load_list` takes; a mapping of names to such for several lists.
     pairs
@@ -405,24 +347,17 @@ def direct_bias_study(
     random_pairs, seed
         Pairs of words for the baseline; seed of these and of the draws.
 
-    Returns
-    -------
-    DirectBiasStudy
-        Words and pairs that some embedding lacks are left out of all; ``notes`` names them.
-
     References
     ----------
     Bolukbasi, T. et al. (2016). Man is to computer programmer as woman is to homemaker? Debiasing word embeddings.
-    NeurIPS. https://doi.org/10.48550/arXiv.1607.06520
-    Mirzaev, I., Schulte, A., Conover, M. and Shah, S. (2019). Considerations for the interpretation of bias measures of
-    word embeddings. https://doi.org/10.48550/arXiv.1906.08379
+    NeurIPS. https://doi.org/10.48550/arXiv.1607.06520 Mirzaev, I., Schulte, A., Conover, M. and Shah, S. (2019).
+    Considerations for the interpretation of bias measures of word embeddings. https://doi.org/10.48550/arXiv.1906.08379
 
     Examples
     --------
     >>> kvs = {("news", "sgns", 300, 0): "google-news-slice", ("wiki", "glove", 50, 0): "glove-50d-slice"}
-    >>> study = bb.stability.direct_bias_study(kvs, draws=50, random_pairs=50)
-    >>> type(study).__name__
-    'DirectBiasStudy'
+    >>> bb.stability.direct_bias_study(kvs, draws=50, random_pairs=50).bias.shape[0]
+    2
     """
     draws, prob = whole_number(draws, "draws"), probability(prob, "prob")
     rng = np.random.default_rng(whole_number(seed, "seed", least=0, most=None))
@@ -430,12 +365,17 @@ def direct_bias_study(
     if not isinstance(source, Mapping):
         source = {Path(source).stem if isinstance(source, str | Path) else "words": source}
     named_lists = {str(name): words_given(listed_words, "words") for name, listed_words in source.items()}
-    if not named_lists:
-        raise InputError("there is no list of words: give at least one")
     asked_pairs = pairs_given(pairs, "pairs")
     named = _by_setting(kvs, list(chain(*named_lists.values(), *asked_pairs)))
     baseline = _baselines(named, whole_number(random_pairs, "random_pairs"), rng)
-    lists, kept_pairs, notes = _common(named_lists, asked_pairs, list(named.values()))
+    kept_pairs, notes = in_all(asked_pairs, named.values(), "pairs")
+    lists = {}
+    for name, asked in named_lists.items():
+        lists[name], lacking = in_all(asked, named.values(), f"words of {name}")
+        notes += lacking
+    shared = {"pairs": len(kept_pairs), **{name: len(held) for name, held in lists.items()}}
+    if few := {name: count for name, count in shared.items() if count < FEWEST}:
+        raise InputError(f"the embeddings share {few} of words and pairs, and need {FEWEST} of each: choose others")
     every = list(dict.fromkeys(chain(*lists.values())))
     pair_counts = rng.multinomial(len(kept_pairs), np.full(len(kept_pairs), 1 / len(kept_pairs)), size=draws)
     places = [[every.index(word) for word in listed_words] for listed_words in lists.values()]
@@ -444,12 +384,10 @@ def direct_bias_study(
     bias, rows, drawn = [], [], []
     with progress("measuring direct bias", len(named)) as done:
         for i, (setting, kv) in enumerate(named.items()):
-            products, gram = _products(kv, every, kept_pairs, setting)
-            on_raw = np.abs(
-                _along(*_products(kv, every, kept_pairs, setting, raw=True), np.ones((1, len(kept_pairs))))[0]
-            )
-            bias.append(_along(products, gram, np.ones((1, len(kept_pairs))))[0])
-            moved = np.abs(_along(products, gram, pair_counts))
+            scaled, raw, once = *_products(kv, every, kept_pairs), np.ones((1, len(kept_pairs)))
+            on_raw = np.abs(_along(*raw, once)[0])
+            bias.append(_along(*scaled, once)[0])
+            moved = np.abs(_along(*scaled, pair_counts))
             for name, own, drawn_share in zip(lists, places, shares, strict=True):
                 value = np.abs(bias[-1])[own].mean()
                 sample = 2 * value - np.vecdot(moved[:, own], drawn_share)
@@ -459,7 +397,7 @@ def direct_bias_study(
                 rows.append((*setting, name, value, low, high, own_raw, baseline[i], value / baseline[i], isotropic))
                 drawn.append(sample)
             done(i + 1)
-    table = pd.DataFrame(rows, columns=STUDY_COLUMNS)
+    table = pd.DataFrame(rows, columns=[*FACETS, "word_list", *MEASURED])
     outside = (table["direct_bias"] < table["low"]) | (table["direct_bias"] > table["high"])
     if outside.any():
         known = {"count": int(outside.sum()), "what": "rows outside intervals", "total": len(table), "of": "in all"}
@@ -477,20 +415,15 @@ def direct_bias_study(
     )
 
 
-def _products(
-    kv: KeyedVectors, words: list[str], pairs: list[tuple[str, str]], setting: Setting, raw: bool = False
-) -> tuple[FloatArray, FloatArray]:
+def _products(kv: KeyedVectors, words: list[str], pairs: list[tuple[str, str]]) -> list[tuple[FloatArray, FloatArray]]:
     """Inner products of unit vectors with the pairs' differences (words, pairs), and of those with each other.
 
-    The differences are those of the pairs' unit vectors, or of raw ones.
+    The differences are those of the pairs' unit vectors, and those of raw ones.
     """
     first, second = (kv.vectors[rows_of(kv, side)].astype(np.float64) for side in zip(*pairs, strict=True))
-    apart = row_differences(first, second) if raw else row_differences(unit_rows(first), unit_rows(second))
-    same = ~apart.any(axis=1)
-    if same.any():
-        name = "/".join(pairs[int(np.flatnonzero(same)[0])])
-        raise InputError(f"in {setting.label} the words of the pair {name} have one direction: leave it out")
-    return unit_rows(kv.vectors[rows_of(kv, words)]) @ apart.T, apart @ apart.T
+    units = unit_rows(kv.vectors[rows_of(kv, words)])
+    every = row_differences(unit_rows(first), unit_rows(second)), row_differences(first, second)
+    return [(units @ apart.T, apart @ apart.T) for apart in every]
 
 
 def _along(products: FloatArray, gram: FloatArray, counts: NDArray[np.number]) -> FloatArray:
@@ -506,43 +439,14 @@ def _along(products: FloatArray, gram: FloatArray, counts: NDArray[np.number]) -
     return weights @ products.T / np.sqrt(values[:, -1:])
 
 
-def _common(
-    lists: dict[str, list[str]], pairs: list[tuple[str, str]], kvs: list[KeyedVectors]
-) -> tuple[dict[str, list[str]], list[tuple[str, str]], list[Note]]:
-    """The words and pairs that all embeddings hold, and notes on the others."""
-    kept_pairs, notes = in_all(pairs, kvs, "pairs")
-    kept_lists = {}
-    for name, words in lists.items():
-        kept_lists[name], lacking = in_all(words, kvs, f"words of {name}")
-        notes += lacking
-        if len(kept_lists[name]) < FEWEST:
-            shared = len(kept_lists[name])
-            raise InputError(f"the embeddings share {shared} of the {len(words)} words of {name!r}: choose others")
-    if len(kept_pairs) < FEWEST:
-        raise InputError(f"the embeddings share {len(kept_pairs)} of the {len(pairs)} pairs: choose others")
-    return kept_lists, kept_pairs, notes
-
-
 @dataclass(frozen=True, repr=False, eq=False)
-class SettingComponents(Result):
-    """Posterior of what a measure varies with over settings: what :func:`setting_components` returns.
+class SettingComponents(ComponentResult):
+    """Posterior of what a measure, or its logarithm, varies with over settings.
 
-    Attributes
-    ----------
-    posterior
-        DataTree with ``component_sd`` and ``finite_population_sd`` (chain, draw, component), in the measure's unit
-        (of its logarithm, if that was taken).
-    components, sizes
-        Facets of each component, in the order of the posterior's, and levels of each facet that varies.
+    It is what :func:`setting_components` returns.
     """
 
-    picture: ClassVar[str] = "plot_components"
-    prob: ClassVar[float] = PROB
-
-    posterior: xr.DataTree
-    components: Components
-    sizes: dict[str, int]
-    notes: tuple[Note, ...] = ()
+    at_hand: ClassVar[bool] = True
 
     @property
     def p_settings_outweigh(self) -> float:
@@ -574,19 +478,6 @@ class SettingComponents(Result):
         outweigh = None if np.isnan(share) else probability_text(share)
         return {**self.sizes, "intervals": f"{self.prob:.0%}", "P(settings outweigh corpora)": outweigh}
 
-    def table(self, prob: float = PROB) -> pd.DataFrame:
-        """Each component's standard deviation and its share of the variance.
-
-        Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high`` (of the levels at
-        hand, with intervals) and ``population_sd``, ``population_low``, ``population_high`` (of levels like these).
-        """
-        return component_table(self.posterior, probability(prob, "prob"), finite_population=True)
-
-    def summary(self) -> pd.DataFrame:
-        """The same of the levels at hand, the largest share first."""
-        columns = ["component", "share", "share_low", "share_high", "sd", "low", "high"]
-        return self.table().sort_values("share", ascending=False, ignore_index=True)[columns]
-
 
 def setting_components(
     table: pd.DataFrame,
@@ -603,20 +494,13 @@ def setting_components(
 
     Parameters
     ----------
-    table
+    table, value
         One row a setting: columns of ``corpus``, ``algorithm``, ``dims``, ``seed``, ``word_list`` (those that are there
         and have several values are facets) and ``value``; such as the table of :func:`direct_bias_study`.
-    value
-        The column of numbers.
     log
-        Whether their logarithm is taken: direct bias decays by a factor with the dimensions.
+        Whether the logarithm of the numbers is taken: direct bias decays by a factor with the dimensions.
     engine, draws, chains, seed
         As in :func:`variance_components`; a grid with gaps needs NUTS.
-
-    Returns
-    -------
-    SettingComponents
-        Posteriors of the components, and how probable it is that settings outweigh corpora.
 
     Examples
     --------
@@ -624,8 +508,6 @@ def setting_components(
     >>> kvs = {("wiki", "glove", 50, 0): "glove-50d-slice", ("other", "glove", 50, 0): other}
     >>> study = bb.stability.direct_bias_study(kvs, {"jobs": "occ16", "adjectives": "adj"}, draws=50)
     >>> found = bb.stability.setting_components(study.table(), draws=400, seed=0)
-    >>> type(found).__name__
-    'SettingComponents'
     """
     facets, y, notes = _grid(table, text(value, "value"), flag(log, "log"))
     spread = float(np.nanstd(y))
@@ -642,15 +524,6 @@ def setting_components(
 
 def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[Note]]:
     """Facets that vary, the numbers as an array with one axis a facet, and notes on what they leave open."""
-    if not isinstance(table, pd.DataFrame) or value not in table.columns:
-        given = ", ".join(map(str, table.columns)) if isinstance(table, pd.DataFrame) else type(table).__name__
-        raise InputError(f"there is no column {value!r}, given is {given}: give a table of settings and its column")
-    refuse_twice(table.columns)
-    for name in (facet for facet in FACET_NAMES if facet in table.columns):
-        texts = [isinstance(each, str) for each in table[name]]
-        whole = [as_float(each).is_integer() and as_float(each) < MOST for each in table[name]]
-        refuse_rows(table[name], ~np.logical_or(texts, whole), "give a text or a whole number")
-        refuse_rows(table[name], np.array(texts) != texts[:1], "a facet holds texts or numbers, not both")
     known = {name: sorted(table[name].unique().tolist()) for name in FACET_NAMES if name in table.columns}
     facets = [name for name, levels in known.items() if len(levels) > 1]
     if len(facets) < 2:
@@ -658,11 +531,9 @@ def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatA
             f"the table varies by {' and '.join(facets) or 'no facet'} only: give several values of two of "
             f"{', '.join(FACET_NAMES)}"
         )
-    numbers = pd.to_numeric(table[value], errors="coerce").to_numpy(dtype=float)
+    numbers = table[value].to_numpy(dtype=float)
     if not np.isfinite(numbers).all() or (log and not (numbers > 0).all()):
-        kind = "positive" if log else "finite"
-        bad = table.index[~np.isfinite(numbers) | (log & (numbers <= 0))][0]
-        raise InputError(f"row {bad}, column {value!r} holds {table.loc[bad, value]}: every number must be {kind}")
+        raise InputError(f"every number of the column {value!r} must be {'positive' if log else 'finite'}")
     levels = [known[name] for name in facets]
     codes = tuple(pd.Index(known[name]).get_indexer(table[name]) for name in facets)
     if table.duplicated(facets).any():

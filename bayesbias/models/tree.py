@@ -295,7 +295,7 @@ class Fit:
         """Names for the captions of tables: ``word_list``, ``embedding``, ``adjusted``; empty where it is not known."""
         return self.data.measured | {"adjusted": self.adjusted_for}
 
-    def origin(self, prob: float) -> dict[str, Any]:
+    def origin(self, prob: float) -> dict[Any, Any]:
         """What tables of the fit hold in their ``attrs``, as far as it is known."""
         names = {"words": self.measured.get("word_list"), "embedding": self.measured.get("embedding")}
         facts = names | {"model": self.model, "prob": prob, "version": self.versions.get("bayesbias")}

@@ -16,7 +16,7 @@ from bayesbias._support.threads import one_thread
 from bayesbias.axes import Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.distances.adjustment import FREQUENCY, WordValues, check_used, numbers_by_word, word_values
+from bayesbias.distances.adjustment import WordValues, check_used, numbers_by_word, word_values
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import PROTECTED
@@ -59,9 +59,8 @@ LESS = {
     None: "",
     "vocabulary": "their mean over the vocabulary",
     "words": "their mean over the axis",
-    FREQUENCY: "what frequency predicts",
 }
-"""What the places of an axis are taken less, by their centre or what they are adjusted for."""
+"""What the places of an axis are taken less, by their centre."""
 SMOOTH, CLOSE = 0.9, 0.75
 """Smooth share of what is left of values, and words by dimension, from which relations are called too often."""
 SAME = 1 - 1e-9
@@ -393,7 +392,7 @@ class _Unrelated(_Side):
 def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
     """The places of the words that have a value."""
     refuse_templates(given.templates, "a criterion")
-    refuse_one_pair(given.offset, "a criterion", given.poles)
+    refuse_one_pair(given.offset, "a criterion")
     placed = given.with_words(outside.index.tolist())
     absent = set(outside.index) - set(placed.words)
     return _AxisSide(
@@ -405,7 +404,7 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
         dimensions=len(placed.field.centre),
         y=placed.places,
         further=FURTHER_PAIRS if placed.paired else FURTHER_WORDS,
-        less=LESS[placed.adjusted or placed.centre],
+        less=LESS[placed.centre],
         # of words without a place there is a note that counts those with a value
         notes=tuple(
             note

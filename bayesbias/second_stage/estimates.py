@@ -228,7 +228,7 @@ def measured_stage(
     axes = {name: each for name, each in tables.items() if isinstance(each, Axis)}
     if axes:
         if adjust is not None:
-            raise InputError("adjust and frequencies are for distance tables: make the axes with axis(..., adjust=)")
+            raise InputError("adjust and frequencies are for distance tables: leave them out")
         copies = _copies({name: pd.Series(axis.places, list(axis.words)) for name, axis in axes.items()})
         return _stage_of_axes(axes, contrast, [name for name in axes if name not in copies])._replace(copies=copies)
     frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}
@@ -553,7 +553,7 @@ def units_of(standardise: object, tables: Tables) -> FloatArray | None:
     ``standardise`` is a flag, or a mapping of the names of all tables to their units.
     """
     if isinstance(standardise, Mapping):
-        given = pd.Series(standardise, dtype=float).reindex(list(tables)).to_numpy()
+        given: FloatArray = pd.Series(standardise, dtype=float).reindex(list(tables)).to_numpy()
         if not (given > 0).all() or not np.isfinite(given).all():
             raise InputError(
                 f"standardise is {shown(standardise)}: give True, False, or a mapping of the names of all tables, "

@@ -59,7 +59,7 @@ def audit(rng):
     truth, on = drawn_axis(rng)
     behind = offsets.signal(on.offset)
     mean, sd = behind.places(on.coordinates)
-    found = axes.places.summary_of(mean, sd, behind.freedom, PROB, 1.0)
+    found = axes.places.summary_of(mean, sd, behind.freedom, PROB)
     yield "place", truth, found["low"], found["high"]
 
 

@@ -56,13 +56,6 @@ def test_an_axis_by_name_is_that_of_its_own_pairs(glove, name):
     pd.testing.assert_frame_equal(own.table()[columns], named.table()[columns], rtol=1e-9, atol=1e-12)
 
 
-def test_the_seed_does_not_move_an_axis(glove):
-    """Other words of the vocabulary for each seed moved sds by up to 9%, other pairs of the same words by 2%."""
-    for name in ("affluence", "gender"):
-        tables = [bb.axis(glove, name, words=WORDS, seed=seed).table() for seed in (0, 1)]
-        pd.testing.assert_frame_equal(*tables, rtol=1e-9)
-
-
 def units_of(kv, words):
     """Unit vectors of words."""
     return np.array([kv.get_vector(word, norm=True).astype(float) for word in words])
@@ -124,9 +117,11 @@ class TestPlaces:
         assert np.allclose(turned.table(order=False)["sd"], over.table(order=False)["sd"])
 
     def test_cosines_are_those_with_the_mean_offset(self, glove):
-        found = bb.axis(glove, PAIRS, WORDS, centre=None).table(scale="cosine", order=False)
+        found = bb.axis(glove, PAIRS, WORDS, centre=None)
         offset = mean_offset_of(glove, PAIRS)
-        assert np.allclose(found["mean"], units_of(glove, WORDS) @ offset / np.linalg.norm(offset), atol=1e-6)
+        assert np.allclose(
+            found.places / found.length, units_of(glove, WORDS) @ offset / np.linalg.norm(offset), atol=1e-6
+        )
 
     def test_errors_of_two_pairs_by_hand(self, glove):
         found = bb.axis(glove, PAIRS[:2], WORDS, centre=None)
@@ -192,11 +187,8 @@ class TestPlaces:
             assert row["high"] - row["mean"] == pytest.approx(tails.ppf(0.9) * sd)
             assert row["p_positive"] == pytest.approx(tails.cdf(row["mean"] / sd))
             assert (row["words_a"], row["words_b"], row["missing"]) == (2, 3, "zzzz")
-        turned = found.contrast(second, first, scale="cosine").iloc[0]
-        assert turned["mean"] * found.length == pytest.approx(-row["mean"])
-        for given, message in ((["poet"], "poet is in words_a and in words_b"), (["zzzz"], "none of the words is in")):
-            with pytest.raises(InputError, match=message):
-                found.contrast(given, ["poet", "nurse"])
+        with pytest.raises(InputError, match="none of the words of words_a is in"):
+            found.contrast(["zzzz"], ["poet", "nurse"])
 
     def test_two_lists(self, glove):
         poles = {"poor": ["poor", "needy"], "rich": ["rich", "wealthy", "affluent"]}
@@ -224,18 +216,6 @@ class TestPlaces:
         assert found.effective_pairs == pytest.approx(1)
         as_the_prior_has_it = MEDIAN**2 * np.exp(2 * SPREAD**2)
         assert found.offset.factor**2 == pytest.approx(as_the_prior_has_it, rel=0.01)
-
-    def test_of_one_pair_nothing_is_said_of_further_ones(self, glove):
-        one = bb.axis(glove, PAIRS[:1], WORDS)
-        for said in (
-            lambda: one.table(population="pairs"),
-            lambda: one.covariance("pairs"),
-            lambda: one.contrast(WORDS[:2], WORDS[2:], population="pairs"),
-            lambda: bb.criterion(one, dict(zip(WORDS, range(5), strict=True))),
-            lambda: bb.audit(glove, one),
-        ):
-            with pytest.raises(InputError, match="needs two pairs or more"):
-                said()
 
     def test_doubled_flat_and_missing_pairs_are_left_out_and_named(self):
         kv, pairs = noise(400, 6), [("w0", "w1"), ("w2", "w3")]
@@ -268,27 +248,6 @@ class TestPlaces:
             with pytest.raises(InputError, match=message):
                 bb.axis(kv, pairs)
 
-    def test_an_axis_is_named_after_words_that_it_uses(self, glove):
-        pairs = [("yyyy", "zzzz"), ("poor", "rich"), ("needy", "wealthy")]
-        found = bb.axis(glove, pairs, WORDS)
-        assert (found.name, found.ends) == ("poor to rich", ("poor", "rich"))
-        assert found.notes[0].numbers == {"found": 4, "asked": 6, "kind": "pole", "words": ["yyyy", "zzzz"]}
-        assert list(bb.audit(glove, pairs).groups) == ["poor", "rich"]
-        for asked in (lambda: bb.axis(glove, pairs[:2]).table(population="pairs"), lambda: bb.audit(glove, pairs[:2])):
-            with pytest.raises(InputError, match=r"poor to rich has 1 of 2 pairs \(left out: yyyy and zzzz\), and"):
-                asked()
-
-    @pytest.mark.full
-    def test_pairs_agree_where_random_pairs_do_not(self, glove, gender):
-        rng, words = np.random.default_rng(1), gender.words
-        found = [
-            bb.axis(glove, [tuple(words[i] for i in rows[:2]), tuple(words[i] for i in rows[2:])], ["nurse"])
-            for rows in (rng.choice(len(words), 4, replace=False) for _ in range(60))
-        ]
-        drawn, bound = np.array([each.pairs()["agreement"][0] for each in found]), found[0].random_agreement
-        assert (drawn > bound).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
-        assert bound == pytest.approx(1.645 * np.sqrt((drawn**2).mean()), rel=0.25)
-
     @pytest.mark.parametrize("name", ["gender", "affluence"])
     def test_random_pairs_in_the_place_of_one_agree_as_little_as_is_said(self, glove, name):
         found, rng = bb.axis(glove, name, ["nurse"]), np.random.default_rng(2)
@@ -317,16 +276,6 @@ class TestPlaces:
         value, bound = found.pairs()["agreement"][0], found.random_agreement
         assert int(value > bound) - int(value < -bound) == sign
         assert (found.doubt, [note.code for note in found.notes]) == (not agree, [] if agree else ["disagree"])
-
-    def test_words_that_another_spelling_finds_are_left_out(self, glove):
-        note = bb.axis(glove, "affluence", words=["Beer", "wine"]).notes[-1]
-        assert (note.code, note.numbers["count"], note.numbers["total"], note.numbers["words"]) == (
-            "left-out",
-            1,
-            2,
-            ["Beer"],
-        )
-        assert "finds beer" in note.numbers["reason"]
 
     def test_words_of_the_poles_are_not_judged(self, glove):
         pairs = [("bad", "good"), ("worst", "best"), ("terrible", "wonderful"), ("awful", "excellent")]
@@ -357,57 +306,17 @@ class TestPlaces:
         mended = bb.axis(glove, [pairs[0], ("worst", "best"), *pairs[2:]], ["hotel", "music"])
         assert (mended.notes, mended.doubt) == ((), False)
 
-    def test_words_of_pairs_that_are_left_out_are_judged(self, glove):
-        found = bb.axis(glove, [("girl", "boy"), ("she", "he"), ("music", "zzzz")], ["she", "music"])
-        assert found.at_poles == ("she",)
-
-    def test_a_reversed_pair_that_names_the_poles_is_named(self, glove):
-        gender = list(bb.axis(glove, "gender", ["nurse"]).poles.pairs)
-        turned, right = (bb.axis(glove, pairs, WORDS[:2]) for pairs in ([gender[0][::-1], *gender[1:]], gender))
-        (note,) = turned.notes
-        assert (note.code, turned.doubt) == ("disagree", False)
-        assert "/".join(gender[0][::-1]) in note.numbers["words"]
-        assert note.numbers["mean"] > note.numbers["limit"]
-        assert right.notes == ()
-
-    def test_pairs_and_lists_of_words_are_asked_for(self, glove):
-        with pytest.raises(InputError, match=r"two lists by name, such as \{'insects': \[...\], 'flowers'"):
-            bb.axis(glove, ["insects", "flowers"])
-        with pytest.raises(InputError, match="and there is one, nurse: place two or more"):
-            bb.axis(glove, "gender", ["nurse"], centre="words")
-        found = bb.axis(glove, "gender", ["nurse"])
-        assert len(bb.plots.plot_axis(found, words=["captain"]).axes[0].get_yticklabels()) == 2
-        with pytest.raises(InputError, match="words has celo, which glove-50d-slice lacks"):
-            bb.plots.plot_axis(found, words=["celo", "captain"])
-
-    def test_pairs_of_random_words_show_no_common_direction(self, glove):
-        rng, words = np.random.default_rng(3), glove.index_to_key[:8000]
-        drawn = [[str(word) for word in rng.choice(words, 12, replace=False)] for _ in range(20)]
-        found = [bb.axis(glove, list(zip(each[:6], each[6:], strict=True)), WORDS) for each in drawn]
-        bound = found[0].random_agreement
-        means = np.array([each.pairs()["agreement"].mean() for each in found])
-        assert (means > bound).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 20)
-        assert means.std() == pytest.approx(bound / 1.645, rel=0.35)
-        assert [each.doubt for each in found] == (means <= bound).tolist()
-        assert all(each.notes[0].code == "disagree" for each in found if each.doubt)
-
     @pytest.mark.parametrize(
         ("pairs", "options", "message"),
         [
-            ([("he", "she"), ("man", "he")], {}, "he stands at both poles"),
-            ({"a": ["he", "she"], "b": ["she"]}, {}, "she stands at both poles"),
+            ([("he", "she"), ("man", "he")], {}, "he at both poles"),
             ([("zzzz", "yyyy")], {}, "no word of the axis"),
             ([("he", "yyyy")], {}, "each lacks a word"),
             ({"a": ["zzzz"], "b": ["he"]}, {}, "no word of the pole 'a'"),
             ({"a": ["he"]}, {}, "an axis runs between two"),
-            ({"a": "he", "b": ["she"]}, {}, "give a list of words"),
-            ("nothing", {}, "Bundled axes are activity"),
             ("afluence", {}, r"there is no axis 'afluence' \(did you mean 'affluence'\?\)\. Bundled axes are activity"),
             (PAIRS, {"words": "nurse, captain"}, r'give words=\["nurse", "captain"\]$'),
-            (PAIRS, {"words": "a,b,c,d"}, r'give words=\["a", "b", "c", \.\.\.\]$'),
             (PAIRS, {"words": ["zzzz"]}, "none of the words"),
-            (PAIRS, {"adjust": "frequency", "centre": None}, "over the vocabulary"),
-            (PAIRS, {"frequencies": {"he": 1}}, "nothing is adjusted for"),
         ],
     )
     def test_wrong_input_is_named(self, glove, pairs, options, message):
@@ -420,15 +329,6 @@ class TestPlaces:
         inside = gender.with_words(["colonel", "nurse"])
         place = {word: row for row, word in enumerate(gender.words)}
         assert np.allclose(inside.places, gender.places[[place["colonel"], place["nurse"]]], rtol=1e-12)
-
-    def test_what_frequency_predicts_is_taken_off(self, glove, gender):
-        found = bb.axis(glove, "gender_pairs", adjust="frequency")
-        powers = np.log(found.table(order=False)["frequency_rank"].to_numpy(float))[:, None] ** np.arange(1, 4)
-        assert np.abs([np.corrcoef(found.places, power)[0, 1] for power in powers.T]).max() < 0.01
-        assert (
-            abs(np.corrcoef(gender.places, np.log(gender.table(order=False)["frequency_rank"].to_numpy(float)))[0, 1])
-            > 0.02
-        )
 
     def test_pairs_that_do_not_belong(self, gender):
         table = gender.pairs().set_index("negative")
@@ -454,15 +354,6 @@ class TestPlaces:
             assert (len(set(poles.pairs)), poles.source) == (row["pairs"], row["source"])
             if whole := [pair for pair in poles.pairs if set(pair) <= set(glove.key_to_index)]:
                 assert find_poles(glove, poles).pairs == tuple(whole)
-
-    def test_many_words(self):
-        kv, pairs = noise(100_000, 8), [("w0", "w1"), ("w2", "w3")]
-        found = bb.axis(kv, pairs, words=kv.index_to_key)
-        assert len(found.table()) == 100_000
-        place = found.places[found.words.index("w77")] + found.zero
-        assert place == pytest.approx(units_of(kv, ["w77"])[0] @ mean_offset_of(kv, pairs), abs=1e-6)
-        assert found.header()["words"] == 100_000
-        assert len(bb.axis(kv, pairs).words) == 20_000
 
 
 def noise(count, dimensions, seed=0):
@@ -520,19 +411,6 @@ class TestCovariance:
         opposition = expected_variances(field, strata).opposition[possible]
         assert np.abs(drawn.var(axis=0) / opposition - 1).max() < 4 * error
         assert np.abs(scatter / apart - 1).max() < 4 * error
-
-    def test_halves_of_an_axis_are_two_axes(self, affluence):
-        """The difference of the places by two halves, as one offset with errors."""
-        strata = affluence.poles.strata
-        member, field = strata.members[0], affluence.field
-        first = np.arange(len(member)) % 2 == 0
-        parts = [Strata(strata.vectors, (own,)) for own in (member[first], member[~first])]
-        both = mean_offset(field, Strata(strata.vectors, (member[first], -member[~first])))
-        one, other = (mean_offset(field, part) for part in parts)
-        assert np.allclose(both.mean, one.mean - other.mean)
-        words = affluence.coordinates
-        z = words @ both.mean / np.sqrt(words**2 @ both.opposition)
-        assert 0.8 < (np.abs(z) < REACH).mean() < 0.97
 
     @pytest.mark.parametrize("planted", [3.0, 1000.0])
     def test_factors_of_components_are_as_unequal_as_these(self, planted):
@@ -605,18 +483,6 @@ class TestRates:
             given = {"a": words[0], "b": words[1]} if kind == "groups" else drawn_pairs(*pool, 8, rng)
             called.append(bb.audit(gender.kv, given).words["called"].mean())
         assert np.mean(called) < 0.05
-
-    @pytest.mark.parametrize("smooth", [False, True])
-    def test_a_criterion_covers_the_planted_correlation(self, gender, sized, smooth):
-        rng, size = np.random.default_rng(0), sized(200, 16)
-        held, far = 0, 0
-        for rho in (0.0, -0.8):
-            for seed in range(size):
-                row = bb.criterion(*planted(gender, rho, 100, smooth, rng), seed=seed).table().iloc[0]
-                held += row["low"] <= rho <= row["high"]
-                far += rho == -0.8 and row["high"] < 0
-        assert held / (2 * size) > 0.89 - 3 * np.sqrt(0.89 * 0.11 / (2 * size))
-        assert far / size > (0.7 if smooth else 0.97)
 
 
 @pytest.mark.parametrize("rho", [0.0, -0.8])

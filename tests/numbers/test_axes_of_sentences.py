@@ -127,18 +127,6 @@ class TestPlaces:
         on = bb.axis(few, PAIRS, words=WORDS, centre=centre)
         np.testing.assert_allclose(on.places, places(few, WORDS, np.full(5, 0.2), centre), atol=1e-6)
 
-    def test_fewer_words_than_dimensions(self):
-        rng, known = np.random.default_rng(0), {}
-
-        def wide(texts):  # 300 dimensions, 144 words
-            return np.stack([known.setdefault(text, rng.standard_normal(300) + 1) for text in texts])
-
-        wide.name = "wide"
-        few = bb.encode(wide, EVERY, ["t0 {}.", "t1 {}."], vocabulary=VOCABULARY[:96])
-        on = bb.axis(few, PAIRS, words=[*WORDS, "p0"])
-        expected = places(few, on.words, np.full(2, 0.5), "vocabulary")
-        np.testing.assert_allclose(on.places, expected, atol=1e-6)
-
     @pytest.mark.parametrize("centre", ["vocabulary", "words", None])
     def test_what_a_template_changes_is_a_derivative(self, vectors, centre):
         on, step = bb.axis(vectors, PAIRS, words=WORDS, centre=centre), 1e-4
@@ -172,11 +160,6 @@ class TestErrors:
         inside = on.templates.placed.of_steps() + np.diff(on.coordinates, axis=0) ** 2 @ on.offset.opposition
         np.testing.assert_allclose(inside, steps)
 
-    def test_other_words_have_the_same_errors(self, on):
-        few, again = on.with_words([WORDS[7], WORDS[3]]), on.with_words([WORDS[3], "v8"]).with_words(["n1", WORDS[7]])
-        sds = [axis.table(order=False)["sd"][row] for axis, row in ((few, 0), (again, 1), (on, 7))]
-        assert sds == pytest.approx([sds[0]] * 3)
-
     @pytest.mark.parametrize("count", [2, 4, 8])
     def test_places_over_many_templates_are_inside(self, count):
         words, lists = [], []
@@ -191,13 +174,6 @@ class TestErrors:
                 lists.append(row["low"] <= contrast <= row["high"])
         assert 0.83 < np.mean(words) < 0.95
         assert 0.8 < np.mean(lists) < 0.98
-
-    def test_words_alike_in_all_templates_add_nothing(self):
-        same = encoded(5, turn=0, alone=0, shift=0)
-        table = bb.axis(same, PAIRS, words=WORDS).table()
-        plain = bb.axis(same.mean_vectors(), PAIRS, words=WORDS).table()
-        for column in ("mean", "sd", "low", "high", "p_positive"):
-            np.testing.assert_array_equal(table[column], plain[column])
 
     def test_further_pairs_and_templates_have_tails_of_both(self, on):
         row = on.table(population="pairs", order=False).iloc[0]

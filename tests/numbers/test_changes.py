@@ -114,7 +114,7 @@ def test_the_change_is_that_of_a_fit_of_the_differences(tables, result):
     own = mean.sel(connection="associated").to_numpy().ravel()
     assert row["mean"] == pytest.approx(own.mean(), abs=0.05 * own.std())
     assert row["sd"] == pytest.approx(own.std(), rel=0.05)
-    contrast = bb.contrasts(alone, "associated", "human", population="similar")
+    contrast = bb.contrasts(alone, "associated", "human", target="population")
     ours = result.contrasts("associated", "human")
     np.testing.assert_allclose(ours["mean"], contrast["mean"], atol=0.06 * contrast["sd"].min())
     np.testing.assert_allclose(ours["sd"], contrast["sd"], rtol=0.06)
@@ -145,7 +145,7 @@ def test_the_paired_interval_is_narrower(tables, result):
     assert paired["mean"] == pytest.approx(separate["mean"], abs=1e-9)
     assert paired["sd"] < 0.5 * separate["sd"]
     fits = [bb.fit(table, seed=at) for at, table in enumerate(tables)]
-    sds = [whole(bb.contrasts(post, "associated", "human", population="similar"))["sd"] for post in fits]
+    sds = [whole(bb.contrasts(post, "associated", "human", target="population"))["sd"] for post in fits]
     assert separate["sd"] == pytest.approx(np.hypot(*sds), rel=0.1)
     rows = result.table().query("of == 'associated - human'")
     ends = whole(result.contrasts("associated", "human", paired=False))[["low", "high"]]
@@ -518,7 +518,7 @@ def test_one_pair_of_a_connection_tells_little(tables, compared):
     differences = before[one].assign(distance=(after["distance"] - before["distance"])[one])
     alone = bb.fit(bb.DistanceTable(differences, truth={}), "change", seed=1)
     own = whole(found.contrasts("associated", "human"))
-    expected = whole(bb.contrasts(alone, "associated", "human", population="similar"))
+    expected = whole(bb.contrasts(alone, "associated", "human", target="population"))
     assert own["sd"] == pytest.approx(expected["sd"], rel=0.1)
     assert own["sd"] > 0.05
     assert codes(found) == {"unrelated", "new words", "coverage-unknown", "no-value"}
@@ -594,7 +594,7 @@ def test_at_most_so_much_of_the_former_size_has_the_mass_of_the_interval(tables,
 
 
 def test_a_comparison_is_no_fit(result, tmp_path):
-    for function in (bb.diagnose, bb.summary, bb.contrasts, bb.plot_coefficients):
+    for function in (bb.diagnose, bb.summary, bb.contrasts, bb.plots.plot_coefficients):
         with pytest.raises(bb.InputError, match="the posterior of a comparison, not a fit"):
             function(result.posterior)
     with pytest.raises(bb.InputError, match=r"or result\.posterior"):

@@ -51,14 +51,14 @@ def same(first, second):
 @pytest.mark.parametrize("model", ["related", "crossed", "published"])
 def test_another_name_gives_the_same_numbers(bundled, animals, model):
     posts = [bb.fit(table, model, seed=3) for table in (bundled, animals)]
-    for population in ("given", "similar"):
+    for target in ("sample", "population"):
         found = [
-            bb.contrasts(post, "associated", name, population=population)
+            bb.contrasts(post, "associated", name, target=target)
             for post, name in zip(posts, ("neutral", "animals"), strict=True)
         ]
         same(*found)
     parts = [bb.decomposition(post) for post in posts]
-    assert [table.attrs["second"] for table in parts] == ["neutral", "animals"]
+    assert [table["contrast"].iloc[-1] for table in parts] == ["associated - neutral", "associated - animals"]
     same(*(table.drop(columns="contrast") for table in parts))
 
 
@@ -67,8 +67,8 @@ def test_two_lists_under_other_names_are_the_bundled_lists(fitted):
     assert fitted["posterior"]["connection"].to_numpy().tolist() == ["associated", "different", "furniture", "animals"]
     for name, known in (("different", "different"), ("furniture", "human"), ("animals", "neutral")):
         same(bb.contrasts(fitted, second=name), bb.contrasts(post, second=known))
-    assert bb.contrasts(fitted).attrs["second"] == "different"
-    assert bb.decomposition(fitted).attrs["second"] == "furniture"
+    same(bb.contrasts(fitted), bb.contrasts(fitted, second="different"))
+    assert bb.decomposition(fitted)["contrast"].iloc[-1] == "associated - furniture"
     np.testing.assert_array_equal(fitted["posterior/sd_factor"], post["posterior/sd_factor"])
 
 
@@ -85,18 +85,18 @@ def test_without_other_groups_the_first_control_list_is_the_counterpart():
     controls = {"animals": WORDS.controls["neutral"], "furniture": WORDS.controls["human"]}
     lists = own(controls, stereotypes={"math": WORDS.stereotypes["math"]}, protected={"math": WORDS.protected["math"]})
     post = bb.fit(bb.distance_table(KV, lists), seed=1)
-    assert bb.contrasts(post).attrs["second"] == "animals"
+    same(bb.contrasts(post), bb.contrasts(post, second="animals"))
 
 
 def test_no_control_list():
     post = bb.fit(bb.distance_table(KV, own({})), seed=1)
-    assert bb.contrasts(post).attrs["second"] == "different"
+    same(bb.contrasts(post), bb.contrasts(post, second="different"))
     with pytest.raises(bb.InputError, match="only associated, different"):
         bb.decomposition(post)
 
 
 def test_labels_reach_pictures(fitted):
-    legend = bb.plot_coefficients(fitted).legends[0].get_texts()
+    legend = bb.plots.plot_coefficients(fitted).legends[0].get_texts()
     assert [text.get_text() for text in legend][2:] == ["furniture (control)", "words for animals (control)"]
 
 

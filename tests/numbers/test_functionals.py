@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import optimize, special, stats
 
@@ -13,7 +12,7 @@ from bayesbias.models import families
 from bayesbias.models.tree import Fit
 from bayesbias.posteriors import Estimates
 
-mixtures, functionals, associations = numerics.mixtures, models.functionals, contrast.associations
+mixtures, functionals, rows_of = numerics.mixtures, models.functionals, contrast.contrast.rows_of
 UNEQUAL = {
     "man": ["he", "son", "father"],
     "woman": [
@@ -70,9 +69,9 @@ def unit(vectors):
 
 @pytest.mark.parametrize("name", ["gender", "religion", "race", "unequal"])
 def test_associations_are_double_centred_mean_distances(slice_vectors, fits, name):
-    table = bb.contrasts(fits(name), rows="association")
+    table = bb.contrasts(fits(name))
     words, whole = associations_by_hand(slice_vectors, lists_of(name))
-    rows = table.iloc[1:].set_index("protected_word")["mean"]
+    rows = table.iloc[1:].set_index("protected_word")["unshrunk"]
     assert set(rows.index) == set(words)
     np.testing.assert_allclose(rows.to_numpy(), [words[word] for word in rows.index], atol=1e-6)
     assert table["mean"].iloc[0] == pytest.approx(whole, abs=1e-6)
@@ -95,7 +94,7 @@ def test_the_variance_is_that_of_the_weighted_distances(fits, name):
     np.testing.assert_allclose(covariance_of(raw), covariance, rtol=1e-6, atol=1e-10)
     factor = np.sqrt((raw.law.mass * raw.law.factors[:, 0] ** 2).sum())
     np.testing.assert_allclose(raw.sd, factor * np.sqrt(np.diag(covariance)), rtol=1e-6)
-    np.testing.assert_allclose(bb.contrasts(post, rows="association")["sd"].iloc[1:], raw.sd, rtol=1e-12)
+    np.testing.assert_allclose(bb.association(post).query("own")["sd"], raw.sd, rtol=1e-12)
     assert weights.sum() == pytest.approx(1)
 
 
@@ -135,9 +134,9 @@ def test_what_moves_all_distances_of_a_list_or_a_word_moves_no_association(fits,
         np.testing.assert_allclose(after.sd, before.sd, rtol=1e-9)
 
 
-@pytest.mark.parametrize("rows", ["pooled", "association", "difference"])
-def test_rows_do_not_depend_on_the_seed(fits, rows):
-    first, second = (bb.contrasts(fits("religion", seed), rows=rows) for seed in (0, 1))
+@pytest.mark.parametrize("answer", [bb.contrasts, bb.association])
+def test_rows_do_not_depend_on_the_seed(fits, answer):
+    first, second = (answer(fits("religion", seed)) for seed in (0, 1))
     columns = ["mean", "sd", "low", "high", "p_closer"]
     np.testing.assert_allclose(first[columns].astype(float), second[columns].astype(float), atol=1e-6)
 
@@ -145,17 +144,14 @@ def test_rows_do_not_depend_on_the_seed(fits, rows):
 @pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
 def test_pooled_rows_average_to_the_whole_list(fits, name):
     post = fits(name)
-    found = associations.rows_of(Fit(post), "associated", "different", rows="pooled")
+    found = rows_of(Fit(post), "associated", "different")
     weights = raw_associations(Fit(post).data)[1]
     whole = found.words.combine(weights)
     assert whole.mean[0] == pytest.approx(found.whole.mean[0], abs=1e-12)
     assert whole.sd[0] == pytest.approx(found.whole.sd[0], rel=1e-6)
-    table = bb.contrasts(post, rows="pooled")
-    raw = bb.contrasts(post, rows="association")
-    assert (table.attrs["rows"], raw.attrs["rows"]) == ("pooled", "association")
-    pd.testing.assert_frame_equal(bb.contrasts(post), table)
-    assert (table["sd"].iloc[1:] < raw["sd"].iloc[1:]).all()
-    assert table["mean"].iloc[1:].std() < raw["mean"].iloc[1:].std()
+    table = bb.contrasts(post).iloc[1:]
+    assert (table["sd"].to_numpy() < bb.association(post).query("own")["sd"].to_numpy()).all()
+    assert table["mean"].std() < table["unshrunk"].std()
 
 
 def pooling_of(post):
@@ -296,10 +292,10 @@ def test_quantities_without_error_are_what_they_are():
     np.testing.assert_array_equal(mixture.below(1.0)[:1], [0.5])
 
 
-@pytest.mark.parametrize("rows", ["pooled", "association"])
+@pytest.mark.parametrize("rows", ["shrunken", "unshrunk"])
 @pytest.mark.parametrize("name", ["gender", "religion"])
 def test_draws_have_the_moments_of_the_mixture(fits, name, rows):
-    found = associations.rows_of(Fit(fits(name)), "associated", "different", rows=rows).words
+    found = getattr(rows_of(Fit(fits(name)), "associated", "different"), rows)
     draws = found.draws(40_000, seed=2)
     np.testing.assert_allclose(draws.mean(axis=0), found.mean, atol=5 * found.sd.max() / 200)
     np.testing.assert_allclose(draws.std(axis=0), found.sd, rtol=0.03)
@@ -312,18 +308,16 @@ def test_stereotypes_of_one_group_are_no_association(slice_vectors):
     lists = bb.WordLists("one", gender.protected, {"man": gender.stereotypes["man"]}, gender.controls)
     post = bb.fit(bb.distance_table(slice_vectors, lists), seed=0)
     with pytest.raises(bb.InputError, match="the stereotype lists of two groups, and only 'man' has one"):
-        bb.contrasts(post, second="different", rows="association")
-    alone = bb.WordLists("man", {"man": gender.protected["man"]}, lists.stereotypes, gender.controls)
-    with pytest.raises(bb.InputError, match="associations are rows of associated - different"):
-        bb.contrasts(bb.fit(bb.distance_table(slice_vectors, alone), seed=0), rows="association")
-    assert bb.contrasts(post, second="human").attrs["rows"] == "difference"
+        bb.association(post)
+    rows = bb.contrasts(post, second="human")
+    assert (rows["mean"] == rows["unshrunk"]).all()
 
 
 def test_a_table_without_groups_has_no_association(religion):
     table = religion.drop(columns="group")
     table.attrs = religion.attrs
     with pytest.raises(bb.InputError, match="needs a column group"):
-        bb.contrasts(bb.fit(table, seed=0), rows="pooled")
+        bb.association(bb.fit(table, seed=0))
 
 
 def test_a_word_in_two_lists_counts_in_both(slice_vectors):
@@ -331,11 +325,12 @@ def test_a_word_in_two_lists_counts_in_both(slice_vectors):
     shared_word = lists.stereotypes["man"][0]
     stereotypes = {**lists.stereotypes, "woman": (*lists.stereotypes["woman"], shared_word)}
     both = bb.WordLists("both", lists.protected, stereotypes, lists.controls)
-    table = bb.contrasts(bb.fit(bb.distance_table(slice_vectors, both), seed=0), rows="association")
-    assert any(shared_word in note and "count in each" in note for note in table.attrs["notes"])
+    post = bb.fit(bb.distance_table(slice_vectors, both), seed=0)
+    table = bb.contrasts(post)
+    assert any(shared_word in note and "count in each" in note for note in bb.summary(post).notes)
     words, whole = associations_by_hand(slice_vectors, both)
     assert table["mean"].iloc[0] == pytest.approx(whole, abs=1e-6)
-    rows = table.iloc[1:].set_index("protected_word")["mean"]
+    rows = table.iloc[1:].set_index("protected_word")["unshrunk"]
     np.testing.assert_allclose(rows.to_numpy(), [words[word] for word in rows.index], atol=1e-6)
 
 
@@ -349,8 +344,7 @@ def test_one_word_of_each_group_has_the_whole_list_as_its_row(slice_vectors):
 
 def test_no_row_is_told_after_hard_debiasing_with_equalised_pairs(hard_debiased):
     post = bb.fit(bb.distance_table(hard_debiased, "gender"), seed=0)
-    for rows in ("pooled", "association"):
-        table = bb.contrasts(post, rows=rows)
+    for table in (bb.contrasts(post), bb.association(post)):
         assert ((table["low"] < 0) & (table["high"] > 0)).all()
 
 

@@ -66,8 +66,8 @@ def built_in(table):
 def test_the_published_model_by_hand_is_the_built_in_one(table, built_in):
     by_hand = bb.fit(table, published, draws=2000, chains=2, seed=1)
     assert by_hand.attrs["model"] == "published (own)"
-    for population in ("given", "similar"):
-        own, theirs = (bb.contrasts(post, population=population).iloc[0] for post in (by_hand, built_in))
+    for target in ("sample", "population"):
+        own, theirs = (bb.contrasts(post, target=target).iloc[0] for post in (by_hand, built_in))
         error = theirs["sd"] / np.sqrt(400)
         assert own["mean"] == pytest.approx(theirs["mean"], abs=4 * error)
         assert own["sd"] == pytest.approx(theirs["sd"], rel=0.08)
@@ -100,8 +100,8 @@ def test_contrasts_are_those_of_the_draws(of_user, table):
     means = of_user["posterior/word_mean"]
     apart = (means.sel(connection="associated") - means.sel(connection="different")).mean("protected_word")
     assert bb.contrasts(of_user, "associated", "different").iloc[0]["mean"] == pytest.approx(apart.mean().item())
-    one = (means.sel(connection="associated") - means.sel(connection="different")).sel(protected_word="algebra")
-    table = bb.contrasts(of_user, "associated", "different", rows="difference")
+    one = (means.sel(connection="associated") - means.sel(connection="human")).sel(protected_word="algebra")
+    table = bb.contrasts(of_user, "associated", "human")
     row = table.query("protected_word == 'algebra'").iloc[0]
     assert row["sd"] == pytest.approx(one.std(ddof=1).item())
 
@@ -118,16 +118,17 @@ def test_predictions_and_densities_are_those_of_pymc(of_user):
 def test_answers_that_draws_give(of_user, tmp_path):
     assert len(bb.association(of_user)) > 16
     assert bb.diagnose(of_user).r_hat < 1.05
-    assert bb.contrasts(of_user).attrs["rows"] == "association"  # nothing is pooled after the fit
+    rows = bb.contrasts(of_user)
+    assert (rows["mean"] == rows["unshrunk"]).all()  # nothing is shrunken after the fit
     assert "new words" not in {note.code for note in bb.summary(of_user).notes}
-    for figure in (bb.plot_contrasts, bb.plot_decomposition, bb.plot_coefficients):
+    for figure in (bb.plots.plot_contrasts, bb.plots.plot_decomposition, bb.plots.plot_coefficients):
         figure(of_user).savefig(tmp_path / "figure.png")
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda post: bb.contrasts(post, population="similar"),
+        lambda post: bb.contrasts(post, target="population"),
     ],
 )
 def test_answers_that_draws_do_not_give_are_refused(ask, of_user):

@@ -9,7 +9,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 import bayesbias as bb
-from bayesbias import silhouettes
+from bayesbias.baselines import silhouettes
 
 KEYS = {"weat_effect_size": "weat", "ect": "ect", "rnsb": "rnsb"}
 CLOSE = {"weat_effect_size": 1e-9, "ect": 5e-5, "rnsb": 1e-6}
@@ -45,15 +45,16 @@ def followed(record, kv, metric, sizes, vary, runs=None, **options):
     """The silhouette over the recorded orders, or over the first ``runs`` of them."""
     orders = record["modes"][MODES[sizes]]["orders"]
 
-    def order(grown, together):
+    def order(grown, *_):
         return tuple(
             np.array([[list(words).index(word) for word in run] for run in orders[name][:runs]])
             for name, words in grown.items()
         )
 
-    return silhouettes.studies._silhouette_in(
-        order, kv, asked(record, metric, sizes), metric, vary, sizes=sizes, **options
-    )
+    count = len(next(iter(orders.values()))[:runs])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(silhouettes, "shuffled", order)
+        return silhouettes.silhouette(kv, asked(record, metric, sizes), metric, vary, count, sizes=sizes, **options)
 
 
 def recorded_values(record, model, metric, sizes, vary):

@@ -1,7 +1,4 @@
-"""What makes scores reliable would be told wrongly: features of words, WordNet and shares of the variance."""
-
-import os
-import re
+"""What makes scores reliable would be told wrongly: features of words and shares of the variance."""
 
 import arviz as az
 import numpy as np
@@ -13,7 +10,6 @@ from scipy import linalg, stats
 import bayesbias as bb
 from bayesbias import numerics, reliability
 from bayesbias.baselines.reliability import word_features
-from bayesbias.baselines.reliability.features import _read_wordnet
 from bayesbias.baselines.reliability.regression import FIXED_SD, _design, _variance_shares
 from bayesbias.numerics.arrays import orthogonal_map, word_stability
 
@@ -67,67 +63,18 @@ def test_features_by_hand():
     assert features.attrs["notes"] == ()
 
 
-def test_means_over_embeddings_and_maps_fitted_to_some_words():
-    """The second embedding turns one word by 60 degrees, and the map rests on the two others."""
+def test_means_over_embeddings():
+    """The second embedding turns one word by 60 degrees; without it the map would be the identity."""
     first = {"a": [1.0, 0.0], "b": [0.0, 1.0], "w": [2.0, 0.0]}
     second = first | {"w": [4 * np.cos(np.pi / 3), 4 * np.sin(np.pi / 3)]}
-    found = word_features({"one": first, "other": second}, ["w"], fit_on=["b", "a", "x"])
-    assert found["stability"][0] == pytest.approx(0.5)
+    found = word_features({"one": first, "other": second}, ["w"])
     assert found["nn_similarity"][0] == pytest.approx((1 + np.sqrt(0.75)) / 2)
     assert found["l2_norm"][0] == pytest.approx(3)
     assert found["log_frequency"].isna().all()
     assert found["log_frequency_squared"].isna().all()
-    counts, frequency, fitted, maps = found.attrs["notes"]
+    counts, frequency = found.attrs["notes"]
     assert (counts.code, counts.numbers["count"], counts.numbers["words"]) == ("left-out", 2, ["one", "other"])
     assert (frequency.code, frequency.numbers["what"]) == ("no-value", "log_frequency")
-    assert (fitted.numbers["count"], fitted.numbers["total"], fitted.numbers["words"]) == (1, 3, ["x"])
-    assert (maps.code, maps.numbers["count"], maps.numbers["total"]) == ("weak-basis", 2, 2)
-
-
-def test_stability_tells_stable_words_from_others():
-    rng = np.random.default_rng(0)
-    words = [f"w{at}" for at in range(300)]
-    base, noise = rng.standard_normal((300, 10)), np.linspace(0, 1, 300)[:, None]
-    seeds = [(base + noise * rng.standard_normal((300, 10))) @ rotation(10, at) for at in range(3)]
-    stability = word_features([keyed(dict(zip(words, seed, strict=True))) for seed in seeds], words)["stability"]
-    assert stability[:20].min() > 0.98
-    assert 0.4 < stability[-100:].mean() < 0.7  # 1 / (1 + noise variance)
-    assert stats.spearmanr(stability, noise[:, 0]).statistic < -0.85
-
-
-def test_one_embedding_has_no_stability():
-    found = word_features(keyed(SQUARE, COUNTS), ["north", "east"])
-    assert found["stability"].isna().all()
-    (note,) = found.attrs["notes"]
-    assert (note.code, note.numbers["what"]) == ("no-value", "stability")
-    np.testing.assert_allclose(found["log_frequency"], np.log([20, 100]))
-
-
-def test_missing_words_are_left_out_and_named():
-    found = word_features(
-        {"one": SQUARE, "other": {**SQUARE, "far": [9.0, 1.0]}}, ["far", "east", "gone", "east"], counts=COUNTS
-    )
-    assert found["word"].tolist() == ["east"]
-    lost = [(note.numbers["count"], note.numbers["reason"], note.numbers["words"]) for note in found.attrs["notes"]]
-    assert lost == [(2, "missing in one", ["far", "gone"]), (1, "missing in other", ["gone"])]
-
-
-def test_embeddings_of_settings_are_called_after_their_seeds():
-    first, second = (("wiki", "sgns", 2, seed) for seed in (3, 8))
-    found = word_features({first: SQUARE, second: {"east": [1.0, 0.0], "north": [0.0, 1.0]}}, ["both", "east"])
-    assert found["word"].tolist() == ["east"]
-    lost, counts = (note.numbers for note in found.attrs["notes"][:2])
-    assert (lost["reason"], lost["words"]) == ("missing in embedding 8", ["both"])
-    assert counts["words"] == ["embedding 3", "embedding 8"]
-    with pytest.raises(bb.InputError, match="give those that differ in their seed only"):
-        word_features({first: SQUARE, ("news", "sgns", 2, 3): SQUARE}, ["east"])
-
-
-def test_a_word_without_a_direction_counts_as_missing():
-    with pytest.warns(UserWarning, match="a vector of zeros has no direction"):
-        found = word_features(keyed({**SQUARE, "zero": [0.0, 0.0]}), ["zero", "east"], counts=COUNTS)
-    assert found["word"].tolist() == ["east"]
-    assert found["nn_similarity"][0] == pytest.approx(HALF)
 
 
 def test_counts_that_gensim_makes_up_are_not_used(tmp_path):
@@ -142,137 +89,13 @@ def test_counts_that_gensim_makes_up_are_not_used(tmp_path):
     np.testing.assert_allclose(both["log_frequency"], np.log(list(COUNTS.values())))
 
 
-def test_given_counts_go_before_others_and_unknown_words_have_none():
-    counts = pd.Series({"east": 4, "both": 0, "other": 7})
-    found = word_features(keyed(SQUARE, COUNTS), list(SQUARE), counts=counts)
-    np.testing.assert_allclose(found["log_frequency"], [np.log(4), np.nan, np.nan])
-    assert found["log_frequency_squared"].isna().all()  # a single count does not vary
-    left = found.attrs["notes"][0].numbers
-    assert (left["count"], left["total"], left["words"]) == (2, 3, ["north", "both"])
-
-
-def with_nan():
-    kv = keyed(SQUARE)
-    kv.vectors[1, 0] = np.nan
-    return [keyed(SQUARE), kv]
-
-
-@pytest.mark.parametrize(
-    ("kvs", "words", "options", "message"),
-    [
-        ([SQUARE, {"east": [1.0], "north": [2.0]}], ["east"], {}, "2 in embedding 0, 1 in embedding 1"),
-        (SQUARE, "east", {}, "there is no word list 'east'"),
-        (SQUARE, "occ16", {}, "share none of the 320 words"),
-        (SQUARE, [1], {}, r"words is \[1\]: give words, or the name of a list"),
-        ({"east": [1.0, 0.0]}, ["east"], {}, "holds a single word, which has no neighbour"),
-        (SQUARE, ["east"], {"counts": {"east": -1}}, "the count of 'east' is -1: give a finite number of at least 0"),
-        (SQUARE, ["east"], {"counts": {"east": "many"}}, "the count of 'east' is 'many'"),
-        (SQUARE, ["east"], {"counts": {"east": True}}, "the count of 'east' is True"),
-        (SQUARE, ["east"], {"counts": pd.Series([1, 2], ["east", "east"])}, "holds a word more than once"),
-        ([SQUARE, SQUARE], ["east"], {"fit_on": ["gone"]}, "share none of the words of fit_on"),
-        (SQUARE, ["east"], {"wordnet": "nowhere"}, "index.noun, index.verb, .* are missing: give the folder dict"),
-        (with_nan(), ["east"], {}, "'north' hold NaN or infinite numbers"),
-    ],
-)
-def test_wrong_embeddings_words_and_counts(kvs, words, options, message):
-    with pytest.raises(bb.InputError, match=message):
-        word_features(kvs, words, **options)
-
-
-LICENCE = "  1 This software and database is being provided to you, the LICENSEE, by\n  2 Princeton University.\n"
-WORDNET = {
-    "index.noun": "ax n 1 1 @ 1 1 00000010\naxe n 1 1 @ 1 0 00000010\naxis n 2 2 @ ~ 2 1 00000020 00000021\n"
-    "bank n 3 1 @ 3 2 00000030 00000031 00000032\ngood n 1 0 1 0 00000040\nhot_dog n 1 1 @ 1 0 00000050\n"
-    "man n 2 1 @ 2 2 00000060 00000061\nrun n 2 0 2 0 00000070 00000071\n",
-    "index.verb": "bank v 1 1 @ 1 1 00000130\nman v 1 0 1 0 00000160\nrun v 2 1 @ 2 0 00000170 00000171\n",
-    "index.adj": "good a 4 1 & 4 2 00000240 00000241 00000242 00000243\n",
-    "index.adv": "well r 1 0 1 1 00000301\n",
-    "noun.exc": "axes ax axis\nmen man\n",
-    "verb.exc": "ran run\n",
-    "adj.exc": "better good\n",
-    "adv.exc": "best well\n",
-    "cntlist.rev": "bank%1:14:00:: 1 20\nbank%1:17:01:: 2 5\nbank%2:40:00:: 1 26\ngood%1:07:00:: 1 30\n"
-    "good%3:00:01:: 1 20\ngood%5:00:00:advantageous:00 2 11\nman%1:18:00:: 1 9\n",
-}
-
-
-@pytest.fixture
-def folder(tmp_path):
-    for name, content in WORDNET.items():
-        (tmp_path / name).write_text(LICENCE * name.startswith("index") + content, encoding="utf-8")
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("word", "senses", "part"),
-    [
-        ("bank", 4, "VERB"),  # 26 tags against 25
-        ("Banks", 4, "VERB"),
-        ("good", 5, "ADJ"),  # 31 tags, satellites included, against 30
-        ("better", 4, "ADJ"),
-        ("men", 2, "NOUN"),  # no rule leads to the verb
-        ("axes", 3, "NOUN"),  # ax and axis by the exceptions, which go before the rules
-        ("ran", 2, "VERB"),
-        ("running", 0, None),  # no rule takes a doubled letter off
-        ("run", 4, "NOUN"),  # no tags and as many senses: the first
-        ("hot dog", 1, "NOUN"),
-        ("well", 1, "ADV"),
-        ("zebra", 0, None),
-    ],
-)
-def test_senses_and_parts_of_speech_by_hand(folder, word, senses, part):
-    wordnet = _read_wordnet(folder)
-    assert wordnet.senses(word) == senses
-    assert wordnet.part_of_speech(word) == part
-
-
-def test_a_synset_of_two_base_forms_counts_once(folder):
-    (folder / "noun.exc").write_text("axes ax axe axis\n", encoding="utf-8")
-    assert _read_wordnet(folder).senses("axes") == 3
-
-
-def test_index_sense_in_place_of_the_list_of_counts(folder):
-    (folder / "cntlist.rev").unlink()
-    with pytest.raises(bb.InputError, match=re.escape(f"{str(folder)!r}, where cntlist.rev is missing")):
-        _read_wordnet(folder)
-    (folder / "index.sense").write_text("bank%1:14:00:: 00000030 1 2\nbank%2:40:00:: 00000130 1 1\n", encoding="utf-8")
-    assert _read_wordnet(folder).part_of_speech("bank") == "NOUN"
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("index.noun", "bank n 7 0 2 1 00000030"),
-        ("index.noun", "bank n many 1 @ 3 2 00000030"),
-        ("index.adv", "well r"),
-        ("noun.exc", "men"),
-        ("cntlist.rev", "bank%9:14:00:: 1 20"),
-        ("cntlist.rev", "bank%1:14:00:: 1 often"),
-    ],
-)
-def test_damaged_files(folder, name, content):
-    (folder / name).write_text(content + "\n", encoding="utf-8")
-    with pytest.raises(bb.InputError, match=rf"{name} is not of WordNet's format at"):
-        _read_wordnet(folder)
-
-
-def test_features_from_wordnet(folder):
-    vectors = {"bank": [1.0, 0.0], "zebra": [0.0, 1.0], "well": [1.0, 1.0]}
-    features = word_features(vectors, list(vectors), counts=dict.fromkeys(vectors, 1), wordnet=folder)
-    np.testing.assert_allclose(features["log_senses"], [np.log(4), np.nan, 0])
-    assert features["part_of_speech"].fillna("").tolist() == ["VERB", "", "ADV"]
-    assert features.attrs["notes"][0].numbers["words"] == ["zebra"]
-
-
-def test_the_real_wordnet():
-    place = os.environ.get("BAYESBIAS_WORDNET")
-    if not place:
-        pytest.skip("set BAYESBIAS_WORDNET to the folder dict of WordNet 3.0")
-    wordnet = _read_wordnet(place)
-    senses = {"bank": 18, "nurse": 7, "men": 12, "houses": 14, "axes": 9, "appalled": 3, "singer_songwriter": 0}
-    assert {word: wordnet.senses(word) for word in senses} == senses
-    parts = {"bank": "NOUN", "any": "ADJ", "run": "VERB", "quickly": "ADV", "teacher": "NOUN", "better": "ADJ"}
-    assert {word: wordnet.part_of_speech(word) for word in parts} == parts
+def test_wrong_words_and_counts():
+    for words, counts, message in (
+        (["gone"], None, "share none of the 1 words"),
+        (["east"], {"east": -1}, "counts holds -1.0: give finite numbers of at least 0"),
+    ):
+        with pytest.raises(bb.InputError, match=message):
+            word_features(SQUARE, words, counts)
 
 
 def scores(words=30, seed=0, slope=0.03, word_sd=0.0):
@@ -294,14 +117,14 @@ def test_a_design_by_hand():
     rows = pd.DataFrame({"log_frequency": [1.0, 2, 3, 4, 5, 9, 4], "part_of_speech": [*"VANAVAV"]})
     rows["proper"] = [at in (1, 6) for at in range(7)]
     names = ["log_frequency", "log_frequency_squared", "part_of_speech", "proper"]
-    design = _design(rows, names, {"part_of_speech": "V"})
-    assert design.terms == ("intercept", *names[:2], "part_of_speech[A]", "part_of_speech[N]", "proper[True]")
+    design = _design(rows, names)
+    assert design.terms == ("intercept", *names[:2], "part_of_speech[N]", "part_of_speech[V]", "proper[True]")
     assert design.parts == ("intercept", *names[:2], *2 * ["part_of_speech"], "proper")
-    assert design.references == {"part_of_speech": "V", "proper": "False"}
+    assert design.references == {"part_of_speech": "A", "proper": "False"}
     z = (rows["log_frequency"] - 4) / np.sqrt(40 / 6)
     np.testing.assert_allclose(design.columns[:, 1:3], np.column_stack([z, z**2]))
-    adjective, noun, proper = [0, 1, 0, 1, 0, 1, 0], [0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 1]
-    np.testing.assert_array_equal(design.columns[:, 3:].T, [adjective, noun, proper])
+    noun, verb, proper = [0, 0, 1, 0, 0, 0, 0], [1, 0, 0, 0, 1, 0, 1], [0, 1, 0, 0, 0, 0, 1]
+    np.testing.assert_array_equal(design.columns[:, 3:].T, [noun, verb, proper])
 
 
 class Still:
@@ -380,7 +203,7 @@ def test_shares_by_hand():
 
 def test_an_own_share_is_what_least_squares_loses_without_the_feature():
     table = scores()
-    design = _design(table, ["measure", "log_frequency", "log_frequency_squared", "stability"], {})
+    design = _design(table, ["measure", "log_frequency", "log_frequency_squared", "stability"])
     y = table["value"].to_numpy()
     fitted, left = {}, {}
     for part in (None, *dict.fromkeys(design.parts[1:])):
@@ -393,58 +216,21 @@ def test_an_own_share_is_what_least_squares_loses_without_the_feature():
     assert shares["total"] == pytest.approx(1 - left[None] / squares)
 
 
-def test_a_single_feature_has_the_share_of_all():
-    shares = shares_of(_design(scores(), ["stability"], {}), [0.7, 0.1])
-    assert shares["stability"] == shares["fixed effects"] == pytest.approx(0.2)
-
-
-def test_other_priors_by_weights():
-    """Draws from the prior alone: half or twice its mean is what the weights must find."""
-    rng = np.random.default_rng(0)
-    sds = rng.exponential(3.0, (4, 50_000, 1))
-    values = {"coefficient": rng.standard_normal((4, 50_000, 3)), "group_sd": sds}
-    shares = {"algorithm": np.minimum(sds[:, :, 0] / 6, 1), "fixed effects": np.full((4, 50_000), 0.25)}
-    found = reliability.regression._other_priors(values, shares, ["algorithm"], 3.0).set_index("part")
-
-    def expected(scale):
-        return scale / 6 * (1 - np.exp(-6 / scale))
-
-    means = [expected(scale) for scale in (3, 1.5, 6)]
-    assert found.loc["algorithm", ["share", "half", "twice"]].tolist() == pytest.approx(means, abs=0.015)
-    assert found.loc["fixed effects"].tolist() == pytest.approx([0.25] * 3)
-    assert found.iloc[-1].max() < 0.03
-    assert reliability.regression._other_priors(values, shares, [], 3.0).empty
-
-
-def test_rows_without_a_value_are_left_out_and_counted():
-    table = scores()
-    table.loc[[0, 5], "stability"] = np.nan
-    table.loc[[5, 7, 9], "value"] = np.nan
-    kept, (note,) = reliability.regression._complete(table, ["value", "stability", "corpus"])
-    assert (note.numbers["count"], note.numbers["total"]) == (4, 360)
-    assert note.numbers["words"] == ["value (3)", "stability (2)"]
-    assert kept.index.tolist() == [at for at in range(360) if at not in (0, 5, 7, 9)]
-
-
 WRONG = [
-    ({}, {"outcome": "score"}, "the table has no column 'score': it has algorithm, corpus, measure, word"),
-    ({"log_frequency": None}, {"features": ["log_frequency_squared"]}, "has no column 'log_frequency'"),
-    ({}, {"groups": ("language",)}, "the table has no column 'language'"),
     ({}, {"features": []}, "there is no feature: name columns"),
     ({}, {"features": ["measure", "corpus"]}, "give each column one part"),
-    ({}, {"features": ["value"]}, "give each column one part"),
     ({"total": 1.0}, {"features": ["total"]}, "call none 'intercept', 'fixed effects', 'residual' or 'total'"),
-    ({"algorithm": "sgns"}, {}, "algorithm is 'sgns' in every row: name the others in features= or groups="),
+    ({"algorithm": "sgns"}, {}, "algorithm is sgns in every row: leave it out"),
     ({"stability": 0.9}, {}, "stability is 0.9 in every row: leave it out"),
     ({"value": 0.9}, {}, "value is 0.9 in every row"),
-    ({"value": "good"}, {}, "value does not hold numbers"),
     ({"stability": np.nan}, {"features": ["stability"]}, r"each of the 360 rows lacks a value \(stability \(360\)\)"),
-    ({"stability": np.inf}, {}, "stability is inf in row 0: give finite numbers"),
-    ({"l2_norm": "double"}, {}, "log_frequency, l2_norm follow from each other: leave one of these features out"),
+    ({"stability": np.inf}, {}, "stability holds an infinite number"),
+    (
+        {"l2_norm": "double"},
+        {},
+        "stability, l2_norm some follow from others|l2_norm, stability some follow from others",
+    ),
     ({"row": range(360)}, {"groups": ["row"]}, "row differs in every row, like the residuals"),
-    ({}, {"references": {"measure": "ripa"}}, "the reference of measure is 'ripa': its levels are db_wa, nbm"),
-    ({}, {"references": {"stability": "high"}}, "references names stability: the features of text are measure"),
-    ({}, {"group_scale": 0}, "group_scale is 0: give a positive number"),
 ]
 
 
@@ -453,22 +239,8 @@ def test_wrong_regressions(change, options, message):
     table = scores()
     for name, value in change.items():
         table[name] = 2 * table["log_frequency"] + 1 if isinstance(value, str) and value == "double" else value
-    table = table.drop(columns=[name for name, value in change.items() if value is None])
     with pytest.raises(bb.InputError, match=message):
         bb.reliability.reliability_regression(table, **options)
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ([1, 2], "table is list: give a DataFrame"),
-        (scores()[:0], "the table has no rows"),
-        (scores().sample(5, random_state=0), "5 rows are too few for 5 terms"),
-    ],
-)
-def test_what_is_no_table(table, message):
-    with pytest.raises(bb.InputError, match=message):
-        bb.reliability.reliability_regression(table, groups=())
 
 
 @pytest.fixture(scope="module")
@@ -510,7 +282,6 @@ def test_the_posterior_is_arviz_s(planted):
     gap = effects.sel(algorithm_level="sgns") - effects.sel(algorithm_level="glove")
     assert float(gap.mean()) == pytest.approx(0.1, abs=0.01)
     assert planted.posterior["posterior/word_effect"].sizes["word_level"] == 60
-    assert planted.posterior["constant_data/design"].shape == (719, 5)
     assert planted.posterior["observed_data/value"].shape == (719,)
 
 
@@ -521,7 +292,6 @@ def test_the_notes(planted):
     assert absent["words"] == ["log_senses", "part_of_speech", "nn_similarity", "l2_norm"]
     assert (left["count"], left["total"], left["words"]) == (1, 720, ["stability (1)"])
     assert few == [{"count": 2, "factor": "levels of algorithm"}, {"count": 3, "factor": "levels of corpus"}]
-    assert planted.priors["part"].tolist()[:3] == ["algorithm", "corpus", "fixed effects"]
 
 
 def test_without_groups_the_same_seed_gives_the_same_numbers():
@@ -530,7 +300,6 @@ def test_without_groups_the_same_seed_gives_the_same_numbers():
     )
     pd.testing.assert_frame_equal(first.table(), again.table())
     assert (first.notes[-1].code, first.notes[-1].numbers["what"]) == ("independent", "rows of one word")
-    assert first.priors.empty
     assert "group_sd" not in first.posterior["posterior"]
     shares = first.table().set_index("term")["r2"]
     assert shares["fixed effects"] == pytest.approx(shares["total"])

@@ -7,9 +7,7 @@ from gensim.models import KeyedVectors
 from scipy.stats import kendalltau
 
 import bayesbias as bb
-from bayesbias.baselines import stability
 from bayesbias.baselines.stability import direct_bias_study, metric_stability, setting_components
-from bayesbias.results import Note
 
 PAIRS = [(f"he{at}", f"she{at}") for at in range(6)]
 WORDS = [f"w{at}" for at in range(40)]
@@ -66,7 +64,7 @@ def test_direct_bias_is_the_metric(embeddings, study):
     signed = study.bias.loc[("very", "sgns", 80, 0)]
     assert (np.sign(signed[WORDS]) == np.where(np.arange(40) % 2, -1, 1)).all()
     assert len(study.table()) == 24
-    assert study.settings[0].corpus == "biased"
+    assert study.bias.index[0][0] == "biased"
 
 
 def test_bootstrap_resamples_pairs_and_words(embeddings, study):
@@ -107,17 +105,6 @@ def test_cosines_of_random_vectors_decay_as_theory_says():
     assert slope == pytest.approx(-0.5, abs=0.02)
 
 
-def test_vectors_of_known_covariance():
-    """cos of vectors N(0, C): E|cos| ~ sqrt(2 tr(C^2) / pi) / tr C, which is more than of a round C."""
-    scales = 1 / np.arange(1, 129) ** 0.15
-    kv = embedding(np.random.default_rng(2).normal(size=(len(MANY), 128)) * scales, MANY)
-    known = {("known", "normal", 128, 0): kv}
-    row = direct_bias_study(known, MANY[:500], PAIRS, draws=20, random_pairs=20_000).table().iloc[0]
-    expected = np.sqrt(2 / np.pi * (scales**4).sum()) / (scales**2).sum()
-    assert row["baseline"] == pytest.approx(expected, rel=0.03)
-    assert expected > 1.05 * row["isotropic"]
-
-
 def test_rank_agreement_is_kendalls_tau(study):
     tau = study.rank_agreement()
     assert tau.shape == (12, 12)
@@ -126,12 +113,6 @@ def test_rank_agreement_is_kendalls_tau(study):
     assert tau.iloc[2, 7] == tau.iloc[7, 2] == pytest.approx(kendalltau(one, other).statistic)
     very, plain = (tau.loc[f"{name} sgns 80 seed 0", f"{name} sgns 80 seed 1"] for name in ("very", "plain"))
     assert very > plain
-
-
-def test_the_same_pairs_and_words_are_drawn_everywhere():
-    same = {("one", "sgns", 20, 0): vectors(20, 5), ("two", "sgns", 20, 0): vectors(20, 5)}
-    study = direct_bias_study(same, WORDS, PAIRS, draws=50)
-    np.testing.assert_array_equal(*study.draws)
 
 
 def test_the_interval_takes_out_the_bias_of_resampling():
@@ -146,26 +127,12 @@ def test_the_interval_takes_out_the_bias_of_resampling():
     assert row["low"] == pytest.approx(np.quantile(study.draws[0], 0.055))
 
 
-def test_missing_words_are_said(embeddings):
-    study = direct_bias_study(embeddings, [*WORDS, "absent"], [*PAIRS, ("king", "queen")], draws=10)
-    pairs, words = (note.numbers for note in study.notes[:2])
-    assert (pairs["count"], pairs["total"], pairs["words"]) == (1, 7, ["king/queen"])
-    assert (words["count"], words["total"], words["words"]) == (1, 41, ["absent"])
-
-
 KV = vectors(20, 0)
 WRONG = {
-    "an empty mapping": ({"kvs": {}}, "kvs is empty: give a mapping of settings"),
-    "twice": ({"kvs": {("1", "sgns", 20, 0): KV, (1, "sgns", 20, 0): KV}}, "1 sgns 20 seed 0 is given twice"),
     "no setting": ({"kvs": {"wiki": KV}}, "'wiki' is no setting: give"),
     "dimensions": ({"kvs": {("wiki", "sgns", 21, 0): KV}}, "says 21 dimensions, and its vectors have 20"),
-    "seed": ({"kvs": {("wiki", "sgns", 20, -1): KV}}, "seed is -1"),
-    "words": ({"words": ["x", "y"]}, "share 0 of the 2 words of 'words'"),
-    "one word": ({"words": ["w0"]}, "share 1 of the 1 words of 'words'"),
-    "no list": ({"words": {}}, "there is no list of words"),
-    "pairs": ({"pairs": [("he0", "she0")]}, "share 1 of the 1 pairs"),
-    "pairs of three": ({"pairs": [("he0", "she0", "w0")]}, r"pairs holds \('he0', 'she0', 'w0'\)"),
-    "a pair of one direction": ({"pairs": [("he0", "he0"), ("he1", "she1")]}, "the words of the pair he0/he0 have one"),
+    "one word": ({"words": ["w0", "x"]}, "share {'words': 1}"),
+    "pairs": ({"pairs": [("he0", "she0")]}, "share {'pairs': 1}"),
 }
 
 
@@ -227,29 +194,6 @@ def test_what_settings_add_from_corpus_to_corpus_is_on_neither_side(corpora, dim
     assert (found.p_settings_outweigh > 0.99) if dims > corpora else (found.p_settings_outweigh < 0.01)
 
 
-def test_one_seed_leaves_chance_in_the_settings():
-    rng = np.random.default_rng(1)
-    rows = [(f"c{c}", d, 0.5 * c + rng.normal()) for c in range(3) for d in range(4)]
-    found = setting_components(pd.DataFrame(rows, columns=["corpus", "dims", "value"]), "value", seed=0)
-    assert {"count": 1, "factor": "seed"} in [note.numbers for note in found.notes if note.code == "few-levels"]
-
-
-def test_levels_that_repeat_each_other_are_refused():
-    table, _ = grid(1.0, 0.5, 4, 0.1, lists=1)
-    twice = pd.concat([table, table.assign(word_list="again")], ignore_index=True)
-    with pytest.raises(bb.InputError, match="nothing is left over: look for levels that repeat"):
-        setting_components(twice, "value", seed=0)
-
-
-def test_logarithms_are_taken_where_asked_for():
-    table, _ = grid(1.0, 0.5, 4, 0.05, seeds=2, lists=1)
-    plain, logged = (
-        setting_components(table.assign(value=values), "value", log=log, seed=0).table()
-        for values, log in ((table["value"], False), (np.exp(table["value"]), True))
-    )
-    np.testing.assert_allclose(logged["sd"], plain["sd"])
-
-
 @pytest.mark.nuts
 @pytest.mark.full
 def test_a_grid_with_gaps_goes_to_nuts():
@@ -267,11 +211,13 @@ def test_a_grid_with_gaps_goes_to_nuts():
 
 TABLE, _ = grid(1.0, 0.5, 4, 0.1)
 WRONG_TABLE = {
-    "no column": ({"value": "bias"}, "no column 'bias'"),
     "one facet": ({"table": TABLE[["corpus", "value"]].drop_duplicates("corpus")}, "varies by corpus only"),
     "twice": ({"table": pd.concat([TABLE, TABLE.iloc[:1]], ignore_index=True)}, "two rows have one setting"),
-    "NaN": ({"table": TABLE.assign(value=TABLE["value"].where(TABLE.index > 0))}, "row 0, column 'value' holds nan"),
-    "negative": ({"table": TABLE.assign(value=-1.0), "log": True}, "every number must be positive"),
+    "NaN": (
+        {"table": TABLE.assign(value=TABLE["value"].where(TABLE.index > 0))},
+        "every number of the column 'value' must be finite",
+    ),
+    "negative": ({"table": TABLE.assign(value=-1.0), "log": True}, "must be positive"),
     "constant": ({"table": TABLE.assign(value=2.0)}, "value does not vary"),
 }
 
@@ -280,12 +226,6 @@ WRONG_TABLE = {
 def test_wrong_tables(options, message):
     with pytest.raises(bb.InputError, match=message):
         setting_components(**{"table": TABLE, "value": "value"} | options)
-
-
-def test_one_corpus_is_not_outweighed():
-    table, _ = grid(1.0, 0.5, 4, 0.1)
-    one = setting_components(table[table["corpus"] == "c0"], "value", seed=0)
-    assert np.isnan(one.p_settings_outweigh)
 
 
 @pytest.fixture(scope="module")
@@ -306,7 +246,7 @@ def test_values_are_those_of_the_metrics(embeddings, measured):
         assert raw["db_wa"][part.name] == pytest.approx(bb.metric("db_wa", kv, part).value)
     words = bb.WordLists("own", query.targets, {"he": query.attributes["even"], "she": query.attributes["odd"]})
     post = bb.fit(bb.distance_table(kv, words, relatedness=False), draws=4000, seed=1)
-    expected = bb.contrasts(post, population="similar").iloc[0]
+    expected = bb.contrasts(post, target="population").iloc[0]
     assert raw["crossed"].item() == pytest.approx(expected["mean"], abs=0.1 * expected["sd"])
     scaled = rows[rows["form"] == "standardised"].set_index("metric")["value"]
     assert set(scaled.index) == {"mac", "db_wa", "crossed"}
@@ -323,40 +263,6 @@ def test_shares_rank_measures(measured):
     assert row["tau"] == pytest.approx(1)
     assert row["p_settings_outweigh"] < 0.01
     assert (found.header()["measures"], found.header()["embeddings"]) == (5, 12)
-
-
-def test_every_registered_metric(embeddings, measured):
-    query, _ = measured
-    names = [name for name in bb.list_metrics()["name"] if name not in ("seat", "ceat")]  # of words in sentences
-    one = {key: kv for key, kv in embeddings.items() if key[2] == 80 and key[3] == 0}
-    with pytest.raises(bb.InputError, match="neighbours is 100: give a whole number from 1 to 51"):
-        metric_stability(one, query, names, contrast=False)
-    rest, words = np.random.default_rng(0).normal(size=(100, 80)), [*EVERY, *(f"x{at}" for at in range(100))]
-    larger = {key: embedding(np.vstack([kv.vectors, rest]), words) for key, kv in one.items()}
-    found = metric_stability(larger, query, names, contrast=False).table()
-    assert set(found["metric"]) == set(names)
-    assert found["value"].notna().all()
-
-
-def test_a_failed_check_names_its_embedding():
-    fault = Note("unreliable", figure="R-hat", value=1.1, limit=1.01)
-    found = stability._in_setting(fault, stability.Setting("wiki", "sgns", 20, 0))
-    assert found.numbers == {"figure": "R-hat in wiki sgns 20 seed 0", "value": 1.1, "limit": 1.01}
-
-
-def test_what_the_model_does_not_take_is_refused(embeddings):
-    query = bb.Query({"he": ["he0"]}, {"words": WORDS})
-    with pytest.raises(bb.InputError, match="contrast=False"):
-        metric_stability(embeddings, query, ["mac"])
-    assert metric_stability(embeddings, query, ["mac"], contrast=False).table()["value"].notna().all()
-
-
-def test_metrics_of_the_vocabulary_stand_beside_others(embeddings):
-    """A metric that looks at the whole vocabulary must not change what others are given."""
-    kv = embeddings["plain", "sgns", 80, 0]
-    query = bb.Query({"he": ["he0", "he1"], "she": ["she0", "she1"]}, {"words": WORDS})
-    both = bb.run_metrics(kv, query, [("nbm", {"neighbours": 5}), "db_wa"])["value"].tolist()
-    assert both == [bb.metric("nbm", kv, query, neighbours=5).value, bb.metric("db_wa", kv, query).value]
 
 
 def test_raw_direct_bias_takes_differences_of_raw_vectors(embeddings, study):

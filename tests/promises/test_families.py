@@ -125,7 +125,6 @@ ANALYSES = {
 }
 """Analyses whose numbers are those of the same model under its own name, and what they ask the family."""
 NOTED = {
-    "contrasts": (lambda post: bb.contrasts(post).attrs["notes"], {"unrelated"}),
     "summary": (lambda post: bb.summary(post).notes, {"unrelated"}),
     "diagnose": (lambda post: bb.diagnose(post).notes, {"needs_relatedness", "shrinks_words", "unrelated"}),
 }

@@ -87,7 +87,8 @@ ANSWERS = {
     "decomposition": of_fit(bb.decomposition),
     "compare": before_and_after,
     "axis": of_axis(PAIRS, OWN["m"]),
-    "audit": lambda kv: bb.audit(kv, PAIRS).table(called=False).sort_values(["word", "group"])["mean"],
+    "axis of lists": of_axis(OWN, PROTECTED["m"]),
+    "audit": lambda kv: bb.audit(kv, PAIRS).table(called=False).sort_values("word")["mean"],
     "scores": lambda kv: bb.reliability.bias_scores([kv, PLAIN], OWN["m"], PAIRS, neighbours=5, twins="keep").values,
     "silhouette": lambda kv: bb.silhouettes.silhouette(kv, bb.Query(PROTECTED, STEREOTYPES), "weat", runs=3).robustness,
 }

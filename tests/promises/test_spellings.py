@@ -106,7 +106,6 @@ class Asked:
 
 
 AS_HELD, AS_ASKED, IN_CAPITALS = Asked(PLAIN), Asked(ASKED), Asked(CAPITALS, case="fallback")
-COUNTED = {f"z{number}": 1.0 + number for number in range(600)}
 CALLS = {
     "adjust": lambda of: bb.adjust(of.tables["one"], frequencies=of.numbers),
     "adjust of a word's own numbers": lambda of: bb.adjust(of.tables["one"], {"number": of.numbers}),
@@ -114,7 +113,6 @@ CALLS = {
     "audit of pairs": lambda of: bb.audit(ONE, of.pairs()),
     "axis": lambda of: of.axis(),
     "axis of sentences": lambda of: of.axis(AS_HELD.sentences),
-    "axis of frequencies": lambda of: of.axis(adjust="frequency", frequencies=COUNTED | AS_ASKED.numbers),
     "Axis.with_words": lambda of: of.axis().with_words(of("hijx"), **of.case),
     "Axis.contrast": lambda of: Asked(of.words).axis().contrast(of("pq"), of("hi")),
     "balance": lambda of: bb.balance(of.tables["one"], of.numbers),
@@ -173,7 +171,7 @@ CALLS = {
         [*KVS.values()], of("pqrs"), of.pairs(), neighbours=9
     ),
     "reliability.word_features": lambda of: bb.reliability.word_features(
-        [*KVS.values()], of("pqrs"), of.numbers, fit_on=of(NAMES), parts_of_speech=dict.fromkeys(of("pqrs"), "NOUN")
+        [*KVS.values()], of("pqrs"), of.numbers
     ),
     "stability.direct_bias_study": lambda of: bb.stability.direct_bias_study(
         of.settings, of("pqrs"), of.pairs(), draws=10, random_pairs=20

@@ -1,15 +1,15 @@
 """Reliability of bias scores when seeds, scoring rules and words change."""
 
-from bayesbias.baselines.reliability.components import VarianceComponents, variance_components
 from bayesbias.baselines.reliability.consistency import (
-    bias_scores,
+    VarianceComponents,
     inter_rater_consistency,
     internal_consistency,
     measure_correlations,
     retest_reliability,
+    variance_components,
 )
-from bayesbias.baselines.reliability.features import word_features
 from bayesbias.baselines.reliability.regression import ReliabilityRegression, reliability_regression
+from bayesbias.baselines.reliability.scores import bias_scores, word_features
 
 __all__ = [
     "ReliabilityRegression",

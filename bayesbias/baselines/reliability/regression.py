@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,15 +11,15 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import finite_number, probability, several, text
+from bayesbias._support.arguments import probability, several, text
 from bayesbias._support.files import to_json
 from bayesbias.checks.summaries import PROB, describe, flat_draws
 from bayesbias.checks.variance_components import MARGINAL, draw_sds
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.tree import versions_of
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.components import MixedSums, draw_effects, log_density_of_sds, mixed_sums
+from bayesbias.numerics.components import draw_effects, log_density_of_sds, mixed_sums
 from bayesbias.results import Note, Result
 from bayesbias.vectors.lookup import left_out
 
@@ -30,8 +29,6 @@ FEATURES = (
 )  # fmt: skip
 """The study's."""
 SQUARES = {"log_frequency_squared": "log_frequency"}
-WIDEST = 1000
-"""Largest prior mean of a grouping's sd, in sds of the outcome."""
 FIXED_SD = 2.5
 """Prior sd of intercept and coefficients, in sds of the outcome."""
 GUESS = 0.5
@@ -43,7 +40,6 @@ INTERCEPT, FIXED, RESIDUAL, TOTAL = "intercept", "fixed effects", "residual", "t
 """Names of rows that stand for no feature and no grouping."""
 FEW_LEVELS = 5
 """Levels of a grouping below which they cannot tell how much levels differ."""
-MOVED = "largest move of a coefficient (sd)"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -61,17 +57,11 @@ class ReliabilityRegression(Result):
         One row a term, as in the study's Table 2: ``term`` and ``part``; ``mean``, ``sd``, ``low``, ``high``
         (equal-tailed interval) of a coefficient, or of the sd of residuals or of a grouping's effects, in units of
         the outcome; ``r2``, ``r2_low``, ``r2_high``, the share of the variance, where the row stands for a whole part.
-        A text column has a row of its own and one for each level but the reference.
     posterior
         ArviZ groups. ``posterior``: ``coefficient`` (term), ``group_sd`` (factor), ``residual_sd``, ``r2`` (part), and
-        the effects of each grouping, such as ``algorithm_effect`` (algorithm_level). ``sample_stats``;
-        ``observed_data`` (row); ``constant_data``: ``design`` (row, term).
+        the effects of each grouping, such as ``algorithm_effect`` (algorithm_level).
     references, levels
         Text column to its reference level, and grouping to its number of levels.
-    priors
-        Where groupings have fewer than five levels, one row for each of these and for the fixed effects: ``part``, and
-        its ``share`` of the variance, ``half`` and ``twice`` with prior means of the groupings' sds half and twice as
-        large; and, last, the largest move of a coefficient of a feature, in its posterior sds.
 
     References
     ----------
@@ -88,7 +78,6 @@ class ReliabilityRegression(Result):
     levels: Mapping[str, int]
     prob: float
     notes: tuple[Note, ...]
-    priors: pd.DataFrame
 
     def caption(self) -> str:
         """Subject and unit of the numbers."""
@@ -111,10 +100,6 @@ class ReliabilityRegression(Result):
         """The same without parts."""
         return self.rows.drop(columns="part")
 
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """The same, and ``priors``."""
-        return {"Terms": self.rows} | ({} if self.priors.empty else {"Other priors of groupings": self.priors})
-
     def drawn_from(self) -> tuple[Any, dict[str, Any]]:
         """The shares of the variance."""
         columns = {"rows": "term", "value": "r2", "low": "r2_low", "high": "r2_high"}
@@ -135,19 +120,17 @@ def reliability_regression(
     outcome: str = "value",
     features: Sequence[str] | None = None,
     groups: Sequence[str] = ("algorithm", "corpus"),
-    references: Mapping[str, str] | None = None,
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = 0,
-    group_scale: float = 1.0,
     prob: float = PROB,
 ) -> ReliabilityRegression:
     """Reliability scores explained by features, with an effect of each level of crossed groupings.
 
     score = intercept + coefficients x features + effects of its levels + residual, the last two normal. Numbers are
     z-scored (ddof 1); ``log_frequency_squared`` is the square of the z-scored ``log_frequency`` of these rows; levels
-    of text are compared with a reference. Priors in sds of the outcome: coefficients normal(0, 2.5), intercept
-    normal(mean, 2.5), sds exponential with mean 1 (residuals) or ``group_scale`` (groupings). The sds are drawn by
+    of text are compared with the first in alphabetical order. Priors in sds of the outcome: coefficients
+    normal(0, 2.5), intercept normal(mean, 2.5), sds exponential with mean 1. The sds are drawn by
     importance sampling with all else integrated out, which then follows exactly. Bambi, which samples
     all effects by NUTS, takes hundreds of times as long, and diverges where a grouping has two levels.
 
@@ -158,15 +141,14 @@ def reliability_regression(
     outcome
         Column of the scores.
     features
-        Columns of numbers or text; None takes ``measure`` and those of :func:`word_features`, where they hold values.
+        Columns of numbers or text; None takes those of the study (``measure``, those of :func:`word_features`,
+        ``log_senses``, ``part_of_speech``), where they hold values.
     groups
         Columns of groupings; ``()`` for none.
-    references
-        Text column to the level to compare with; otherwise the first in alphabetical order.
     draws, chains, seed
         As in :func:`fit`.
-    group_scale, prob
-        Prior mean of the groupings' sds; mass of the intervals.
+    prob
+        Mass of the intervals.
 
     References
     ----------
@@ -186,16 +168,11 @@ def reliability_regression(
     """
     draws, chains = checked_draws(draws, chains)
     seed_used, prob = used_seed(seed), probability(prob, "prob")
-    group_scale = finite_number(group_scale, "group_scale", positive=True)
-    if group_scale > WIDEST:
-        raise InputError(f"group_scale is {group_scale:g}: give at most {WIDEST:,} sds of the outcome")
     group_names = list(dict.fromkeys(text(name, "groups") for name in several(groups)))
     chosen, absent = _chosen(table, text(outcome, "outcome"), features, group_names)
-    if not isinstance(references, Mapping | None):
-        raise InputError(f"references is {shown(references)}: give a mapping of columns to their levels")
-    rows, left = _complete(table, [outcome, *map(_source, chosen), *group_names])
+    rows, left = _complete(table, [outcome, *(SQUARES.get(name, name) for name in chosen), *group_names])
     y = _numbers(rows[outcome], outcome)
-    design = _design(rows, chosen, {} if references is None else references)
+    design = _design(rows, chosen)
     groupings = {name: _levels(rows[name], name) for name in group_names}
     names = {name: labels for name, (_, labels) in groupings.items()}
     if like_residuals := [name for name, labels in names.items() if len(labels) == len(rows)]:
@@ -207,13 +184,16 @@ def reliability_regression(
     rng = np.random.default_rng(seed_used)
     sds, stats, faults = draw_sds(
         lambda sds: log_density_of_sds(sums, sds, FIXED_SD),
-        np.array([1.0, *(group_scale for _ in names)]),
+        np.ones(1 + len(names)),
         np.full(1 + len(names), GUESS),
         chains,
         draws // chains,
         rng,
     )
-    values = {name: spread * value for name, value in _with_effects(sds, sums, list(names), rng).items()}
+    drawn, effects = draw_effects(sums, flat_draws(sds), FIXED_SD, rng)
+    coefficient, *others = (spread * part.reshape(*sds.shape[:2], -1) for part in [drawn, *effects])
+    values = {"coefficient": coefficient, "group_sd": spread * sds[:, :, 1:], "residual_sd": spread * sds[:, :, 0]}
+    values |= {f"{name}_effect": effect for name, effect in zip(names, others, strict=True)}
     values["coefficient"][:, :, 0] += centre
     shares = _variance_shares(design.columns, design.parts, values, list(names))
     tree = _tree(values, shares, stats, design, names, rows[outcome])
@@ -231,7 +211,6 @@ def reliability_regression(
         levels={name: len(labels) for name, labels in names.items()},
         prob=prob,
         notes=tuple(notes),
-        priors=_other_priors(values, shares, list(few), group_scale * spread),
     )
 
 
@@ -288,57 +267,27 @@ def _table_of_terms(
     return table
 
 
-def _other_priors(
-    values: Mapping[str, FloatArray], shares: Mapping[str, FloatArray], few: Sequence[str], scale: float
-) -> pd.DataFrame:
-    """``priors`` of a regression with some groupings of few levels.
-
-    Weights turn draws under exponential priors of mean ``scale`` into draws under priors of half and twice that mean.
-    """
-    if not few:
-        return pd.DataFrame(columns=["part", "share", "half", "twice"])
-    terms = [*few, FIXED]
-    drawn = flat_draws(np.stack([shares[name] for name in terms], axis=2))
-    slopes, sds = flat_draws(values["coefficient"][:, :, 1:]), flat_draws(values["group_sd"]).sum(axis=1)
-    found = {"part": [*terms, MOVED], "share": [*drawn.mean(axis=0), 0.0]}
-    for name, factor in (("half", 0.5), ("twice", 2.0)):
-        weights = np.exp((1 - 1 / factor) * (sds - sds.max()) / scale)
-        weights /= weights.sum()
-        moved = np.max(np.abs(weights @ slopes - slopes.mean(axis=0)) / slopes.std(axis=0))
-        found[name] = [*(weights @ drawn), moved]
-    return pd.DataFrame(found)
-
-
 def _chosen(
     table: pd.DataFrame, outcome: str, features: Sequence[str] | None, groups: Sequence[str]
 ) -> tuple[list[str], list[Note]]:
-    """The features, every column that they need being there, and a note on the study's that are not."""
-    if not isinstance(table, pd.DataFrame):
-        raise InputError(f"table is {type(table).__name__}: give a DataFrame of one row a score")
-    if table.empty:
-        raise InputError("the table has no rows: give one row a score")
+    """The features, and a note on those of the study that are not there."""
     named = (text(name, "features") for name in several(FEATURES if features is None else features))
     names, notes = list(dict.fromkeys(named)), list[Note]()
     if features is None:
-        lost = [name for name in names if _source(name) not in table or table[_source(name)].isna().all()]
+        lost = [
+            name
+            for name in names
+            if SQUARES.get(name, name) not in table or table[SQUARES.get(name, name)].isna().all()
+        ]
         names = [name for name in names if name not in lost]
         notes = left_out(len(lost), len(FEATURES), "features", "no value", lost)
     if not names:
         raise InputError(f"there is no feature: name columns of the table, such as {', '.join(FEATURES)}")
-    if unknown := [name for name in [outcome, *map(_source, names), *groups] if name not in table]:
-        raise InputError(f"the table has no column {unknown[0]!r}: it has {listed(list(map(str, table)), 20)}")
     every = [outcome, *names, *groups]
     if len(set(every)) < len(every) or {INTERCEPT, FIXED, RESIDUAL, TOTAL} & set(every):
-        raise InputError(
-            f"outcome is {outcome!r}, features are {', '.join(names)} and groups {', '.join(groups)}: give each column "
-            f"one part, and call none {INTERCEPT!r}, {FIXED!r}, {RESIDUAL!r} or {TOTAL!r}"
-        )
+        own = f"call none {INTERCEPT!r}, {FIXED!r}, {RESIDUAL!r} or {TOTAL!r}"
+        raise InputError(f"outcome, features and groups are {', '.join(every)}: give each column one part, and {own}")
     return names, notes
-
-
-def _source(feature: str) -> str:
-    """The column that a feature is made from."""
-    return SQUARES.get(feature, feature)
 
 
 def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, list[Note]]:
@@ -347,77 +296,55 @@ def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame
     lost = missing.any(axis=1)
     named = [f"{name} ({n:,})" for name, n in missing.sum().items() if n]
     if lost.all():
-        raise InputError(
-            f"each of the {len(table):,} rows lacks a value ({', '.join(named)}): leave out what has none by naming "
-            "the others in features= or groups="
-        )
+        raise InputError(f"each of the {len(table):,} rows lacks a value ({', '.join(named)}): name other columns")
     return table[~lost], left_out(int(lost.sum()), len(table), "rows", "no value", named)
 
 
 def _numbers(column: pd.Series, name: str) -> FloatArray:
     """Finite numbers that vary."""
-    try:
-        values = column.to_numpy(dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} does not hold numbers: {error}") from error
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise InputError(f"{name} is {values[bad[0]]} in row {column.index[bad[0]]}: give finite numbers")
-    if np.ptp(values) == 0:
-        raise InputError(f"{name} is {values[0]:g} in every row: leave it out, or give rows in which it varies")
+    values = column.to_numpy(dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise InputError(f"{name} holds an infinite number: leave out such rows")
+    return _varied(values, name)
+
+
+def _varied[Values: np.ndarray](values: Values, name: str) -> Values:
+    if (values == values[0]).all():
+        raise InputError(f"{name} is {values[0]} in every row: leave it out")
     return values
 
 
 def _levels(column: pd.Series, name: str) -> tuple[IntArray, list[str]]:
     """Number of each row's level, and the levels in alphabetical order."""
-    labels, codes = np.unique(column.astype(str).to_numpy(dtype=object), return_inverse=True)
-    if len(labels) == 1:
-        raise InputError(f"{name} is {labels[0]!r} in every row: name the others in features= or groups=")
+    texts = _varied(column.astype(str).to_numpy(dtype=object), name)
+    labels, codes = np.unique(texts, return_inverse=True)
     return codes, labels.tolist()
 
 
-def _design(rows: pd.DataFrame, features: Sequence[str], references: Mapping[str, str]) -> _Design:
-    """Standardised numbers, and indicators of the levels of text."""
+def _design(rows: pd.DataFrame, features: Sequence[str]) -> _Design:
+    """Standardised numbers, and indicators of the levels of text beside the first."""
     columns, terms, parts = [np.ones(len(rows))], [INTERCEPT], [INTERCEPT]
     compared: dict[str, str] = {}
     for name in features:
-        column = rows[_source(name)].infer_objects()
+        column = rows[SQUARES.get(name, name)].infer_objects()
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
             values = _numbers(column, name)
             values = (values - values.mean()) / values.std(ddof=1)
-            columns.append(_numbers(pd.Series(values**2, rows.index), name) if name in SQUARES else values)
-            terms, parts = [*terms, name], [*parts, name]
+            columns.append(_numbers(pd.Series(values**2), name) if name in SQUARES else values)
+            terms.append(name)
         else:
-            codes, labels = _levels(column, name)
-            reference = compared[name] = references.get(name, labels[0])
-            if reference not in labels:
-                raise InputError(f"the reference of {name} is {reference!r}: its levels are {listed(labels, 20)}")
-            others = [i for i, label in enumerate(labels) if label != reference]
-            columns += [(codes == other).astype(np.float64) for other in others]
-            terms, parts = [*terms, *(f"{name}[{labels[other]}]" for other in others)], [*parts, *[name] * len(others)]
-    if unknown := set(references) - set(compared):
-        raise InputError(
-            f"references names {listed(sorted(unknown))}: the features of text are {listed(list(compared))}"
-        )
+            codes, (compared[name], *others) = _levels(column, name)
+            columns += [(codes == level).astype(np.float64) for level in range(1, 1 + len(others))]
+            terms += [f"{name}[{other}]" for other in others]
+        parts += [name] * (len(terms) - len(parts))
     design = _Design(np.column_stack(columns), tuple(terms), tuple(parts), compared)
-    if len(rows) <= len(terms):
-        raise InputError(f"{len(rows)} rows are too few for {len(terms)} terms: give more rows or fewer features")
     root = np.linalg.qr(design.columns / np.linalg.norm(design.columns, axis=0), mode="r")
-    rank = partial(np.linalg.matrix_rank, tol=TIED)
-    if (whole := rank(root)) < len(terms):
-        tied = [term for i, term in enumerate(terms) if i and rank(np.delete(root, i, axis=1)) == whole]
-        raise InputError(f"{listed(tied)} follow from each other: leave one of these features out")
+    if np.linalg.matrix_rank(root, tol=TIED) < len(terms) or len(rows) == len(terms):
+        raise InputError(
+            f"of the {len(terms)} terms {', '.join(terms[1:])} some follow from others in {len(rows)} rows: leave out "
+            "features"
+        )
     return design
-
-
-def _with_effects(
-    sds: FloatArray, sums: MixedSums, names: Sequence[str], rng: np.random.Generator
-) -> dict[str, FloatArray]:
-    """Draws (chain, draw, ...) of the sds (chain, draw, 1 + groupings) and of the effects given each."""
-    drawn, effects = draw_effects(sums, flat_draws(sds), FIXED_SD, rng)
-    coefficient, *others = (part.reshape(*sds.shape[:2], -1) for part in [drawn, *effects])
-    values = {"coefficient": coefficient, "group_sd": sds[:, :, 1:], "residual_sd": sds[:, :, 0]}
-    return values | {f"{name}_effect": effect for name, effect in zip(names, others, strict=True)}
 
 
 def _tree(
@@ -435,7 +362,6 @@ def _tree(
     variables = {name: ((*STEP, *dims.get(name, ())), value) for name, value in values.items() if value.size}
     coords = {"term": list(design.terms), "part": list(shares), **{f"{name}_level": names[name] for name in names}}
     steps = {name: np.arange(size) for name, size in zip(STEP, values["residual_sd"].shape, strict=True)}
-    rows = {"row": np.arange(len(outcome))}
     return xr.DataTree.from_dict(
         {
             "/posterior": xr.Dataset(
@@ -445,9 +371,6 @@ def _tree(
             "/sample_stats": xr.Dataset(
                 {name: (STEP[: np.ndim(value)], value) for name, value in stats.items()}, steps
             ),
-            "/observed_data": xr.Dataset({str(outcome.name): ("row", outcome.to_numpy(dtype=np.float64))}, rows),
-            "/constant_data": xr.Dataset(
-                {"design": (("row", "term"), design.columns)}, rows | {"term": list(design.terms)}
-            ),
+            "/observed_data": xr.Dataset({str(outcome.name): ("row", outcome.to_numpy(dtype=np.float64))}),
         }
     )
