@@ -42,7 +42,7 @@ def write(folder: Path) -> None:
     bb.to_latex(bb.summary(post, topics), folder / "contrasts.tex", label="tab:contrasts")
     plt.rcParams["font.size"] = 8
     figure, axes = plt.subplots(figsize=(4.8, 3.6), layout="constrained")  # inches: the width of the text
-    bb.plot_contrasts(post, beside=False, ax=axes)
+    bb.plots.plot_contrasts(post, beside=False, ax=axes)
     figure.savefig(folder / "contrasts.pdf")
     (folder / "works.bib").write_text(bb.cite(post).bibtex(), encoding="utf-8")
     (folder / "paper.tex").write_text(DOCUMENT % latex(bb.methods_text(post)), encoding="utf-8")

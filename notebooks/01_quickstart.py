@@ -56,7 +56,7 @@ bb.coverage(table).drop(columns="missing")
 # One protected word shows how much single distances vary.
 
 # %%
-bb.plot_distances(table, "she")
+bb.plots.plot_distances(table, "she")
 
 # %% [markdown]
 # ## Fit
@@ -99,7 +99,7 @@ answer.lists.drop(columns="missing").round(2)
 # add up.
 
 # %%
-bb.plot_decomposition(post)
+bb.plots.plot_decomposition(post)
 
 # %%
 bb.decomposition(post).head(3).round(3)

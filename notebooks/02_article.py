@@ -56,10 +56,10 @@ overview
 # of the article).
 
 # %%
-bb.plot_distances(tables["religion", "Reddit"], "muslim")
+bb.plots.plot_distances(tables["religion", "Reddit"], "muslim")
 
 # %%
-bb.plot_distances(tables["religion", "Reddit"], "priest")
+bb.plots.plot_distances(tables["religion", "Reddit"], "priest")
 
 # %% [markdown]
 # ## The published fits, repeated
@@ -131,7 +131,7 @@ _ = figure.supxlabel("mean cosine distance, 89% interval", fontsize=9)
 # Figure 13 of the article, gender in Reddit, in our style: the connections above, each protected word below.
 
 # %%
-bb.plot_coefficients(fits["gender", "Reddit"]["published"], target="population")
+bb.plots.plot_coefficients(fits["gender", "Reddit"]["published"], target="population")
 
 # %% [markdown]
 # The article's posterior predictive check (Figure 12): 90% and 55% of the distances are said to lie in 89% and 50%
@@ -152,7 +152,7 @@ changes = {
     topic: bb.compare(before=tables[topic, "Reddit"], after=tables[topic, "debiased"], seed=0)
     for topic in ("gender", "religion", "race")
 }
-bb.plot_change(changes["gender"])
+bb.plots.plot_change(changes["gender"])
 
 # %% [markdown]
 # Figures 15 to 17: the distributions of similarities, with the limits 1 - MAC, which the authors of MAC took for a sign

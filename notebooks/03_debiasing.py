@@ -88,7 +88,7 @@ pd.DataFrame(gains).T[["mean", "low", "high"]].astype(float).round(3)
 result.decomposition().head(3).round(3)
 
 # %%
-bb.plot_change(result)
+bb.plots.plot_change(result)
 
 # %% [markdown]
 # ## Side effects

@@ -56,7 +56,7 @@ def run_analysis(
             bb.write_distance_table(table, out / "distances.parquet")
             save_table(table, out / "distances.csv")
             bb.save_fit(post, out / "fit.nc")
-            pictures = {"distances": lambda: bb.plot_distances(table), **answer.pictures()}
+            pictures = {"distances": lambda: bb.plots.plot_distances(table), **answer.pictures()}
             for name, draw in pictures.items():
                 save_picture(draw, out / f"{name.lower().replace(' ', '-')}.png")
             bb.report(answer, out / "report.html")
@@ -89,7 +89,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
         bb.write_distance_table(after, out / "distances-after.parquet")
         save_table(comparison.changes(), out / "changes.csv")
         pictures = {
-            "change": partial(bb.plot_change, comparison),
+            "change": partial(bb.plots.plot_change, comparison),
             "side-effects": partial(bb.plots.plot_side_effects, beside),
         }
         for name, draw in pictures.items():

@@ -30,9 +30,8 @@ from bayesbias.comparison.sides import (
 from bayesbias.contrast import POPULATION, SAMPLE
 from bayesbias.distances.covariances import KEY as RELATED_GROUP
 from bayesbias.distances.covariances import relatedness_group
-from bayesbias.distances.dataframe import PAIR, TEMPLATES, DistanceTable, template_columns
+from bayesbias.distances.dataframe import PAIR, TEMPLATES, DistanceTable, limits_of, template_columns
 from bayesbias.distances.distances import Distances, averaged, once, refuse_mixed, stacked_tables
-from bayesbias.distances.list_coverage import limits_of
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, within
 from bayesbias.models.families import family_of

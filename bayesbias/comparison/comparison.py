@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +14,6 @@ import xarray as xr
 from scipy.special import stdtr, stdtrit
 
 from bayesbias._support.arguments import flag, one_of, probability, whole_number
-from bayesbias._support.figures import drawing
 from bayesbias.checks.summaries import PROB, contrasted, flat_draws
 from bayesbias.comparison.sides import (
     BeforeAfter,
@@ -30,8 +29,8 @@ from bayesbias.contrast import POPULATION
 from bayesbias.contrast.associations import ONE_GROUP, PARTS_OF_WHOLE, control_of_parts, decomposable
 from bayesbias.contrast.contrast import equal_groups
 from bayesbias.distances.covariances import relatedness_in_fit
+from bayesbias.distances.dataframe import COSINE, known_coverage
 from bayesbias.distances.distances import Distances, stacked_tables
-from bayesbias.distances.list_coverage import COSINE, known_coverage
 from bayesbias.errors import InputError, shown, within
 from bayesbias.models.functionals import Fields, cell_fields
 from bayesbias.models.layout import PAIRED, check_comparison, check_records
@@ -54,7 +53,7 @@ from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 RESCALED = 1.1  # ratio of the units of two embeddings from which on all distances changed in scale
 EQUAL_MEANS = ("leace",)  # debiasing methods after which the means of the groups given are nearly equal
@@ -416,11 +415,6 @@ class Comparison(Result):
         fit = {name: attrs[name] for name in MADE_BY}
         fit |= Fit(self.tree).versions | {name: stats[name].to_numpy().tolist() for name in FIGURES if name in stats}
         return tables | {"Fit": pd.DataFrame({"fact": fit.keys(), "value": map(str, fit.values())})}
-
-    def pictures(self) -> dict[str, Callable[[], Figure]]:
-        """A figure of each change."""
-        drawn = {f"{b} → {a}": partial(drawing, "plot_change", self, self.prob, b, a) for b, a in self.pairs}
-        return dict(drawn)
 
     def sources(self) -> tuple[Any, ...]:
         """The fit of the changes."""

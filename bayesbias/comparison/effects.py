@@ -20,8 +20,8 @@ from bayesbias._support.threads import one_thread
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison
+from bayesbias.distances.dataframe import known_coverage
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import known_coverage
 from bayesbias.distances.tables import distances_of, warned
 from bayesbias.errors import InputError, many, shown
 from bayesbias.models.tree import Fit
@@ -38,7 +38,7 @@ from bayesbias.numerics.arrays import (
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike
 from bayesbias.numerics.resampling import ends, mean_interval, share_interval
 from bayesbias.results import Cited, Note, Result
-from bayesbias.vectors import Case, Embedding, about, find_words, opened, rows_of, with_composed
+from bayesbias.vectors import Case, Embedding, about, find_lists, find_words, opened, rows_of, with_composed
 from bayesbias.vectors.lookup import CASES, About, left_out
 from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
@@ -496,7 +496,7 @@ def side_effects(
             _check_belonging(compared, kvs, case)
         else:
             lists = load_words(words)
-            first, second = (distances_of(opened(kv, lists, case), lists, case=case) for kv in kvs)
+            first, second = (distances_of(find_lists(opened(kv, lists, case), lists, case)) for kv in kvs)
             warned(first, second)
             compared = compare(before=first, after=second, seed=seed)
         done(1)

@@ -40,11 +40,7 @@ from bayesbias.results import Note
 from bayesbias.words import OTHER, OWN, controls_of
 
 SAMPLE, POPULATION = "sample", "population"
-TARGETS = {
-    SAMPLE: "these protected words, over attribute lists of this kind",
-    POPULATION: "new protected words, over attribute lists of this kind",
-}
-"""What a contrast of the whole list speaks about, in words."""
+TARGETS = (SAMPLE, POPULATION)  # these protected words, or new ones like them
 POOL_SD = 0.35
 """Scale of the half-Cauchy prior of the standard deviation between words' associations, in standard deviations of a
 protected word's distances to the vocabulary: .03 in cosine distance for Google News."""

@@ -121,7 +121,7 @@ def test_answers_that_draws_give(of_user, tmp_path):
     rows = bb.contrasts(of_user)
     assert (rows["mean"] == rows["unshrunk"]).all()  # nothing is shrunken after the fit
     assert "new words" not in {note.code for note in bb.summary(of_user).notes}
-    for figure in (bb.plot_contrasts, bb.plot_decomposition, bb.plot_coefficients):
+    for figure in (bb.plots.plot_contrasts, bb.plots.plot_decomposition, bb.plots.plot_coefficients):
         figure(of_user).savefig(tmp_path / "figure.png")
 
 

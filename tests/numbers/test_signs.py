@@ -112,7 +112,7 @@ def test_table_and_figure_agree(posts, name):
     post = posts[name]
     table = bb.contrasts(post)
     chosen = named(table)
-    forest = bb.plot_contrasts(post).axes[0]
+    forest = bb.plots.plot_contrasts(post).axes[0]
     places = [each.get_offsets()[:, 0].tolist() for each in forest.collections if hasattr(each, "get_sizes")]
     places = [np.sort(each) for each in places if each]
     rows = table.iloc[1:].set_index("protected_word")["mean"]
@@ -257,7 +257,7 @@ def test_one_name_is_one_number(posts, name, target):
     assert (human["mean"] == human["unshrunk"]).all()
     of_parts = parts.iloc[3:].query("contrast == 'associated - human'")
     np.testing.assert_allclose(of_parts[NUMBERS], human[NUMBERS], rtol=1e-9, atol=1e-12)
-    forest = bb.plot_contrasts(post, target=target).axes[0]
+    forest = bb.plots.plot_contrasts(post, target=target).axes[0]
     drawn = [x for each in forest.collections if hasattr(each, "get_sizes") for x in each.get_offsets()[:, 0]]
     assert np.isin(np.round(words["mean"], 9), np.round(np.array(drawn, dtype=float), 9)).all()
     for table in (rows, raw, parts, human):

@@ -430,4 +430,4 @@ def test_pipes_and_devices_are_no_files(tmp_path, what):
 def test_letters_without_a_glyph_are_drawn_without_a_warning(tmp_path, table):
     word = table["protected_word"].iloc[0]
     renamed = table.assign(protected_word=table["protected_word"].replace(word, "\U00012000"))  # cuneiform
-    bb.plot_distances(renamed, "\U00012000").savefig(tmp_path / "picture.png")
+    bb.plots.plot_distances(renamed, "\U00012000").savefig(tmp_path / "picture.png")

@@ -37,7 +37,6 @@ def test_free_texts_are_such_as_files_hold(made, owner, odd):
 @pytest.mark.parametrize("odd", ODD)
 def test_titles_and_names_are_such_as_files_hold(made, odd):
     for name, call in {
-        "title": lambda: bb.plots.matrix(pd.DataFrame([[1.0, 2.0]]), title=odd),
         "name: the text holds": lambda: bb.Query(SETS, {"c": ["k"]}, name=odd),
         "name": lambda: bb.encode(made.encoder, ["p", "q"], ["the {}"], name=odd),
         "a name in embeddings is": lambda: bb.distance_tables({odd: made.kv}, made.lists),

@@ -58,7 +58,7 @@ REGISTERS = {
     "engines": (engines, lambda: {engine.name for engine in models.fits.ENGINES}),
     "pictures": (
         lambda: {one.__name__ for one in own("plots", inspect.isfunction) if one.__name__.startswith("plot_")},
-        lambda: set(bb.plots.__all__) - {"forest", "matrix", "strip"},
+        lambda: set(bb.plots.__all__) - {"curve", "forest", "matrix", "strip"},
     ),
     "priors of scales": (
         lambda: {one for one in own("models", inspect.isclass) if issubclass(one, models.spec._Scale)},

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 POOLED, WORD = "sentence", "word"
 REPRESENTATIONS = {POOLED: "of whole sentences", WORD: "of the word in its sentence"}
 SAME, CROSSED = "same", "crossed"
-PAIRINGS = {SAME: "both words in the same template", CROSSED: "the two words in different templates"}
+PAIRINGS = (SAME, CROSSED)  # both words in one template, or in different ones
 CENTRES = ("none", "vocabulary", "controls")
 FORMAT = 1
 FACTS = ("words", "templates", "texts", "encoder", "representation", "source", "skipped", "centre", "all_but_top")
