@@ -11,8 +11,7 @@ from bayesbias.second_stage import estimates, pools
 judged, simulate, table_of_shape = simulation.judged, simulation.simulate, simulation.table_of_shape
 association_rows, word_weights = models.weights.association_rows, models.weights.word_weights
 interval_of, describe = summaries.cluster_interval_of, summaries.describe
-measured_relatedness = distances.vocabularies.measured_relatedness
-vocabularies = distances.vocabularies
+vocabularies, sampled_rows = distances.vocabularies, bayesbias.vectors.lookup.sampled_rows
 Distances, Fit, read_distances = distances.distances.Distances, models.tree.Fit, models.tree.read_distances
 TARGET_ACCEPT, TUNE = models.nuts.TARGET_ACCEPT, models.nuts.TUNE
 family_of, functionals_of = models.families.family_of, models.families.functionals_of
@@ -48,3 +47,8 @@ def law_of_rows(post, kind, first="associated", second="different"):
     cells = weights_of.cells_of(result.data)
     sums = weights_of.row_sums(result.data, cells, first, second, kind)
     return sums.of(functionals_of(result, cells, sums.parts))
+
+
+def measured_relatedness(kv, lists, *how):
+    """The relatedness of word lists in an embedding."""
+    return vocabularies.measured_relatedness(bayesbias.vectors.find_lists(kv, lists), *how)

@@ -15,8 +15,7 @@ from scipy.special import stdtr
 from bayesbias._support.arguments import probability, several
 from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
-from bayesbias.distances.dataframe import coverage_of
-from bayesbias.distances.list_coverage import FEWEST_PROTECTED
+from bayesbias.distances.dataframe import FEWEST_PROTECTED, coverage_of
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of, unrelated_notes
 from bayesbias.models.fits import made_independently, predictive_generator

@@ -13,11 +13,11 @@ import xarray as xr
 
 from bayesbias._support.arguments import one_of, whole_number
 from bayesbias._support.files import to_json
-from bayesbias.distances.adjustment import Adjustment, as_measured
-from bayesbias.distances.adjustment import adjust as adjusted_for
+from bayesbias.distances.adjustment import Adjustment, check_used
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.vocabularies import check_used
+from bayesbias.distances.tables import adjust as adjusted_for
+from bayesbias.distances.tables import as_measured
 from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models import marginal, nuts
 from bayesbias.models.families import MOST_NUMBERS, check_draws_of_pairs, family_of, parts_of

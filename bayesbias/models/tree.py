@@ -17,8 +17,8 @@ import xarray as xr
 from bayesbias._support.files import check_suffix, file_at, from_json, read_as, to_json, whole_file
 from bayesbias.distances.adjustment import Adjustment, slope_adjustment
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_in_fit
+from bayesbias.distances.dataframe import coverage_from
 from bayesbias.distances.distances import Distances, class_of_connection
-from bayesbias.distances.list_coverage import coverage_from
 from bayesbias.errors import InputError
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text, own_model
 from bayesbias.numerics.arrays import FloatArray, IntArray
@@ -245,7 +245,7 @@ class Fit:
             return None
         words = group["attribute_word"].to_numpy().astype(str).tolist()
         numbers = dict(zip(words, group["value"].to_numpy().tolist(), strict=True))
-        return slope_adjustment(numbers, group.attrs.get("facts"), protected, related)
+        return slope_adjustment(numbers, str(group.attrs["facts"]), protected, related)
 
     @cached_property
     def spec(self) -> ModelSpec:

@@ -103,7 +103,7 @@ def changes(rng):
     found = bb.compare(before=before, after=after, draws=DRAWS, seed=int(rng.integers(2**31)))
     at = [list(dict.fromkeys(before["connection"])).index(name) for name in ("associated", "human")]
     words, mean = (moved.truth[name][..., at[0]] - moved.truth[name][..., at[1]] for name in ("word_mean", MEAN))
-    rows = found.contrasts("associated", "human", prob=PROB, rows="difference")
+    rows = found.changes("associated", "human", PROB)
     yield "words", words, rows["low"].to_numpy()[1:], rows["high"].to_numpy()[1:]
     yield "whole list", mean, rows["low"].iloc[0], rows["high"].iloc[0]
 

@@ -382,7 +382,7 @@ class TestChanges:
         means = [t.pivot_table("distance", "protected_word", "connection") for t in (gender[0], after)]
         for second in ("different", "human"):
             apart = [(m["associated"] - m[second]).mean() for m in means]
-            row = result.contrasts("associated", second).iloc[0]
+            row = result.changes("associated", second).iloc[0]
             assert row["mean"] == pytest.approx(apart[1] - apart[0], abs=0.001)
         alone = bb.contrasts(gender[1], second="human")["sd"][0]
         assert row["sd"] < 0.3 * alone

@@ -88,7 +88,7 @@ class TestStandardised:
         np.testing.assert_allclose(turned.estimates.sd, found[0].estimates.sd[::-1], rtol=1e-6)
         compared = bb.compare(whole, seed=0)
         assert compared.units().tolist() == [unit(table) for table in whole.values()]
-        row = compared.contrasts(*contrast, standardise=True).iloc[0]
+        row = compared.changes(*contrast, standardise=True).iloc[0]
         assert row["mean"] == pytest.approx(first[1] - first[0], rel=1e-6)
 
     def test_a_criterion_ignores_lists_that_it_does_not_take(self, pair):
