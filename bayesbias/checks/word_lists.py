@@ -15,12 +15,12 @@ import pandas as pd
 from bayesbias.checks.confounds import Balance, balance
 from bayesbias.checks.convergence import outlying, too_few_words
 from bayesbias.distances import distance_table, relatedness
-from bayesbias.distances.list_coverage import FEWEST_PROTECTED, FEWEST_STEREOTYPE, entries_of
+from bayesbias.distances.dataframe import FEWEST_PROTECTED, FEWEST_STEREOTYPE, entries_of
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import SAME
 from bayesbias.posteriors import PROB
 from bayesbias.results import Cited, Note, Result
-from bayesbias.vectors import Embedding, about, find_concepts, find_keys, opened
+from bayesbias.vectors import Embedding, about, find_keys, find_lists, opened
 from bayesbias.vectors.lookup import missing_words
 from bayesbias.words import AnyWords, WordLists, bundled_controls, load_words
 
@@ -153,7 +153,7 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
     """
     lists = load_words(words)
     vectors = opened(kv, lists.every_word(), language=lists.language)
-    known = find_concepts(vectors, lists.concepts, language=lists.language)
+    known = find_lists(vectors, lists)
     table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)
     notes: list[Note] = []
     balanced = None
@@ -258,10 +258,9 @@ def _near(
     Pairs within ``given`` are left out.
     """
     concept_of = {form: name for name, own in concepts.concepts.items() for form in own} if forms else {}
-    known = concepts.of_forms if forms else concepts
     places = {form: places_of[name] for form, name in concept_of.items()} if forms else places_of
-    names = list(known.concepts)
-    units = known.units(names) if names else np.empty((0, 1))
+    names = list(concepts.forms.keys if forms else concepts.concepts)
+    units = concepts.forms.units if forms else concepts.units(names)
     rows = []
     for begin in range(0, len(names), BLOCK):
         cosines = units[begin : begin + BLOCK] @ units.T

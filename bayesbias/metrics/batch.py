@@ -14,8 +14,8 @@ from scipy.special import ndtr
 
 from bayesbias._support.arguments import mapping, several
 from bayesbias._support.progress import progress
-from bayesbias.distances.covariances import ENOUGH, Relatedness
-from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.vocabularies import measured_relatedness
 from bayesbias.errors import InputError, SetSizeWarning, warn
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.definition import (
@@ -31,10 +31,11 @@ from bayesbias.metrics.definition import (
 from bayesbias.metrics.queries import Query, every_word, load_query
 from bayesbias.metrics.query_words import FoundSets, Lookup, OnMissing, Sets, look_up
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, nearest_rows, unit_rows, unit_single
-from bayesbias.numerics.resampling import permutation_test
+from bayesbias.numerics.constants import ENOUGH
+from bayesbias.numerics.statistics import permutation_test
 from bayesbias.posteriors import PROB
 from bayesbias.results import Cited, Note, Result
-from bayesbias.vectors import Case, Embedding, Twins, about, opened, opened_by_name
+from bayesbias.vectors import Case, Embedding, Twins, about, find_lists, opened, opened_by_name
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import left_out, lost_lines, warn_lost
 from bayesbias.words import WordLists
@@ -247,7 +248,7 @@ class Prepared:
             [w for w, i in columns.items() if heavy[:, i].any()],
         )
         lists = WordLists("query", {"targets": kept[0]}, {"targets": kept[1]})
-        related = measured_relatedness(self.kv, lists, SAMPLE, self.options["seed"], "as-is")
+        related = measured_relatedness(find_lists(self.kv, lists), seed=self.options["seed"])
         if isinstance(related, str):
             raise InputError(f"p_value={RELATED!r} needs a vocabulary: {related}")
         order = [rows[word] for word in related.protected_words], [columns[word] for word in related.attribute_words]

@@ -25,10 +25,9 @@ from bayesbias.contrast import (
     decomposition,
 )
 from bayesbias.contrast.contrast import Rows, control_spread, equal_groups, rows_of, weat_effect_size
-from bayesbias.distances.list_coverage import COSINE
+from bayesbias.distances.dataframe import COSINE
 from bayesbias.errors import InputError, shown
-from bayesbias.models.layout import TEMPLATES
-from bayesbias.models.tree import Fit
+from bayesbias.models.tree import TEMPLATES, Fit
 from bayesbias.models.weights import left_out as without_row
 from bayesbias.results import Note, Result
 from bayesbias.vectors import list_embeddings

@@ -25,22 +25,21 @@ from bayesbias._support.files import check_target, from_json, home_folder, read_
 from bayesbias._support.paths import shipped
 from bayesbias._support.progress import progress
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn, within
+from bayesbias.numerics.constants import SAMPLE
 from bayesbias.vectors.lookup import (
     ANEW,
     CASES,
     DEBIASING,
     NO_BREAK,
     ORIGIN,
-    SAMPLE,
     SPARE,
     SPREAD,
     SUBWORDS,
     Case,
     VocabularySample,
-    drawn_rows,
     few,
-    find_concepts,
     find_keys,
+    find_lists,
     first_keys,
     have_directions,
     local_sample,
@@ -393,21 +392,20 @@ def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordReques
     waiting = waiting_words(keys, listed, SAMPLE, 0, followed)
     near = None
     if request.word_lists is not None:
-        lists = request.word_lists
-        near = nearness_of(find_concepts(kv, lists.concepts, language=lists.language), lists)
+        near = nearness_of(find_lists(kv, request.word_lists))
     if not len(waiting.rows):
         return None
-    local = local_sample(waiting, [vocabulary.vectors_of], [[near]], SAMPLE)
-    words = tuple(keys[row] for row in local.rows.tolist())
+    rows, [drawn], everywhere = local_sample(waiting, [vocabulary.vectors_of], [near], SAMPLE)
+    words = tuple(keys[row] for row in rows.tolist())
     if ordered_by_frequency(keys):
-        places |= dict(zip(words, local.rows.tolist(), strict=True))
+        places |= dict(zip(words, rows.tolist(), strict=True))
         places |= dict.fromkeys(subwords_of(kv), len(keys))  # words that were never seen are the rarest
     else:
         places = {}
-    vectors = np.ascontiguousarray(local.vectors[0], dtype=np.float32)
-    drawn, overall_kind = drawn_rows(keys, (), SPREAD, 0)
-    overall = np.ascontiguousarray(vocabulary.directed(drawn, SPREAD)[1])
-    return VocabularySample(words, vectors, waiting.kind, len(keys), places, local.everywhere, overall, overall_kind)
+    vectors = np.ascontiguousarray(drawn, dtype=np.float32)
+    overall = waiting_words(keys, (), SPREAD, 0)
+    spread = np.ascontiguousarray(vocabulary.directed(overall.rows, SPREAD)[1])
+    return VocabularySample(words, vectors, waiting.kind, len(keys), places, everywhere, spread, overall.kind)
 
 
 def list_embeddings() -> pd.DataFrame:

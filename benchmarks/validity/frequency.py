@@ -21,6 +21,7 @@ from benchmarks.inside import (
     association_rows,
     measured_relatedness,
     related_model,
+    sampled_rows,
     unit_rows,
     vocabularies,
     word_weights,
@@ -69,10 +70,10 @@ def topical_lists(vectors, name, band, rng):
 
 def first_words(kv, lists):
     """Relatedness with the sample of earlier versions: the most frequent words."""
-    rows, kind = vocabularies.sampled_rows(kv, set(lists.every_word()), 3000, 0)
+    rows, kind = sampled_rows(kv, set(lists.every_word()), 3000, 0)
     words = tuple(kv.index_to_key[row] for row in rows)
-    drawn = vocabularies.SampledWords(words, kv.vectors[rows], kind, kv.key_to_index, None)
-    return measured_relatedness(kv, lists, 3000, 0, "as-is", drawn)
+    drawn = vocabularies.VocabularySample(words, kv.vectors[rows], kind, len(kv), kv.key_to_index, None)
+    return measured_relatedness(kv, lists, 3000, 0, drawn)
 
 
 def cell_weights(data):

@@ -562,7 +562,7 @@ class TestTemplatesAsRandomEffect:
         means = [one.pivot_table(index="protected_word", columns="connection", values="distance") for one in shared]
         by_hand = [one.mean() for one in means]
         change = (by_hand[1] - by_hand[0])["associated"] - (by_hand[1] - by_hand[0])["different"]
-        assert found.contrasts()["mean"].iloc[0] == pytest.approx(change, abs=0.02)
+        assert found.changes()["mean"].iloc[0] == pytest.approx(change, abs=0.02)
         apart = second.assign(template="z" + second["template"].astype(str))
         with pytest.raises(InputError, match="no template in common"):
             bb.compare({"a": first, "b": apart}, seed=0)

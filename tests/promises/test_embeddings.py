@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bayesbias as bb
-from bayesbias.vectors import find_concepts, find_words, spellings
+from bayesbias.vectors import find_lists, find_words, spellings
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "data"
@@ -537,10 +537,11 @@ class TestLookUp:
         assert find_words(kv, words).keys == {"New York": "New_York", "San Jose": "San Jose"}
 
     def test_the_vector_of_a_concept_is_the_mean_of_unit_vectors(self):
-        kv = bb.load_embedding({"a": [2, 0], "b": [0, 5], "c": [3, 4], "d": [-1, 0]})
-        concepts = find_concepts(kv, {"a": ("a", "b", "gone"), "c": ("c",), "lost": ("x", "y"), "B": ("no", "b")})
-        assert concepts.concepts == {"a": ("a", "b"), "c": ("c",), "B": ("b",)}
-        np.testing.assert_allclose(concepts.units(["c", "a", "B"]), [[0.6, 0.8], [0.5, 0.5], [0, 1]])
-        assert concepts.keys("a") == {"a", "b"}
+        kv = bb.load_embedding({"a": [2, 0], "b": [0, 5], "c": [3, 4], "d": [-1, 0], "e": [0, 2]})
+        lists = bb.WordLists("l", {"g": [["a", "b", "gone"], "c", ["x", "y"], ["no", "e"]]}, {"g": ["d"]})
+        concepts = find_lists(kv, lists)
+        assert concepts.concepts == {"a": ("a", "b"), "c": ("c",), "no": ("e",), "d": ("d",)}
+        np.testing.assert_allclose(concepts.units(["c", "a", "no"]), [[0.6, 0.8], [0.5, 0.5], [0, 1]])
+        assert concepts.keys(["a"]) == ["a", "b"]
         with pytest.raises(bb.InputError, match="the vectors of the forms a, d cancel out"):
-            find_concepts(kv, {"a": ("a", "d")})
+            find_lists(kv, bb.WordLists("l", {"g": [["a", "d"]]}, {"g": ["b"]}))

@@ -37,11 +37,6 @@ def returning(package, annotation):
     return {one for one in own(package, inspect.isfunction) if one.__annotations__.get("return") == annotation}
 
 
-def engines():
-    held = modules("models")
-    return {module.__name__.rsplit(".", 1)[1] for module in held if {"obstacle", "sample"} <= set(vars(module))}
-
-
 REGISTERS = {
     "metrics": (
         lambda: {
@@ -55,7 +50,6 @@ REGISTERS = {
         lambda: returning("vectors.debiasing", "Changed"),
         lambda: {method.run for method in debiasing.METHODS.values()},
     ),
-    "engines": (engines, lambda: {engine.name for engine in models.fits.ENGINES}),
     "pictures": (
         lambda: {one.__name__ for one in own("plots", inspect.isfunction) if one.__name__.startswith("plot_")},
         lambda: set(bb.plots.__all__) - {"curve", "forest", "matrix", "strip"},

@@ -23,7 +23,7 @@ from bayesbias.metrics.queries import every_word
 from bayesbias.numerics.arrays import FloatArray, IntArray, cosine_distances
 from bayesbias.numerics.marginal import reduce_to_cells
 from bayesbias.numerics.random_lists import draw_in_ranges
-from bayesbias.numerics.resampling import (
+from bayesbias.numerics.statistics import (
     PermutationTest,
     effect_size,
     ends,
