@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from bayesbias._support.arguments import finite_number, interval, one_of, probability, several, whole_number
+from bayesbias._support.arguments import interval, one_of, probability, several
 from bayesbias.errors import InputError, listed, many, near, shown
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.mixtures import Empirical, Law, Matrix, Mixtures, NormalMixture
@@ -122,7 +122,7 @@ class Estimates(Result):
 
     def below(self, x: FloatArray | float) -> FloatArray:
         """Posterior probability (m,) of a value below one number, or below one each."""
-        return self._marginals.below(self._each(x, "x"))
+        return self._marginals.below(self._each(x))
 
     def summary(self, prob: float = PROB, rope: float | tuple[float, float] | None = None) -> pd.DataFrame:
         """The labels and the posterior of each quantity, in the columns of :func:`contrasts`.
@@ -169,26 +169,20 @@ class Estimates(Result):
         for name, wanted in labels.items():
             one_of(name, list(map(str, self.index)), "the label")
             column = self.index[name]
-            names = several(wanted)
-            for label in names:
-                if not (column == label).any():
-                    valid = list(map(str, column.dropna().unique().tolist()))
-                    raise InputError(
-                        f"no estimate has the {name} {shown(label)}{near(label, valid)}: valid are {listed(valid)}"
-                    )
+            names, valid = several(wanted), column.dropna().unique().tolist()
+            if unknown := [label for label in names if label not in valid]:
+                hint = near(unknown[0], list(map(str, valid)))
+                raise InputError(
+                    f"no estimate has the {name} {shown(unknown[0])}{hint}: valid are {listed(list(map(str, valid)))}"
+                )
             chosen &= column.isin(names).to_numpy(dtype=bool)
         if not chosen.any():
-            wanted_labels = " and ".join(f"{name} {shown(wanted)}" for name, wanted in labels.items())
-            raise InputError(f"no estimate has {wanted_labels} at once: estimates.index shows which there are")
+            raise InputError(f"no estimate has {labels} at once: estimates.index shows which there are")
         return self[chosen]
 
     def __getitem__(self, places: Any) -> Estimates:
-        try:
-            rows = np.atleast_1d(np.arange(len(self))[places])
-        except (IndexError, TypeError, ValueError) as error:
-            raise InputError(f"there are {many(len(self), 'estimate')}, not {shown(places)}: {error}") from error
-        index = self.index.take(rows)
-        index.index = pd.RangeIndex(len(rows))
+        rows = np.atleast_1d(np.arange(len(self))[places])
+        index = self.index.take(rows).reset_index(drop=True)
         return Estimates(index, self.law, self.weights[rows], self.offset[rows])
 
     def combine(self, weights: Matrix | Sequence[Any], labels: pd.DataFrame | Iterable[str] | None = None) -> Estimates:
@@ -206,14 +200,14 @@ class Estimates(Result):
         Estimates
             k quantities, of the same joint posterior.
         """
-        matrix = _matrix(weights, len(self))
-        index = _index(labels, matrix.shape[0])
+        matrix = sparse.csr_array(weights if sparse.issparse(weights) else np.atleast_2d(weights))
+        if labels is None:
+            labels = _unlabelled(matrix.shape[0])
+        index = labels if isinstance(labels, pd.DataFrame) else pd.DataFrame({"name": several(labels)}, dtype="string")
         return Estimates(index, self.law, sparse.csr_array(matrix @ self.weights), matrix @ self.offset)
 
     def average(self, by: str | None = None) -> Estimates:
         """The mean of all quantities, or of those of each value of a label; a label that differs is ``"mean of n"``."""
-        if not len(self):
-            raise InputError("there are no estimates to average")
         number = np.zeros(len(self), dtype=np.intp)
         if by is not None:
             one_of(by, list(map(str, self.index)), "by")
@@ -247,21 +241,19 @@ class Estimates(Result):
         return self * -1.0
 
     def __mul__(self, by: ArrayLike) -> Estimates:
-        scale = self._factors(by, "a factor")
+        if isinstance(by, Estimates):
+            raise InputError("products and ratios of estimates are no weighted sums: give numbers, or draw from them")
+        scale = self._each(by)
         weights = sparse.csr_array(sparse.diags_array(scale) @ self.weights)
         return replace(self, weights=weights, offset=self.offset * scale)
 
     def __truediv__(self, by: ArrayLike) -> Estimates:
-        divisor = self._factors(by, "a divisor")
-        if not divisor.all():
-            raise InputError("a divisor is 0: give numbers other than 0")
-        return self * (1 / divisor)
+        return self * (by if isinstance(by, Estimates) else 1 / self._each(by))
 
     __radd__, __rmul__ = __add__, __mul__
 
     def draws(self, size: int = 4000, seed: int = 0) -> FloatArray:
         """Joint draws (size, m)."""
-        size, seed = whole_number(size, "size"), whole_number(seed, "seed", least=0, most=None)
         return self.law.draws(self.weights, size, np.random.default_rng(seed)) + self.offset
 
     def to_datatree(self, size: int = 4000, seed: int = 0) -> xr.DataTree:
@@ -279,55 +271,32 @@ class Estimates(Result):
             text = not pd.api.types.is_numeric_dtype(column)
             yield str(name), column.astype("string").fillna("").to_numpy(dtype=str) if text else column.to_numpy()
 
-    def _same(self, other: Estimates) -> Estimates:
+    def _same(self, other: Any) -> Estimates:
         """Estimates of the same joint posterior."""
-        if not isinstance(other, Estimates):
-            raise InputError(f"{shown(other)} are no estimates: give estimates of the same result")
-        if other.law is not self.law:
+        if not isinstance(other, Estimates) or other.law is not self.law:
             raise InputError(
-                "estimates of two posteriors have no joint one: make both of one result, such as one call of estimates"
+                f"{shown(other)} has no joint posterior with these estimates: make both of one result, as one call of "
+                "estimates does"
             )
         return other
 
-    def _counterparts(self, other: Estimates) -> Estimates:
-        """As many estimates of the same joint posterior; a single one is repeated."""
-        other = self._same(other)
-        if len(other) == 1 < len(self):
-            return other[np.zeros(len(self), dtype=np.intp)]
-        if len(other) != len(self):
-            raise InputError(
-                f"there are {many(len(self), 'estimate')} here and {len(other)} there: give as many, or one"
-            )
-        return other
+    def _counterparts(self, other: Any) -> Estimates:
+        """Estimates of the same joint posterior; a single one is repeated."""
+        same = self._same(other)
+        return same[np.zeros(len(self), dtype=np.intp)] if len(same) == 1 < len(self) else same
 
     def _plus(self, other: Estimates | ArrayLike, sign: float, mark: str) -> Estimates:
         if not isinstance(other, Estimates):
-            return replace(self, offset=self.offset + sign * self._each(other, "a summand"))
+            return replace(self, offset=self.offset + sign * self._each(other))
         if len(self) == 1 < len(other):
             return self[np.zeros(len(other), dtype=np.intp)]._plus(other, sign, mark)
         other = self._counterparts(other)
         weights = sparse.csr_array(self.weights + sign * other.weights)
         return Estimates(_of_both(self.index, other.index, mark), self.law, weights, self.offset + sign * other.offset)
 
-    def _factors(self, by: Any, what: str) -> FloatArray:
-        """Numbers to multiply or divide by, (m,)."""
-        if isinstance(by, Estimates):
-            raise InputError("products and ratios of estimates are no weighted sums: give numbers, or draw from them")
-        return self._each(by, what)
-
-    def _each(self, values: Any, what: str) -> FloatArray:
+    def _each(self, values: Any) -> FloatArray:
         """One number for all quantities, or one each, as (m,)."""
-        if np.ndim(values) == 0:
-            return np.full(len(self), finite_number(values.item() if isinstance(values, np.generic) else values, what))
-        try:
-            numbers = np.asarray(values, dtype=float)
-        except (TypeError, ValueError):
-            numbers = np.full(1, np.nan)
-        if numbers.shape != (len(self),) or not np.isfinite(numbers).all():
-            raise InputError(
-                f"{what} is {shown(values)}: give a finite number, or one for each of {many(len(self), 'estimate')}"
-            )
-        return numbers
+        return np.broadcast_to(np.asarray(values, dtype=float), (len(self),))
 
 
 def identity(size: int) -> sparse.csr_array:
@@ -338,34 +307,6 @@ def identity(size: int) -> sparse.csr_array:
 
 def _unlabelled(size: int) -> pd.DataFrame:
     return pd.DataFrame(index=pd.RangeIndex(size))
-
-
-def _matrix(weights: Any, width: int) -> sparse.csr_array:
-    """Weights (k, width) that are finite."""
-    if not sparse.issparse(weights):
-        try:
-            weights = np.atleast_2d(np.asarray(weights, dtype=float))
-        except (TypeError, ValueError) as error:
-            raise InputError(f"weights is {shown(weights)}: give numbers, one for each of {width} estimates") from error
-    if weights.ndim != 2 or weights.shape[1] != width:
-        shape = " x ".join(map(str, weights.shape))
-        raise InputError(
-            f"weights is {shape}: give one number for each of {many(width, 'estimate')}, in a row for each sum"
-        )
-    matrix = sparse.csr_array(weights)
-    if not np.isfinite(matrix.data).all():
-        raise InputError("weights hold a number that is not finite: give 0 to estimates that do not count")
-    return matrix
-
-
-def _index(labels: Any, size: int) -> pd.DataFrame:
-    """Labels of so many quantities."""
-    if labels is None:
-        return _unlabelled(size)
-    index = labels if isinstance(labels, pd.DataFrame) else pd.DataFrame({"name": several(labels)}, dtype="string")
-    if len(index) != size:
-        raise InputError(f"there are {many(len(index), 'label')} for {many(size, 'sum')}: give one each")
-    return index
 
 
 def _of_both(one: pd.DataFrame, other: pd.DataFrame, mark: str) -> pd.DataFrame:

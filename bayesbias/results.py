@@ -269,7 +269,7 @@ def _part(result: Result, level: int) -> str:
         mean, low, high = (row.iloc[list(summary).index(name)] for name in ("mean", "low", "high"))
         headline = escape(f"{row.iloc[0]}: {mean} ({result.prob:.0%} interval {low} to {high})")
         parts.insert(1, f'<p class="b">{headline}</p>')
-    parts += [f"<{sub}>{escape(name)}</{sub}>{_drawn(name, draw)}" for name, draw in result.pictures().items()]
+    parts += [f"<{sub}>{escape(name)}</{sub}>{_drawn(name, caption, draw)}" for name, draw in result.pictures().items()]
     for name, table in result.tables().items():
         parts.append(f"<{sub}>{escape(name)}</{sub}>{_scrolled(escape(name), html_table(table, '', (), result.prob))}")
     return "".join(parts)
@@ -280,13 +280,14 @@ def _scrolled(name: str, table: str) -> str:
     return f'<div tabindex="0" role="group" aria-label="{name}">{table}</div>'
 
 
-def _drawn(name: str, draw: Callable[[], Any]) -> str:
-    """A figure as an image in the page, or why there is none."""
+def _drawn(name: str, caption: str, draw: Callable[[], Any]) -> str:
+    """A figure as an image in the page, with the caption of its result and its name in words, or why there is none."""
     try:
         with unlisted():
             figure = draw()
     except InputError as error:
         return f"<p>{escape(str(error))}</p>"
-    image = BytesIO()
-    figure.savefig(image, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
-    return f'<img alt="{escape(name)}" src="data:image/svg+xml,{quote(image.getvalue().decode(), safe=" :;=/(),")}">'
+    image, text = BytesIO(), caption if escape(name) == caption else f"{caption}: {escape(name)}"
+    figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
+    drawn = quote(" ".join(image.getvalue().decode().split()), safe=" :;=/(),+<>")
+    return f'<img alt="{text}" src="data:image/svg+xml,{drawn}">'

@@ -24,14 +24,8 @@ from bayesbias.errors import InputError, listed, near, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-PHRASES = {
-    "associated": "their own stereotypes",
-    "different": "the stereotypes of other groups",
-    "human": "words of everyday human life",
-    "neutral": "neutral words",
-}
-"""Connections of an attribute word to a protected word in words, in the order that decides a doubtful pair."""
-CONNECTIONS = tuple(PHRASES)
+CONNECTIONS = ("associated", "different", "human", "neutral")
+"""Connections of an attribute word to a protected word, in the order that decides a doubtful pair."""
 STEREOTYPES = CONNECTIONS[:2]
 OWN, OTHER = STEREOTYPES
 WHOLE = "whole list"  # what the first row of a table of contrasts is called
@@ -390,13 +384,9 @@ def can_be_control(name: object) -> bool:
 VALID = f"{', '.join(CONNECTIONS)}, and each control list, which is the attribute_class of its rows too"
 
 
-def labelled(quantity: str, labels: Mapping[str, str], phrases: Mapping[str, str] | None = None) -> str:
-    """A connection, or a contrast ``a - b``, with labels in place of the names of control lists.
-
-    Without a label it is as in ``phrases`` (such as :data:`PHRASES`), or the name.
-    """
-    texts = {**(phrases or {}), **labels}
-    return " - ".join(texts.get(name, name) for name in quantity.split(" - "))
+def labelled(quantity: str, labels: Mapping[str, str]) -> str:
+    """A connection, or a contrast ``a - b``, with labels in place of the names of control lists that have one."""
+    return " - ".join(labels.get(name, name) for name in quantity.split(" - "))
 
 
 def subtag(language: str | None) -> str:

@@ -32,7 +32,7 @@ AREAS = {
     "distances": ("Distance tables", "distances"),
     "relatedness": ("Similar words", "distances.vocabularies distances.covariances"),
     "models": ("Models and fits", "models"),
-    "contrasts": ("Contrasts", "contrast estimates"),
+    "contrasts": ("Contrasts", "contrast posteriors"),
     "fit-checks": ("Checks of a fit", "checks"),
     "confounds": ("Frequency and other confounds", "checks.confounds"),
     "topics": ("Random topics", "checks.topics"),
@@ -52,8 +52,7 @@ AREAS = {
     "stability": ("Stability", "baselines.stability"),
     "plots": ("Figures of fits and tables", "plots plots.fits"),
     "plots-embeddings": ("Figures of several embeddings", "plots.embeddings"),
-    "plots-axes": ("Figures of words, axes and metrics", "plots.words plots.metrics"),
-    "plots-studies": ("Figures of reliability and stability", "plots.reliability"),
+    "plots-axes": ("Figures of words, axes and metrics", "plots.words"),
     "reporting": ("Results, reports and citations", "results reporting"),
     "errors": ("Errors and warnings", "errors"),
 }

@@ -56,7 +56,7 @@ bb.coverage(table).drop(columns="missing")
 # One protected word shows how much single distances vary.
 
 # %%
-bb.plot_distances(table, "she")
+bb.plots.plot_distances(table, "she")
 
 # %% [markdown]
 # ## Fit
@@ -81,7 +81,7 @@ answer
 
 # %% [markdown]
 # Words have associations: how much closer each is to its own stereotypes, less how near the two lists are to all
-# protected words. They are partially pooled: drawn towards the whole list, the more the less the vectors tell about
+# protected words. They are shrunken: drawn towards the whole list, the more the less the vectors tell about
 # their differences. `unshrunk` is what the distances of the word alone say.
 
 # %%
@@ -95,11 +95,11 @@ answer.lists.drop(columns="missing").round(2)
 
 # %% [markdown]
 # Is the contrast with words for people special to a word's own stereotypes? For the whole list it is the sum of two
-# parts. For a word the nearness of its own list is a third one. Here rows of words are not pooled, so that parts
+# parts. For a word the nearness of its own list is a third one. Here rows of words are unshrunken, so that parts
 # add up.
 
 # %%
-bb.plot_decomposition(post)
+bb.plots.plot_decomposition(post)
 
 # %%
 bb.decomposition(post).head(3).round(3)

@@ -56,10 +56,10 @@ overview
 # of the article).
 
 # %%
-bb.plot_distances(tables["religion", "Reddit"], "muslim")
+bb.plots.plot_distances(tables["religion", "Reddit"], "muslim")
 
 # %%
-bb.plot_distances(tables["religion", "Reddit"], "priest")
+bb.plots.plot_distances(tables["religion", "Reddit"], "priest")
 
 # %% [markdown]
 # ## The published fits, repeated
@@ -131,7 +131,7 @@ _ = figure.supxlabel("mean cosine distance, 89% interval", fontsize=9)
 # Figure 13 of the article, gender in Reddit, in our style: the connections above, each protected word below.
 
 # %%
-bb.plot_coefficients(fits["gender", "Reddit"]["published"], population="similar")
+bb.plots.plot_coefficients(fits["gender", "Reddit"]["published"], target="population")
 
 # %% [markdown]
 # The article's posterior predictive check (Figure 12): 90% and 55% of the distances are said to lie in 89% and 50%
@@ -152,7 +152,7 @@ changes = {
     topic: bb.compare(before=tables[topic, "Reddit"], after=tables[topic, "debiased"], seed=0)
     for topic in ("gender", "religion", "race")
 }
-bb.plot_change(changes["gender"])
+bb.plots.plot_change(changes["gender"])
 
 # %% [markdown]
 # Figures 15 to 17: the distributions of similarities, with the limits 1 - MAC, which the authors of MAC took for a sign
@@ -218,10 +218,10 @@ def judged(probability):
     return "holds" if probability >= 0.945 else WIDER if probability > 0.5 else "does not hold"
 
 
-def tick(post, first, second, claim, population):
+def tick(post, first, second, claim, target):
     """The tick of a claim on a contrast: closer, no difference, or smaller in size than a number."""
     rope = claim if isinstance(claim, float) else None
-    row = bb.contrasts(post, first, second, population=population, rope=rope).iloc[0]
+    row = bb.contrasts(post, first, second, target=target, rope=rope).iloc[0]
     if claim == "no difference":
         return "holds" if 0.055 <= row["p_closer"] <= 0.945 else "does not hold"
     return judged(row["p_closer" if claim == "closer" else "p_rope"])
@@ -229,7 +229,7 @@ def tick(post, first, second, claim, population):
 
 def figure_of(post, first, second):
     """The contrast with its interval, for protected words like these."""
-    row = bb.contrasts(post, first, second, population="similar").iloc[0]
+    row = bb.contrasts(post, first, second, target="population").iloc[0]
     return f"{row['mean']:+.3f} ({row['low']:+.3f} to {row['high']:+.3f})"
 
 
@@ -270,7 +270,7 @@ for topic, vectors, sentence, first, second, claim in CLAIMS:
         published, crossed = fits[topic, each].values()
         contrast = f"{first} - {second}"
         figures = [figure_of(post, first, second) for post in (published, crossed)]
-        ticks = [tick(crossed, first, second, claim, population) for population in ("similar", "given")]
+        ticks = [tick(crossed, first, second, claim, target) for target in ("population", "sample")]
         rows.append((f"{topic}, {each}", sentence, contrast, *figures, *ticks))
 columns = ["where", "the article finds", "contrast", "published", "crossed", "tick", "for these words"]
 general = pd.DataFrame(rows, columns=columns)

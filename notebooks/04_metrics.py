@@ -88,10 +88,10 @@ pd.DataFrame(rows, index=columns).T.astype(float).round(3)
 # is not: with three times the scatter it includes 0. One word of the two tables:
 
 # %%
-bb.plot_distances(table, "algebra")
+bb.plots.plot_distances(table, "algebra")
 
 # %%
-bb.plot_distances(wide, "algebra")
+bb.plots.plot_distances(wide, "algebra")
 
 # %% [markdown]
 # ## Random topics are "significant"

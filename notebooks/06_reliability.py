@@ -113,7 +113,7 @@ bb.reliability.internal_consistency(scores, of="base_pair").round(3)
 
 # %%
 components = bb.reliability.variance_components(scores, seed=0)
-bb.plots.plot_components(components)
+components.figure()
 
 # %%
 components.reliability().round(3)

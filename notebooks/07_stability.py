@@ -114,7 +114,7 @@ bb.plots.matrix(agreement.loc[one, one], "Kendall's tau-b", centre=None)
 
 # %%
 components = bb.stability.setting_components(study.table(), log=True, seed=0)
-bb.plots.plot_components(components)
+components.figure()
 
 # %%
 components

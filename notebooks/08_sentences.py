@@ -41,7 +41,7 @@ table.sample(4, random_state=1)
 # %% [markdown]
 # Each pair has a row for each template. They are no further evidence: the words are the same. `fit` takes the mean over
 # templates, and these as a random effect, so that intervals are for templates like these. The first row is the whole
-# list, the others are partially pooled associations of words.
+# list, the others are shrunken associations of words.
 
 # %%
 post = bb.fit(table, seed=0)

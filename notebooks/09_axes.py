@@ -101,9 +101,6 @@ gender.pairs().round(2)
 census = bb.criterion(gender, shares)
 census
 
-# %%
-bb.plots.plot_relation(census)
-
 # %% [markdown]
 # ## A check: an axis that should not agree
 #

@@ -204,7 +204,7 @@ def blank_pictures():
     @contextmanager
     def blank():
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("bayesbias.results._drawn", lambda name, draw: "")
+            patch.setattr("bayesbias.results._drawn", lambda *given: "")
             yield
 
     return blank

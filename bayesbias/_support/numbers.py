@@ -46,11 +46,6 @@ def difference(name: str) -> str:
     return name.replace(" - ", MINUS)
 
 
-def share(value: float) -> str:
-    """A probability in percent; never 0% or 100%, which draws cannot show."""
-    return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"
-
-
 def percent(mass: float) -> str:
     """The posterior mass of an interval, or a level, in percent."""
     return f"{100 * mass:g}%"

@@ -17,7 +17,7 @@ from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.random_lists import draw_in_ranges
-from bayesbias.numerics.resampling import (
+from bayesbias.numerics.statistics import (
     PermutationTest,
     effect_size,
     ends,

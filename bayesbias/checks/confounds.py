@@ -13,10 +13,9 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.checks.summaries import PROB, cluster_interval_of
-from bayesbias.distances.adjustment import FEWEST, control_slope, vocabulary_curve
+from bayesbias.distances.adjustment import FEWEST, FREQUENCY, WordValues, control_slope, vocabulary_curve, word_values
+from bayesbias.distances.dataframe import COSINE
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import COSINE
-from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
 from bayesbias.errors import InputError
 from bayesbias.models.tree import Fit, read_distances
 from bayesbias.models.weights import association_rows, word_weights

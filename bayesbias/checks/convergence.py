@@ -15,12 +15,10 @@ from scipy.special import stdtr
 from bayesbias._support.arguments import probability, several
 from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
-from bayesbias.distances.dataframe import coverage_of
-from bayesbias.distances.list_coverage import FEWEST_PROTECTED
+from bayesbias.distances.dataframe import FEWEST_PROTECTED, coverage_of
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of, unrelated_notes
-from bayesbias.models.fits import made_independently
-from bayesbias.models.groups import predictive_generator
+from bayesbias.models.fits import made_independently, predictive_generator
 from bayesbias.models.related import kernels_of
 from bayesbias.models.spec import log_priors
 from bayesbias.models.template_variation import template_notes
@@ -305,11 +303,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     >>> verdict.table().columns.tolist()
     ['of', 'draws', 'ess', 'grid_mass_outside']
     """
-    result = Fit.read(post)
-    if "verdict" not in result.kept:
-        result.kept["verdict"] = _verdict(result)
-    verdict: Verdict = result.kept["verdict"]
-    return verdict
+    return _verdict(Fit.read(post))
 
 
 def _verdict(result: Fit) -> Verdict:

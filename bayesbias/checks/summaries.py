@@ -15,7 +15,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.tree import read_distances
 from bayesbias.models.weights import whole_weights
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
-from bayesbias.numerics.resampling import clustered_contrast, sorted_interval, t_ends
+from bayesbias.numerics.statistics import clustered_contrast, sorted_interval, t_ends
 from bayesbias.posteriors import PROB as PROB
 from bayesbias.words import counterparts
 

@@ -17,9 +17,8 @@ from bayesbias._support.progress import progress
 from bayesbias._support.threads import one_thread
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Coverage, distance_table
+from bayesbias.distances.dataframe import limits_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import limits_of
-from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, metric_and_options, prepared, untested
@@ -29,9 +28,9 @@ from bayesbias.models.weights import list_contrasts, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias.numerics.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
 from bayesbias.results import Cited, Note, Result
-from bayesbias.vectors import Case, Embedding, about, find_concepts, find_keys, keyed_vectors, opened, rows_of
+from bayesbias.vectors import Case, Embedding, about, find_keys, find_lists, keyed_vectors, opened, rows_of
 from bayesbias.vectors.formats import load_part
-from bayesbias.vectors.lookup import drawn_rows, sample_of
+from bayesbias.vectors.lookup import sample_of, sampled_rows, waiting_words
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 
 if TYPE_CHECKING:
@@ -365,15 +364,15 @@ def load_for_topics(path: str, lists: WordLists, trust_pickle: bool = False) -> 
     kv, vocabulary = load_part(path, lists, trust_pickle=trust_pickle)
     if vocabulary is None:
         return kv
-    taken = set(find_concepts(kv, lists.concepts, language=lists.language).forms.keys.values())
-    drawn, kind = drawn_rows(vocabulary.keys, taken, MOST, 0)
-    rows, directed = vocabulary.directed(drawn, MOST)
-    words = [vocabulary.keys[row] for row in rows.tolist()]
+    taken = set(find_lists(kv, lists).forms.keys.values())
+    waiting = waiting_words(vocabulary.keys, taken, MOST, 0)
+    rows, directed = vocabulary.directed(waiting.rows, MOST)
+    words = tuple(vocabulary.keys[row] for row in rows.tolist())
     new = np.array([word not in kv.key_to_index for word in words], dtype=np.bool_)
     every = [*kv.index_to_key, *(word for word in words if word not in kv.key_to_index)]
     both = keyed_vectors(every, np.concatenate([kv.vectors, directed[new]]) if len(rows) else kv.vectors)
     both.bayesbias_name, both.bayesbias_sample = kv.bayesbias_name, sample_of(kv)
-    both.bayesbias_candidates = words, kind
+    both.bayesbias_candidates = list(words), waiting.kind
     return both
 
 
@@ -493,7 +492,7 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
     """Contrasts of associated words with all others that the lists have."""
     table = distance_table(kv, lists, case=case, relatedness=False)
     record = table.coverage or Coverage(lists.name, [])
-    looked = find_concepts(kv, lists.concepts, case, lists.language)
+    looked = find_lists(kv, lists, case)
     words = {str(name): part["attribute_word"].unique() for name, part in table.groupby("attribute_class", sort=False)}
     names = [name for part in (lists.stereotypes, lists.controls) for name in part if name in words]
     protected = table[["protected_word", "group"]].drop_duplicates().astype(str)

@@ -19,13 +19,13 @@ from bayesbias.checks.convergence import judged, mixing_faults
 from bayesbias.checks.summaries import describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.fits import checked_draws, used_seed
-from bayesbias.models.marginal import STAGES, explored, points_for
 from bayesbias.models.nuts import run_nuts
 from bayesbias.models.spec import Exponential
 from bayesbias.models.tree import versions_of
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.components import Component as Axes
-from bayesbias.numerics.components import FacetSums, facet_sums, noise_to
+from bayesbias.numerics.quadrature import STAGES, importance_sample, points_for, resample
+from bayesbias.numerics.statistics import Component as Axes
+from bayesbias.numerics.statistics import FacetSums, facet_sums, noise_to
 from bayesbias.results import Note
 
 PRIOR = Exponential(distribution="exponential", rate=2.0)  # of every standard deviation, in units of the numbers' own
@@ -171,14 +171,10 @@ def draw_sds(
     size = chains * draws
     points = points_for(size, FEWEST_POINTS)
     with progress("drawing standard deviations", sum(STAGES) + points):
-        sampled = explored(log_density, start, points, chains, draws, rng)
-    theta = sampled.drawn(size, rng).reshape(chains, draws, -1)
-    if sampled.fault is None:
-        faults = judged(ess=sampled.points.ess)
-    else:
-        why = Note("model", model="variance components", reason=f"scales by NUTS ({sampled.fault})")
-        faults = (why, *mixing_faults(theta, sampled.stats))
-    return prior_means * UNIT.from_normal(theta), dict(sampled.stats), faults
+        sampled = importance_sample(log_density, start, points, rng)
+    theta = resample(sampled, size, rng).reshape(chains, draws, -1)
+    stats = {"pareto_k": sampled.pareto_k, "importance_ess": sampled.ess}
+    return prior_means * UNIT.from_normal(theta), stats, judged(ess=sampled.ess, pareto_k=sampled.pareto_k)
 
 
 def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:

@@ -15,12 +15,12 @@ import pandas as pd
 from bayesbias.checks.confounds import Balance, balance
 from bayesbias.checks.convergence import outlying, too_few_words
 from bayesbias.distances import distance_table, relatedness
-from bayesbias.distances.list_coverage import FEWEST_PROTECTED, FEWEST_STEREOTYPE, entries_of
+from bayesbias.distances.dataframe import FEWEST_PROTECTED, FEWEST_STEREOTYPE, entries_of
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import SAME
 from bayesbias.posteriors import PROB
 from bayesbias.results import Cited, Note, Result
-from bayesbias.vectors import Embedding, about, find_concepts, find_keys, opened
+from bayesbias.vectors import Embedding, about, find_keys, find_lists, opened
 from bayesbias.vectors.lookup import missing_words
 from bayesbias.words import AnyWords, WordLists, bundled_controls, load_words
 
@@ -151,7 +151,7 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
     """
     lists = load_words(words)
     vectors = opened(kv, lists.every_word(), language=lists.language)
-    known = find_concepts(vectors, lists.concepts, language=lists.language)
+    known = find_lists(vectors, lists)
     table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)
     notes: list[Note] = []
     protected = table.loc[table["found"] > 0, "kind"] == "protected"
@@ -239,7 +239,7 @@ def _near(concepts: FoundConcepts, places: Mapping[str, Sequence[str]], given: s
     """Pairs of forms of different words whose vectors are nearly one, the nearest first; those ``given`` left out."""
     word_of = {form: word for word, forms in concepts.concepts.items() for form in forms}
     forms, rows = list(word_of), []
-    units = concepts.of_forms.units(forms) if forms else np.empty((0, 1))
+    units = concepts.forms.units[concepts.forms.rows(forms)]
     cosines = np.triu(units @ units.T, 1)
     for i, j in np.argwhere(cosines > NEAR).tolist():
         first, second = forms[i], forms[j]

@@ -112,12 +112,12 @@ def check_words(
 ) -> None:
     """Check a word list against an embedding: coverage, near duplicates, frequency, spellings."""
     from bayesbias.checks.word_lists import variants
-    from bayesbias.vectors.formats import load_lists
+    from bayesbias.vectors.formats import load_part
 
     listed = bb.load_words(words)
     others = (form for word in listed.every_word() for form in variants(word))
     with working(f"reading {embedding}"):
-        kv = load_lists(embedding, listed, others, trust_pickle)
+        kv, _ = load_part(embedding, listed, others, trust_pickle)
     checked = bb.check_words(listed, kv, frequencies)
     say(str(checked))
 

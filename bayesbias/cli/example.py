@@ -13,7 +13,7 @@ from bayesbias.cli.options import Cases
 from bayesbias.cli.reading import lists_after
 from bayesbias.cli.screen import save_picture, save_table, say, working
 from bayesbias.contrast import beside_associated
-from bayesbias.models.tree import Fit, kept_open
+from bayesbias.models.tree import Fit
 from bayesbias.words import PairList, WordLists
 
 if TYPE_CHECKING:
@@ -46,20 +46,19 @@ def run_analysis(
     with working("fitting"):
         post = bb.fit(table, model, seed=seed, adjust=adjust, frequencies=frequencies)
         result = Fit(post)
-    with kept_open(result):
-        null = None
-        if beside_associated(result) and topics:
-            null = bb.topic_null(kv, listed, replicates=topics, seed=seed or 0, case=case)
-        answer = bb.summary(post, null)
-        say(str(answer))
-        with working("drawing figures and writing the report"):
-            bb.write_distance_table(table, out / "distances.parquet")
-            save_table(table, out / "distances.csv")
-            bb.save_fit(post, out / "fit.nc")
-            pictures = {"distances": lambda: bb.plot_distances(table), **answer.pictures()}
-            for name, draw in pictures.items():
-                save_picture(draw, out / f"{name.lower().replace(' ', '-')}.png")
-            bb.report(answer, out / "report.html")
+    null = None
+    if beside_associated(result) and topics:
+        null = bb.topic_null(kv, listed, replicates=topics, seed=seed or 0, case=case)
+    answer = bb.summary(post, null)
+    say(str(answer))
+    with working("drawing figures and writing the report"):
+        bb.write_distance_table(table, out / "distances.parquet")
+        save_table(table, out / "distances.csv")
+        bb.save_fit(post, out / "fit.nc")
+        pictures = {"distances": lambda: bb.plots.plot_distances(table), **answer.pictures()}
+        for name, draw in pictures.items():
+            save_picture(draw, out / f"{name.lower().replace(' ', '-')}.png")
+        bb.report(answer, out / "report.html")
     say(f"Written to {out}: report.html, fit.nc, distances (.parquet, .csv), figures")
     say(f"Next: open {out / 'report.html'} in a browser")
 
@@ -89,7 +88,7 @@ def run_debiasing(words: str, out: Path, seed: int) -> None:
         bb.write_distance_table(after, out / "distances-after.parquet")
         save_table(comparison.changes(), out / "changes.csv")
         pictures = {
-            "change": partial(bb.plot_change, comparison),
+            "change": partial(bb.plots.plot_change, comparison),
             "side-effects": partial(bb.plots.plot_side_effects, beside),
         }
         for name, draw in pictures.items():

@@ -100,7 +100,7 @@ def _embeddings(files: Mapping[str, str], part: WordLists | None, trust_pickle: 
 
     All are read again as a whole where the samples share too few words to be compared.
     """
-    from bayesbias.distances.covariances import ENOUGH
+    from bayesbias.numerics.constants import ENOUGH
     from bayesbias.vectors.lookup import sample_of
 
     loaded = {}

@@ -15,17 +15,18 @@ from scipy.special import ndtr
 
 from bayesbias._support.arguments import mapping, several
 from bayesbias._support.progress import progress
-from bayesbias.distances.covariances import ENOUGH, Relatedness
-from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.vocabularies import measured_relatedness
 from bayesbias.errors import InputError, SetSizeWarning, warn
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.definition import RELATED, Linear, Measured, Metric, MetricFaultError, Space, no_value
 from bayesbias.metrics.queries import FoundSets, Lookup, OnMissing, Query, Sets, every_word, load_query, look_up
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, nearest_rows, unit_rows, unit_single
-from bayesbias.numerics.resampling import permutation_test
+from bayesbias.numerics.constants import ENOUGH
+from bayesbias.numerics.statistics import permutation_test
 from bayesbias.posteriors import PROB
 from bayesbias.results import Cited, Note, Result
-from bayesbias.vectors import Case, Embedding, Twins, about, opened, opened_by_name
+from bayesbias.vectors import Case, Embedding, Twins, about, find_lists, opened, opened_by_name
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import left_out, lost_lines, warn_lost
 from bayesbias.words import WordLists
@@ -223,7 +224,7 @@ class Prepared:
         heavy = weights.abs() >= NOTHING * weights.abs().to_numpy().max()
         weights = weights.loc[heavy.any(axis=1), heavy.any(axis=0)]
         lists = WordLists("query", {"targets": weights.index.tolist()}, {"targets": weights.columns.tolist()})
-        related = measured_relatedness(self.kv, lists, SAMPLE, self.options["seed"], "as-is")
+        related = measured_relatedness(find_lists(self.kv, lists), seed=self.options["seed"])
         if isinstance(related, str):
             raise InputError(f"p_value={RELATED!r} needs a vocabulary: {related}")
         return related, weights.loc[list(related.protected_words), list(related.attribute_words)].to_numpy()

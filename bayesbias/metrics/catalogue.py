@@ -38,7 +38,7 @@ from bayesbias.numerics.arrays import (
     unit_products,
     unit_rows,
 )
-from bayesbias.numerics.resampling import effect_size, sum_statistic
+from bayesbias.numerics.statistics import effect_size, sum_statistic
 from bayesbias.results import Note
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from bayesbias._support.registers import description_of, name_of, options_of
 from bayesbias.errors import InputError
 from bayesbias.metrics.queries import Lookup, Sets
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.resampling import ALTERNATIVES
+from bayesbias.numerics.statistics import ALTERNATIVES
 from bayesbias.results import Note
 
 Bounds = Callable[[list[int], Mapping[str, Any]], tuple[float, float]]

@@ -20,7 +20,7 @@ from bayesbias._support.paths import shipped
 from bayesbias.errors import InputError, listed, near, shown
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.results import Note
-from bayesbias.vectors import TWINS, Case, FoundWords, Twins, composed_notes, composed_of, find_words, twins_of
+from bayesbias.vectors import TWINS, Case, FoundWords, Twins, composed_notes, composed_of, find_words
 from bayesbias.vectors.lookup import first_keys, left_out, missing_words, other_capitals, pairs_once, words_once
 from bayesbias.words import (
     CONTROLS,
@@ -430,7 +430,7 @@ def _alike(sets: Mapping[str, FoundWords], how: Lookup) -> Mapping[str, str]:
         new = {word: key for word, key in words.keys.items() if word not in keys}
         vectors.append(words.of(list(new)))
         keys |= new
-    return twins_of(FoundWords(keys, np.concatenate(vectors)))
+    return FoundWords(keys, np.concatenate(vectors)).duplicates
 
 
 def _across(

@@ -1,8 +1,8 @@
-"""The general figures, of any table: a forest of intervals, a matrix of numbers, a strip of points."""
+"""The general figures, of any table: a forest of intervals, a matrix of numbers, a strip of points, a curve."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,45 +11,43 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import finite_number, flag, one_of, probability, several, text
-from bayesbias._support.numbers import percent, share, signed
+from bayesbias._support.arguments import probability, several
+from bayesbias._support.numbers import cells, percent, signed
 from bayesbias.checks.summaries import PROB
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError
 from bayesbias.plots.style import (
     INK,
     Look,
     connection_looks,
-    draw_row,
-    handles_of,
-    head_beside,
     label_rows,
     looks_of,
+    mark_line,
     new_figure,
-    note_below,
     notes_beside,
     one_panel,
-    part_rows,
     picture,
     place_legend,
-    posterior_table,
     refuse_axes,
-    show_sign,
     spread_rows,
+    style_axes,
+    with_inner,
+    with_poles,
     word_labels,
 )
 from bayesbias.posteriors import Estimates
-from bayesbias.words import WHOLE
 
 PLAIN = Look("#0072B2", "o", "")
 ONE = "all"  # the series of rows that hold one
 MANY = 500  # a row with more points than this is drawn as an image in vector files
 MOST_COLUMNS, DENSE = 30, 12  # of a matrix whose cells hold their numbers; beyond 12 in small letters
+HATCHES = ("", "////", "....", "xxxx")  # of bands
+LABELLED = 150  # rows of a matrix up to which each has its label
+MOST_GROUPS = 60  # of a size, whose labels have room beside a matrix
 
 
-@picture((Estimates, pd.DataFrame), "estimates or a table of a result")
+@picture(Estimates, pd.DataFrame)
 def forest(
     table: Estimates | pd.DataFrame,
     rows: str | Sequence[str] | None = None,
@@ -68,8 +66,8 @@ def forest(
 ) -> Figure | Axes:
     """Values with their intervals, a row each, in the order of the table.
 
-    Rows of estimates have a thick 50% and a thin ``prob`` equal-tailed interval. Tables have the interval of two of
-    their columns. The whole list stands apart where it is the first row.
+    Rows of estimates have a thick 50% and a thin ``prob`` equal-tailed interval, tables those of two of their columns.
+    Numbers of a column ``unshrunk`` are hollow. The whole list stands apart where it is the first row.
 
     Parameters
     ----------
@@ -77,8 +75,8 @@ def forest(
         Estimates, or a DataFrame with a row for each value, such as ``table()`` of a result or what :func:`contrasts`
         returns.
     rows
-        Column, or columns, whose values name a row; by default all that hold text, but for ``by`` and ``panels``.
-        Lines of the table with the same names share a row.
+        Column, or columns, whose values name a row; by default all that hold text, but for ``by``, ``panels`` and
+        ``sign``. Lines of the table with the same names share a row.
     by
         Column that tells apart what shares a row, by colour and marker.
     panels
@@ -93,13 +91,11 @@ def forest(
     label
         Of the axis.
     closer
-        What is closer where values are below 0; an arrow below the label says it. By default there is no arrow.
+        What is closer where values are below 0; an arrow below the label says it.
     prob
         Posterior mass of the thin bars of estimates; tables have their own.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -109,40 +105,28 @@ def forest(
     >>> cells = bb.estimates(post).select(group="jew")
     >>> bb.plots.forest(cells, "protected_word", by="list", mark=1.0).savefig("lists.png")
     """
-    _check_texts(label=label, closer=closer)
-    prob, mark = probability(prob, "prob"), _marks(mark)
-    table = _with_index(table, prob) if isinstance(table, Estimates) else table
+    if isinstance(table, Estimates):
+        estimates, prob = table, probability(prob, "prob")
+        table = with_inner(estimates.summary, prob)
+        label = f"{label} (50% and {percent(prob)} intervals)".strip()
     column = beside if isinstance(beside, str) else None
-    if column is None and flag(beside, "beside") and by is None and panels is None and "p_closer" in table:
+    if beside is True and by is None and panels is None and "p_closer" in table:
         column = "p_closer"
-    optional = {"by": by, "panels": panels, "beside": column}
-    chosen = {name: one for name, one in optional.items() if one is not None}
-    _check_columns(table, {"value": value, "low": low, "high": high, **chosen})
-    for one in (value, low, high):
-        _check_numbers(table, one)
-    names, kind = _names(table, rows, {by, panels})
-    labels = list(dict.fromkeys(names))
-    looks = _looks(table, by)
+    names, kind = _names(table, rows, {by, panels, "sign"})
+    labels, looks = list(dict.fromkeys(names)), _looks(table, by)
     series = table[by].astype(str) if by else ONE
     drawn = table.assign(mean=table[value], low=table[low], high=table[high], row=names, look=series)
-    if column is not None:
-        drawn["beside"] = _written(column, table[column])
+    texts = cells(table[[column]], prob) if column else None
+    if texts is not None:
+        drawn["beside"] = texts.iloc[:, 0].to_numpy()
     parts = {"": drawn} if panels is None else dict(iter(drawn.groupby(panels, sort=False)))
-    figure, panel = _panels(len(parts), 0.15 * max(len(looks), 1.5) * len(labels) + 1.3, ax)
-    for axes, (name, part) in zip(panel, parts.items(), strict=True):
-        draw_forest(axes, part, labels, looks, spread=by is not None)
-        label_rows(axes, word_labels(labels).tolist(), label, str(name), mark)
-        if closer:
-            show_sign(axes, label, closer)
-        if column == "p_closer":
-            head_beside(axes, *(["P(change < 0)"] if "change" in table.attrs else []))
-        set_apart(axes, labels)
-        axes.tick_params(labelleft=axes is panel[0])
-    panel[0].set_ylabel(kind)
+    figure, axes = panels_beside(len(parts), 0.15 * max(len(looks), 1.5) * len(labels) + 1.0, ax)
+    for panel, (name, part) in zip(axes, parts.items(), strict=True):
+        draw_forest(panel, part, labels, looks, by is not None, "" if texts is None else texts.columns[0])
+        label_rows(panel, word_labels(labels).tolist(), with_poles(label, closer) if closer else label, str(name), mark)
+    axes[0].set_ylabel(kind)
     if by is not None:
-        _series_legend(figure, ax, looks)
-    bars = f"Bars: 50% (thick) and {percent(prob)} intervals." if "inner_low" in table else ""
-    note_below(figure, bars, ax=ax)
+        place_legend(figure, ax, looks.values())
     return figure
 
 
@@ -152,84 +136,41 @@ def draw_forest(
     rows: Sequence[Hashable],
     looks: Mapping[Any, Look],
     spread: bool = False,
-    size: float = 22.0,
-    note_size: float = 7.5,
+    head: str = "",
 ) -> None:
     """Points and bars of a table with ``row`` (one of the rows), ``mean``, ``low``, ``high`` and ``look``.
 
-    Bars of the columns ``inner_low`` and ``inner_high`` are thick, and the column ``beside`` is written right of the
-    panel. With ``spread`` the looks stand below one another within a row.
+    Bars of the columns ``inner_low`` and ``inner_high`` are thick, the column ``unshrunk`` is hollow, and ``beside`` is
+    written right of the panel, below ``head``. With ``spread`` the looks stand below one another within a row.
     """
     place = {row: i for i, row in enumerate(rows)}
     for i, (name, look) in enumerate(looks.items()):
         part = table[(table["look"] == name) & table["mean"].notna()]
         whole = spread_rows(len(rows), len(looks), i) if spread else -np.arange(len(rows), dtype=float)
         heights = whole[part["row"].map(place).to_numpy(dtype=np.intp)]
-        inner = (part["inner_low"], part["inner_high"]) if "inner_low" in part else None
-        draw_row(axes, heights, part["mean"], (part["low"], part["high"]), look, size=size, inner=inner)
+        if "inner_low" in part:
+            axes.hlines(heights, part["inner_low"], part["inner_high"], color=look.colour, linewidth=3.0, zorder=2)
+        axes.hlines(heights, part["low"], part["high"], color=look.colour, linewidth=1.1, zorder=2)
+        point: dict[str, Any] = {"marker": look.marker, "s": 24}
+        axes.scatter(part["mean"], heights, color=look.colour, edgecolor="white", linewidth=0.6, zorder=4, **point)
+        if "unshrunk" in part:
+            own = part["unshrunk"].where(~np.isclose(part["unshrunk"], part["mean"], rtol=0, atol=1e-9))
+            axes.scatter(own, heights, facecolor="white", edgecolor=look.colour, linewidth=0.9, zorder=3, **point)
         if "beside" in part:
-            notes_beside(axes, heights, part["beside"].astype(str), note_size)
-    if spread and len(looks) > 1:
-        part_rows(axes, len(rows))
+            notes_beside(axes, heights, part["beside"].astype(str))
+    notes_beside(axes, [], [], head)
+    for line in range(1, len(rows) if spread and len(looks) > 1 else 1):
+        axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
 
 
-def set_apart(axes: Axes, labels: Sequence[str]) -> None:
-    """A line below the first row, and bold letters, where it is the whole list."""
-    if len(labels) > 1 and labels[0] == WHOLE:
-        axes.axhline(-0.5, color="#BBBBBB", linewidth=0.7)
-        for tick in axes.get_yticklabels()[:1]:
-            tick.set_fontweight("bold")
-
-
-def _with_index(estimates: Estimates, prob: float) -> pd.DataFrame:
-    """The labels of estimates, and their posterior."""
-    names = [name for name in estimates.index if name not in ("mean", "low", "high")]
-    return pd.concat([estimates.index[names], posterior_table(estimates, prob)], axis=1)
-
-
-def _check_columns(table: pd.DataFrame, columns: Mapping[str, str]) -> None:
-    """Refuse a table without rows, or without a column that is asked for."""
+def _names(table: pd.DataFrame, rows: str | Sequence[str] | None, others: set[str | None]) -> tuple[list[str], str]:
+    """Names of the rows of a table, from one column or several, and what they are where they hold numbers."""
     if table.empty:
         raise InputError("the table has no row: there is nothing to draw")
-    for option, column in columns.items():
-        if not isinstance(column, str) or column not in table:
-            valid = ", ".join(map(str, table))
-            raise InputError(f"the table has no column {shown(column)}: name one as {option}=; it has {valid}")
-
-
-def _check_numbers(table: pd.DataFrame, column: str) -> None:
-    """Refuse a column of something else."""
-    if not pd.api.types.is_numeric_dtype(table[column]):
-        raise InputError(f"the column {shown(column)} holds no numbers: give one that does")
-
-
-def _check_texts(**given: object) -> None:
-    """Refuse what is no text."""
-    for name, value in given.items():
-        text(value, name)
-
-
-def _marks(mark: object) -> list[float]:
-    """Positions of dashed lines."""
-    marks = [] if mark is None else [finite_number(value, "mark") for value in several(mark)]
-    if mark is not None and not marks:
-        raise InputError("mark is empty: give a number, several, or None for no line")
-    return marks
-
-
-def _names(
-    table: pd.DataFrame, rows: str | Sequence[str] | None, others: Iterable[str | None]
-) -> tuple[list[str], str]:
-    """Names of the rows of a table, from one column or several, and what they are where they hold numbers."""
-    columns = list(map(str, table))
-    words = [name for name in columns if not pd.api.types.is_numeric_dtype(table[name])]
-    chosen = [name for name in words if name not in others] if rows is None else several(rows)
-    if rows is not None and not chosen:
-        raise InputError(f"rows is empty: give one of the columns {', '.join(columns)}, or several")
+    words = [str(name) for name in table if not pd.api.types.is_numeric_dtype(table[name])]
+    chosen = [name for name in words if name not in others] if rows is None else list(several(rows))
     if not chosen:
         return table.index.astype(str).tolist(), ""
-    for name in chosen:
-        one_of(name, columns, "rows")
     parts = table[chosen].astype(object).where(table[chosen].notna(), None).to_numpy()
     names = [", ".join(str(part) for part in row if part is not None) for row in parts]
     return names, "" if set(chosen) <= set(words) else ", ".join(chosen).replace("_", " ")
@@ -244,44 +185,24 @@ def _looks(table: pd.DataFrame, by: str | None) -> dict[str, Look]:
     return {name: look._replace(label=f"{by} = {name}") if named else look for name, look in looks.items()}
 
 
-def _series_legend(figure: Figure, ax: Axes | None, looks: Mapping[str, Look], **how: Any) -> None:
-    """Legend of series, in as many columns as there is room for."""
-    longest = 0.6 + 0.08 * max(len(look.label) for look in looks.values())  # inches of a column
-    columns = max(1, min(len(looks), int(figure.get_figwidth() / longest)))
-    place_legend(figure, ax, "upper center", handles=handles_of(looks.values(), **how), ncols=columns)
-
-
-def _written(name: str, column: pd.Series[Any]) -> list[str]:
-    """Values as a figure writes them."""
-    if not pd.api.types.is_numeric_dtype(column):
-        return column.astype(str).tolist()
-    write = (
-        share
-        if name.startswith("p_") and name != "p_value"
-        else "{:,}".format
-        if pd.api.types.is_integer_dtype(column)
-        else signed
-    )
-    return ["" if pd.isna(value) else write(value) for value in column]
-
-
-def _panels(count: int, height: float, ax: Axes | None) -> tuple[Figure, list[Axes]]:
+def panels_beside(count: int, height: float, ax: Axes | None = None) -> tuple[Figure, list[Axes]]:
     """Panels side by side with shared rows and one scale."""
     if count == 1:
-        figure, axes = one_panel(ax, 7.0, height)
+        figure, axes = one_panel(ax, 7.0, max(height, 1.6))
         return figure, [axes]
     refuse_axes(ax, count)
-    figure = new_figure(min(2.2 + 2.6 * count, 12.6), height)
-    return figure, list(figure.subplots(1, count, squeeze=False, sharex=True, sharey=True)[0])
+    figure = new_figure(min(2.2 + 2.6 * count, 12.6), max(height, 2.0))
+    panels = list(figure.subplots(1, count, squeeze=False, sharex=True, sharey=True)[0])
+    panels[0].locator_params(axis="x", nbins=5)
+    return figure, panels
 
 
-@picture(pd.DataFrame, "association, unstacked, or rank_agreement")
+@picture(pd.DataFrame)
 def matrix(
     table: pd.DataFrame,
     label: str = "",
     title: str | None = None,
     centre: float | None = 0.0,
-    framed: pd.DataFrame | None = None,
     ax: Axes | None = None,
 ) -> Figure | Axes:
     """The numbers of a table as colours, with a cell for each row and column.
@@ -296,12 +217,8 @@ def matrix(
         Of the colours.
     centre
         The number that is white; smaller ones are purple, larger ones orange. None runs from dark (small) to light.
-    framed
-        Which cells are outlined: booleans of the same rows and columns.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -309,69 +226,63 @@ def matrix(
     >>> table = bb.association(post, by="group").pivot(index="group", columns="list", values="mean")
     >>> bb.plots.matrix(table, "cosine distance (below 0: closer)").savefig("lists.png")
     """
-    _check_texts(label=label)
-    centre = None if centre is None else finite_number(centre, "centre")
-    if table.empty or not all(map(pd.api.types.is_numeric_dtype, table.dtypes)):
-        raise InputError(f"table has {table.shape[0]} rows and {table.shape[1]} columns: give a table of numbers")
-    if framed is not None and not (isinstance(framed, pd.DataFrame) and framed.shape == table.shape):
-        given = f"has the shape {framed.shape}" if isinstance(framed, pd.DataFrame) else f"is {shown(framed)}"
-        raise InputError(f"framed {given}: give a DataFrame of booleans of the shape {table.shape}")
-    values = table.to_numpy(dtype=float)
-    groups = table.index.get_level_values(0).astype(str).tolist() if table.index.nlevels > 1 else []
-    rows = word_labels(table.index.get_level_values(-1).astype(str), groups)
     columns = [" ".join(map(str, np.atleast_1d(name))) for name in table.columns]
     level = sum(map(len, columns)) <= 11 * len(columns)
     longest = 0.07 * max(map(len, columns)) * (not level)
     width = max(5.2, 2.6 + (0.85 if level else 0.45) * len(columns))
-    figure, axes = one_panel(ax, min(width, 12.6), max(0.26 * len(values) + 1.3 + longest, 2.6))
-    if centre is None:
-        image = axes.imshow(values, cmap="cividis", aspect="auto")
-    else:
-        reach = max(float(np.nanmax(np.abs(values - centre), initial=0.0)), 1e-12)
-        image = axes.imshow(values, cmap="PuOr_r", vmin=centre - reach, vmax=centre + reach, aspect="auto")
+    figure, axes = one_panel(ax, min(width, 12.6), max(0.26 * len(table) + 1.3 + longest, 2.6))
+    image = draw_matrix(axes, table, label, centre)
+    values = table.to_numpy(dtype=float)
     digits = 3 if np.nanmax(np.abs(values), initial=0.0) < 0.995 and centre is not None else 2
     if len(columns) <= MOST_COLUMNS:
         dense = len(columns) > DENSE
-        write_cells(axes, image, [[_cell(value, digits, dense) for value in row] for row in values], 6 if dense else 7)
-    for row, column in np.argwhere(np.zeros(values.shape) if framed is None else framed.to_numpy(dtype=bool)):
-        _template_cell(axes, int(row), int(column))
-    for place, (before, after) in enumerate(pairwise(groups)):
-        if before != after:
-            axes.axhline(place + 0.5, color=INK, linewidth=0.8)
+        texts = [["–" if np.isnan(value) else signed(value, digits=digits) for value in row] for row in values]
+        write_cells(axes, image, [[text.replace("0.", ".", 1) if dense else text for text in row] for row in texts])
     axes.set_xticks(np.arange(len(columns)), columns, rotation=0 if level else 90)
-    axes.set_yticks(np.arange(len(values)), rows)
-    axes.tick_params(length=0, left=False, bottom=False)
-    axes.spines[:].set_visible(False)
-    colours = figure.colorbar(image, ax=axes, shrink=0.8)
-    colours.outline.set_visible(False)
-    colours.set_label(label)
     return figure
 
 
-def write_cells(axes: Axes, image: AxesImage, texts: Sequence[Sequence[str]], size: float = 7.0) -> None:
+def draw_matrix(
+    axes: Axes, table: pd.DataFrame, label: str, centre: float | None, most: float | None = None
+) -> AxesImage:
+    """Cells and rows of a matrix and its colours, up to ``most`` from the centre; of many rows groups have names."""
+    values = table.to_numpy(dtype=float)
+    if centre is None:
+        image = axes.imshow(values, cmap="cividis", aspect="auto")
+    else:
+        half = most or max(float(np.nanmax(np.abs(values - centre), initial=0.0)), 1e-12)
+        image = axes.imshow(values, cmap="PuOr_r", vmin=centre - half, vmax=centre + half, aspect="auto")
+    groups = table.index.get_level_values(0).astype(str).tolist() if table.index.nlevels > 1 else []
+    ends = [place for place, (before, after) in enumerate(pairwise(groups), 1) if before != after]
+    for end in ends:
+        axes.axhline(end - 0.5, color=INK, linewidth=0.8)
+    places, names = np.arange(len(values), dtype=float), word_labels(table.index.get_level_values(-1), groups)
+    if groups and len(values) > LABELLED:
+        begins, sizes = np.array([0, *ends]), np.diff([0, *ends, len(values)])
+        places, names = begins + (sizes - 1) / 2, word_labels(groups[begin] for begin in begins)
+        names[sizes < len(values) / MOST_GROUPS] = ""
+    axes.set_yticks(places, names)
+    axes.set_xticks([])
+    axes.tick_params(length=0, left=False, bottom=False)
+    axes.spines[:].set_visible(False)
+    colours = axes.figure.colorbar(image, ax=axes, shrink=0.8, aspect=30, pad=0.01)
+    colours.outline.set_visible(False)
+    colours.set_label(label)
+    return image
+
+
+def write_cells(axes: Axes, image: AxesImage, texts: Sequence[Sequence[str]]) -> None:
     """Letters in the cells of a matrix, white on dark colours."""
     colours = image.to_rgba(np.asarray(image.get_array()))
     light = colours[..., :3] @ [0.299, 0.587, 0.114]  # luma
+    size = 6 if len(texts[0]) > DENSE else 7
     for row, line in enumerate(texts):
         for column, letters in enumerate(line):
             colour = INK if light[row, column] > 0.5 else "white"
             axes.text(column, row, letters, ha="center", va="center", fontsize=size, color=colour)
 
 
-def _template_cell(axes: Axes, row: int, column: int) -> None:
-    """An outline of a cell of a matrix."""
-    place, size = (column - 0.46, row - 0.42), (0.92, 0.84)
-    axes.add_patch(Rectangle(place, *size, fill=False, edgecolor="white", linewidth=2.6))
-    axes.add_patch(Rectangle(place, *size, fill=False, edgecolor=INK, linewidth=1.2))
-
-
-def _cell(value: float, digits: int, dense: bool) -> str:
-    """A number, without the zero before its point where there is little room."""
-    text = "–" if np.isnan(value) else signed(value, digits=digits)
-    return text.replace("0.", ".", 1) if dense else text
-
-
-@picture(pd.DataFrame, "distance_table")
+@picture(pd.DataFrame)
 def strip(
     table: pd.DataFrame,
     value: str,
@@ -400,38 +311,29 @@ def strip(
         Where dashed lines are drawn: a number or several; None for none.
     label
         Of the axis.
-    title
-        Title; by default none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.strip(table, "distance", "group", by="connection", mark=1.0).savefig("groups.png")
     """
-    _check_texts(label=label)
-    mark = _marks(mark)
-    _check_columns(table, {"value": value, **({} if by is None else {"by": by})})
-    _check_numbers(table, value)
     names, kind = _names(table, rows, {by})
-    labels = list(dict.fromkeys(names))
-    looks = _looks(table, by)
+    labels, looks = list(dict.fromkeys(names)), _looks(table, by)
     series = table[by].astype(str).tolist() if by else [ONE] * len(table)
     values = pd.Series(table[value].to_numpy(dtype=float, na_value=np.nan), index=[series, names]).dropna()
     known: dict[Any, NDArray[np.float64]] = {key: part.to_numpy() for key, part in values.groupby(level=[0, 1])}
     figure, axes = one_panel(ax, 7.5, 0.45 * max(len(looks), 1.4) * len(labels) + 1.2)
     for i, (name, look) in enumerate(looks.items()):
         for height, row in zip(spread_rows(len(labels), len(looks), i), labels, strict=True):
-            numbers = known.get((name, row))
-            if numbers is not None:
+            if (numbers := known.get((name, row))) is not None:
                 draw_strip(axes, height, numbers, look, 0.32 / len(looks))
                 notes_beside(axes, [height], [f"n = {len(numbers):,}"])
     label_rows(axes, word_labels(labels).tolist(), label or value, mark=mark)
     axes.set_ylabel(kind)
     if by is not None:
-        part_rows(axes, len(labels))
-        _series_legend(figure, ax, looks, linewidth=0)
+        place_legend(figure, ax, looks.values(), linewidth=0)
     return figure
 
 
@@ -444,3 +346,62 @@ def draw_strip(axes: Axes, height: float, numbers: NDArray[np.float64], look: Lo
     low, middle, high = np.quantile(numbers, [0.25, 0.5, 0.75])
     axes.hlines(height, low, high, color=INK, linewidth=4, zorder=3)
     axes.vlines(middle, height - 1.2 * spread, height + 1.2 * spread, color=INK, linewidth=1.6, zorder=4)
+
+
+@picture(pd.DataFrame)
+def curve(
+    table: pd.DataFrame,
+    at: str,
+    value: str = "mean",
+    low: str = "low",
+    high: str = "high",
+    by: str | None = None,
+    mark: float | None = None,
+    label: str = "",
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure | Axes:
+    """Values along a number as a line, with a band.
+
+    Parameters
+    ----------
+    table
+        A DataFrame with a row for each point of the line, such as what ``along`` of a contrast by covariates returns.
+    at
+        Column of the numbers that the line runs along.
+    value, low, high
+        Columns of the line and of the ends of the band.
+    by
+        Column that tells lines apart, by colour and pattern.
+    mark
+        Where a dashed level line is drawn; None for none.
+    label
+        Of the axis of values.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
+
+    Examples
+    --------
+    >>> found = bb.silhouettes.silhouette("google-news-slice", "weat1", "weat", runs=10)
+    >>> figure = bb.plots.curve(found.by_size(), "words", "mean_value", "smallest", "largest", label="WEAT's d")
+    >>> figure.savefig("curve.png")
+    """
+    figure, axes = one_panel(ax, 6.4, 3.4)
+    looks = _looks(table, by)
+    series = table[by].astype(str) if by else pd.Series(ONE, table.index)
+    for i, (name, look) in enumerate(looks.items()):
+        part = table[series == name].sort_values(at)
+        draw_curve(axes, part[at], part[value], part[low], part[high], look, HATCHES[i % 4])
+    style_axes(axes, at.replace("_", " "))
+    axes.set_ylabel(label or value)
+    if mark is not None:
+        mark_line(axes, mark, level=True)
+    if by is not None:
+        axes.legend(fontsize=8)
+    return figure
+
+
+def draw_curve(axes: Axes, at: Any, values: Any, low: Any, high: Any, look: Look, hatch: str = "") -> None:
+    """A line with its band."""
+    axes.fill_between(at, low, high, color=look.colour, alpha=0.22, linewidth=0.8, hatch=hatch)
+    axes.plot(at, values, color=look.colour, linewidth=1.8, label=look.label)

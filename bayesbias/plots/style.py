@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
-from itertools import pairwise, product, zip_longest
+from itertools import zip_longest
 from textwrap import fill
 from typing import Any, NamedTuple, cast
 
@@ -22,40 +22,39 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
 from matplotlib.ticker import AutoLocator
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import several, text
+from bayesbias._support.arguments import several
 from bayesbias._support.figures import is_listed
-from bayesbias.distances.dataframe import DistanceTable
-from bayesbias.distances.list_coverage import limits_of
+from bayesbias.distances.dataframe import DistanceTable, limits_of
 from bayesbias.errors import InputError
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.mixtures import Empirical
-from bayesbias.posteriors import Estimates
-from bayesbias.results import Note
+from bayesbias.results import Note, Result
 from bayesbias.vectors.lookup import lost_lines
-from bayesbias.words import controls_of
+from bayesbias.words import WHOLE, controls_of
 
-INK, FAINT = "#222222", "#767676"
-INNER_PROB = 0.5
-LONGEST = 34
+INK, FAINT, BAND = "#222222", "#767676", "#DCE9F3"
+LONGEST = 34  # letters of the name of a row
+NARROW, SMALL = 2.5, 7.5  # inches of a panel below which its labels have so many points
+BETWEEN = 6 * " "  # the poles of an axis
 FAMILIES = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC", "Hiragino Sans", "Microsoft YaHei")
 """Fonts in the order in which a letter is looked for; those that are not installed are passed over."""
-
 FONT: dict[Any, Any] = {
     "font.family": [name for name in FAMILIES if name in set(get_font_names())],
     "font.size": 9.0,
     "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
     "axes.labelsize": 9.0,
+    "legend.frameon": False,
     "text.parse_math": False,  # a word may hold a dollar sign: it is text, never a formula
 }
 
 
 class Look(NamedTuple):
-    """Colour (Okabe and Ito) and marker of a connection: either tells the connections apart."""
+    """Colour (Okabe and Ito) and marker of a series: either tells the series apart."""
 
     colour: str
     marker: str
@@ -68,10 +67,10 @@ LOOKS = {
     "human": Look("#009E73", "^", "human (control)"),
     "neutral": Look("#4D4D4D", "D", "neutral (control)"),
 }
-
-
 # of control lists of other names, once those of the bundled ones are taken
 SPARE = (Look("#CC79A7", "v", ""), Look("#E69F00", "P", ""), Look("#56B4E9", "X", ""), Look("#000000", "*", ""))
+MARKERS = "osD^vP*X"
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D", "#000000")
 
 
 def connection_looks(names: Iterable[str], labels: Mapping[str, str]) -> dict[str, Look]:
@@ -84,6 +83,15 @@ def connection_looks(names: Iterable[str], labels: Mapping[str, str]) -> dict[st
         if name in LOOKS and name not in labels
         else {**LOOKS, **free}[name]._replace(label=f"{labels.get(name, name)} (control)")
         for name in every
+    }
+
+
+def looks_of(names: Iterable[str]) -> dict[str, Look]:
+    """Name to colour and marker; beyond eight names colours come again with other markers."""
+    size = len(COLOURS)
+    return {
+        name: Look(COLOURS[i % size], MARKERS[(i + i // size) % size], name)
+        for i, name in enumerate(dict.fromkeys(map(str, names)))
     }
 
 
@@ -100,14 +108,11 @@ class NotebookFigure(Figure):
         """Show the figure, and close it in pyplot, which would show it again at the end of a cell."""
         from IPython.display import Image, display
 
-        display(Image(self._repr_png_()))  # type: ignore[no-untyped-call]
+        buffer = io.BytesIO()
+        write_png(self, buffer, 110)
+        display(Image(buffer.getvalue()))  # type: ignore[no-untyped-call]
         if (plt := sys.modules.get("matplotlib.pyplot")) is not None:
             plt.close(self)
-
-    def _repr_png_(self) -> bytes:
-        buffer = io.BytesIO()
-        self.savefig(buffer, format="png", dpi=110)
-        return buffer.getvalue()
 
 
 def write_png(figure: Figure, target: Any, dpi: float) -> None:
@@ -118,125 +123,68 @@ def write_png(figure: Figure, target: Any, dpi: float) -> None:
     figure.dpi = before
 
 
-MARKERS = "osD^vP*X"
-COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D", "#000000")
-"""Of series that are told apart."""
+def picture[**P](*kinds: type) -> Callable[[Callable[P, Figure | Axes]], Callable[P, Any]]:
+    """Draw in the font of all figures, and refuse a first argument of other kinds.
 
-
-BETWEEN = 6 * " "  # the poles of an axis
-ONE_PANEL: list[str] = []
-"""Names of the functions that take axes."""
-
-
-def picture[**P](
-    kinds: type | tuple[type, ...] = object, makers: str = ""
-) -> Callable[[Callable[P, Figure | Axes]], Callable[P, Any]]:
-    """Draw with the font of all figures, and refuse a first argument that ``makers`` do not return.
-
-    The options ``title`` and ``ax`` are seen to here: a function draws its usual title, and returns its figure.
+    The options ``title`` and ``ax`` are seen to here: a function draws without a title, and returns its figure.
     """
 
     def styled(plot: Callable[P, Figure | Axes]) -> Callable[P, Any]:
-        options = signature(plot).parameters
-        if "ax" in options:
-            ONE_PANEL.append(plot.__name__)
-
         @wraps(plot)
         def draw(*args: P.args, **kwargs: P.kwargs) -> Any:
-            if "ax" in kwargs and "ax" not in options:
-                takers = ", ".join(sorted(ONE_PANEL))
-                raise InputError(f"{plot.__name__} draws several panels and takes no ax: leave it out; {takers} do")
             given = signature(plot).bind(*args, **kwargs).arguments
-            check_kind(next(iter(given.values())), kinds, plot.__name__, makers)
-            ax, title = (given.get(name) for name in ("ax", "title"))
-            if title is not None:
-                text(title, "title")
-            if not isinstance(ax, Axes | None):
-                raise InputError(f"ax is {type(ax).__name__}: give the Axes of a matplotlib figure, or None")
+            drawn, ax, title = next(iter(given.values())), given.get("ax"), given.get("title")
+            if kinds and not isinstance(drawn, kinds):
+                valid = " or ".join(kind.__name__ for kind in kinds)
+                raise InputError(f"given is {type(drawn).__name__}: {plot.__name__} draws {valid}")
             with mpl.rc_context(FONT):
-                if ax is None:
-                    figure = cast(Figure, plot(*args, **kwargs))
-                    if lost := _lost_by(next(iter(given.values()))):
-                        note_below(figure, figure.get_supxlabel().replace("\n", " "), *lost)
-                    if title is not None:
-                        _entitle(figure, title)
-                    return figure
-                own = ax.get_title(loc="left")
-                plot(*args, **kwargs)
-                _title_panel(ax, own if title is None else title)
-                _narrow_label(ax)
-                _small_ticks(ax)
-                return ax
+                before = "" if ax is None else ax.get_title(loc="left")
+                figure = cast(Figure, plot(*args, **kwargs))
+                if ax is not None:
+                    _fit(ax, before if title is None else title)
+                    return ax
+                if title:
+                    figure.suptitle(fill(title, int(11 * figure.get_figwidth())), x=0.02, ha="left", weight="bold")
+                if lost := [fill(note, int(16 * figure.get_figwidth())) for note in _lost(drawn)]:
+                    lines = "\n".join(filter(None, [figure.get_supxlabel(), *lost]))
+                    figure.supxlabel(lines, x=0.02, ha="left", fontsize=SMALL, color=FAINT)
+                return figure
 
         return draw
 
     return styled
 
 
-def _lost_by(drawn: object) -> list[Note]:
-    """Notes on lost words that the notes of what is drawn have: a fit, a table, a result, or several of these."""
-    if isinstance(drawn, Mapping | list | tuple) and not isinstance(drawn, xr.DataTree):
-        parts = drawn.values() if isinstance(drawn, Mapping) else drawn
-        return list(dict.fromkeys(line for part in parts for line in _lost_by(part)))
+def _lost(drawn: object) -> list[Note]:
+    """The notes on lost words of what is drawn: a distance table, a fit, or a result."""
     if isinstance(drawn, DistanceTable):
         return lost_lines(() if drawn.coverage is None else limits_of([drawn.coverage]))
-    if isinstance(drawn, xr.DataTree):
-        drawn = Fit(drawn)
-    notes = drawn.attrs.get("notes", ()) if isinstance(drawn, pd.DataFrame) else getattr(drawn, "notes", ())
-    return lost_lines(note for note in notes if isinstance(note, Note))
+    holder = Fit(drawn) if isinstance(drawn, xr.DataTree) else drawn
+    return lost_lines(holder.notes if isinstance(holder, Fit | Result) else ())
 
 
-ABOVE = "above "  # name of a legend between a panel and its title, before its number of rows
-
-
-def _entitle(figure: Any, title: str) -> None:
-    """A title in place of that of the panel, or above several panels."""
-    panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
-    if len(panels) == 1:
-        _title_panel(panels[0], title)
-    elif title and figure.legends:  # both would stand in the same place
-        figure.legends[0].set_title(title, prop={"weight": "bold", "size": 10})
-    elif title:
-        figure.suptitle(title, x=0.02, ha="left", fontweight="bold", fontsize=10)
-
-
-def _title_panel(axes: Axes, title: str) -> None:
-    """A title whose lines are broken to the width of the panel, in smaller letters on a narrow one."""
-    width = axes.bbox.width / axes.figure.dpi
-    size = NARROW_TITLE if width < NARROW else FONT["axes.titlesize"]
-    letters = max(12, int(TITLE_LETTERS * width / size))
-    lines = [line if len(line) <= letters else fill(line, letters) for line in title.split("\n")]
-    legend, pad = axes.get_legend(), mpl.rcParams["axes.titlepad"]
-    name = "" if legend is None else legend.get_gid() or ""
-    if name.startswith(ABOVE):
-        pad += 1.4 * NARROW_TITLE * int(name.removeprefix(ABOVE))
-    axes.set_title("\n".join(lines), loc="left", fontweight="bold", fontsize=size, pad=pad)
-
-
-def _small_ticks(axes: Axes) -> None:
-    """Smaller labels along the sides of a narrow panel, and so few below it that they stand apart."""
-    axes.figure.figure.draw_without_rendering()  # the width of the panel is known from here on
-    if axes.bbox.width / axes.figure.dpi >= NARROW:
-        return
-    axes.tick_params(labelsize=NARROW_TITLE - 0.5)
-    if not isinstance(locator := axes.xaxis.get_major_locator(), AutoLocator):
-        return
-    for most in (3, 2, 1):
-        locator.set_params(nbins=most)
-        axes.figure.figure.draw_without_rendering()
-        boxes = [label.get_window_extent().padded(APART) for label in axes.get_xticklabels() if label.get_text()]
-        if not any(left.overlaps(right) for left, right in pairwise(boxes)):
-            return
-
-
-def _narrow_label(axes: Axes) -> None:
-    """Break the label of the horizontal axis to the width of the panel; a line with arrows between its poles only."""
-    letters = max(12, int(9 * axes.bbox.width / axes.figure.dpi))  # of an inch, since labels of rows take their part
+def _fit(axes: Axes, title: str) -> None:
+    """Break the title and the label of axes that were given to their width; narrow ones have small and few labels."""
+    inches = axes.bbox.width / axes.figure.dpi
     lines = [
-        line if len(line) <= letters else line.replace(BETWEEN, "\n") if "←" in line else fill(line, letters)
+        line.replace(BETWEEN, "\n") if "←" in line and inches < NARROW else fill(line, max(20, int(9 * inches)))
         for line in axes.get_xlabel().split("\n")
     ]
     axes.set_xlabel("\n".join(lines))
+    legend = axes.get_legend()
+    rows = 0 if legend is None else -(-len(legend.get_texts()) // _columns(axes))
+    pad = mpl.rcParams["axes.titlepad"] + 1.4 * SMALL * rows
+    heading = axes.set_title(fill(title, max(12, int(11 * inches))), pad=pad)
+    if inches < NARROW:
+        heading.set_fontsize(SMALL + 1)
+        axes.tick_params(labelsize=SMALL - 0.5)
+        if isinstance(locator := axes.xaxis.get_major_locator(), AutoLocator):
+            locator.set_params(nbins=max(1, int(1.6 * inches)))
+
+
+def _columns(axes: Axes) -> int:
+    """Columns of a legend above axes that were given."""
+    return max(1, int(axes.bbox.width / axes.figure.dpi / 1.7))
 
 
 def new_figure(width: float, height: float) -> NotebookFigure:
@@ -265,15 +213,21 @@ def refuse_axes(ax: Axes | None, panels: int) -> None:
         raise InputError(f"ax is one panel, and {panels} are to be drawn: leave ax out")
 
 
-def place_legend(figure: Figure, ax: Axes | None, loc: str, **how: Any) -> None:
-    """A legend outside the panel of a new figure, or above axes that were given, where it covers nothing."""
+def handles_of(looks: Iterable[Look], **how: Any) -> list[Line2D]:
+    """Lines of a legend, one for each look."""
+    return [Line2D([], [], color=look.colour, marker=look.marker, label=look.label, **how) for look in looks]
+
+
+def place_legend(figure: Figure, ax: Axes | None, looks: Iterable[Look], *further: Line2D, **how: Any) -> None:
+    """A legend of series above the panels of a new figure, or above axes that were given."""
+    handles = [*handles_of(looks, **how), *further]
     if ax is None:
-        figure.legend(loc=f"outside {loc}", frameon=False, **how)  # type: ignore[call-overload]
+        longest = 0.6 + 0.08 * max(len(str(handle.get_label())) for handle in handles)  # inches of a column
+        columns = max(1, min(len(handles), int(figure.get_figwidth() / longest)))
+        figure.legend(loc="outside upper center", handles=handles, ncols=columns)
         return
-    columns = max(1, int(how.get("ncols", 1) * ax.bbox.width / figure.bbox.width))
-    how |= {"ncols": columns, "fontsize": NARROW_TITLE, "columnspacing": 1.0, "labelspacing": 0.1}
-    above = ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, frameon=False, **how)
-    above.set_gid(f"{ABOVE}{-(-len(above.get_texts()) // columns)}")
+    above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0, "ncols": _columns(ax)}
+    ax.legend(handles=handles, fontsize=SMALL, labelspacing=0.1, columnspacing=1.0, **above)
 
 
 def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
@@ -283,41 +237,19 @@ def style_axes(axes: Axes, xlabel: str = "", title: str = "") -> None:
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0, left=False)
     axes.set_xlabel(xlabel)
-    axes.set_title(title, loc="left", fontweight="bold")
+    axes.set_title(title)
 
 
-def show_sign(axes: Axes, what: str, nearer: str, vertical: bool = False) -> None:
-    """Label an axis of contrasts, and say which side is closer: a contrast below 0 is."""
-    label = axes.set_ylabel if vertical else axes.set_xlabel
-    label(f"{what}\n← {nearer}")  # an upright label is turned, and its arrow points down
-
-
-def show_poles(axes: Axes, negative: str, positive: str) -> None:
-    """The poles below the label of an axis, with arrows towards them."""
+def with_poles(label: str, negative: str, positive: str = "") -> str:
+    """The label of an axis, and below it what lies towards either side: a contrast below 0 is closer."""
     low, high = word_labels([negative, positive])
-    axes.set_xlabel(f"{axes.get_xlabel()}\n← {low}{BETWEEN}{high} →")
+    return f"{label}\n← {low}{BETWEEN}{high} →" if positive else f"{label}\n← {low}"
 
 
 def mark_line(axes: Axes, value: float, level: bool = False) -> None:
     """A dashed line, upright or level, at a value that others are read against."""
     line = axes.axhline if level else axes.axvline
     line(value, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-
-
-def draw_row(
-    axes: Axes,
-    heights: Any,
-    values: Any,
-    ends: tuple[Any, Any],
-    look: Look,
-    size: float = 26,
-    inner: tuple[Any, Any] | None = None,
-) -> None:
-    """Points with their intervals, one at each of ``heights``; those of ``inner`` are thick."""
-    if inner is not None:
-        axes.hlines(heights, *inner, color=look.colour, linewidth=3.0, zorder=2)
-    axes.hlines(heights, *ends, color=look.colour, linewidth=1.1, zorder=2)
-    axes.scatter(values, heights, s=size, marker=look.marker, color=look.colour, edgecolor="white", lw=0.6, zorder=3)
 
 
 def label_rows(
@@ -327,51 +259,32 @@ def label_rows(
     title: str = "",
     mark: float | Sequence[float] | None = None,
 ) -> None:
-    """Finish a panel of labelled rows, the first on top, with dashed lines at ``mark``."""
+    """Finish a panel of labelled rows, the first on top, with dashed lines at ``mark``; the whole list stands apart."""
     style_axes(axes, xlabel, title)
     for value in () if mark is None else several(mark):
         mark_line(axes, value)
     axes.set_yticks(-np.arange(len(labels)), labels)
     axes.set_ylim(-len(labels) + 0.4, 0.6)
-
-
-def part_rows(axes: Axes, rows: int) -> None:
-    """Faint lines between rows of several bars."""
-    for line in range(1, rows):
-        axes.axhline(0.5 - line, color="#EEEEEE", linewidth=0.6, zorder=0)
+    if len(labels) > 1 and labels[0] == WHOLE:
+        axes.axhline(-0.5, color="#BBBBBB", linewidth=0.7)
+        for tick in axes.get_yticklabels()[:1]:
+            tick.set_fontweight("bold")
 
 
 def word_labels(words: Iterable[str], groups: Iterable[str] = ()) -> NDArray[np.object_]:
     """Words with their groups where there are several, long ones cut in the middle."""
-    words, groups = list(words), list(groups)
-    several = len(set(groups)) > 1
+    words, groups = list(words), ["" if pd.isna(group) else group for group in groups]
+    several_groups = len({*groups} - {""}) > 1
     pairs = zip_longest(words, groups, fillvalue="")
-    names = [f"{word} ({group})" if several and group else str(word) for word, group in pairs]
+    names = [f"{word} ({group})" if several_groups and group else str(word) for word, group in pairs]
     cut = [name if len(name) <= LONGEST else f"{name[: LONGEST // 2]}…{name[-LONGEST // 2 + 1 :]}" for name in names]
     return np.array(cut, dtype=object)
 
 
-def posterior_table(posterior: Estimates | Empirical, prob: float) -> pd.DataFrame:
-    """Posterior means with the ends of 50% and ``prob`` equal-tailed intervals: what a forest draws."""
-    masses = {"": prob, "inner_": INNER_PROB}
-    ends = {
-        f"{kind}{side}": posterior.quantile((1 + sign * mass) / 2)
-        for kind, mass in masses.items()
-        for side, sign in (("low", -1), ("high", 1))
-    }
-    return pd.DataFrame({"mean": posterior.mean, **ends})
-
-
-def handles_of(looks: Iterable[Look], **how: Any) -> list[Any]:
-    """Lines of a legend, one for each look."""
-    return [Line2D([], [], color=look.colour, marker=look.marker, label=look.label, **how) for look in looks]
-
-
-def connection_legend(figure: Figure, looks: Iterable[Look], ax: Axes | None = None) -> None:
-    """One legend above the panels, or above axes that were given, with the marker and colour of each connection."""
-    handles = handles_of(looks, linewidth=2)
-    columns = len(handles) if ax is not None or figure.get_figwidth() > 7.9 else 2
-    place_legend(figure, ax, "upper center", handles=handles, ncols=columns)
+def with_inner(table_at: Callable[[float], pd.DataFrame], prob: float) -> pd.DataFrame:
+    """A table with the intervals of a mass, and in ``inner_low`` and ``inner_high`` the ends of 50% intervals."""
+    inner = table_at(0.5)
+    return table_at(prob).assign(inner_low=inner["low"], inner_high=inner["high"])
 
 
 def spread_rows(rows: int, inside: int, place: int) -> FloatArray:
@@ -380,76 +293,10 @@ def spread_rows(rows: int, inside: int, place: int) -> FloatArray:
     return -np.arange(rows, dtype=float) + 0.4 - step * (place + 0.5)
 
 
-BAND = "#DCE9F3"  # colour of intervals behind rows and points
-LETTERS = 17  # letters of a note on an inch
-TITLE_LETTERS = 95  # of a title of 1 point on an inch
-APART = 3.0  # dots around a label within which no other stands
-NARROW, NARROW_TITLE = 2.5, 8.0  # inches of a panel below which its title has so many points
-
-
-def looks_of(names: Iterable[str]) -> dict[str, Look]:
-    """Name to colour and marker; beyond eight names colours come again with other markers."""
-    size = len(COLOURS)
-    return {
-        name: Look(COLOURS[i % size], MARKERS[(i + i // size) % size], name)
-        for i, name in enumerate(dict.fromkeys(map(str, names)))
-    }
-
-
-def note_below(figure: Figure, *sentences: str, ax: Axes | None = None) -> None:
-    """Sentences in small letters below the panels of a new figure, as wide as it is."""
-    text = "; ".join(sentence.removesuffix(".") for sentence in sentences if sentence)
-    if text and ax is None:
-        text = fill(text, int(LETTERS * figure.get_figwidth()))
-        figure.supxlabel(text, x=0.02, ha="left", fontsize=7.5, color=FAINT)
-
-
-def note(axes: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **how: Any) -> None:
-    """Small letters, so many points across and up from a place."""
-    look: dict[str, Any] = {"fontsize": 7.5, "color": FAINT} | how
-    axes.annotate(text, place, offset, textcoords="offset points", **look)
-
-
-def name_points(
-    axes: Axes, names: Sequence[str], x: Any, y: FloatArray, order: Any, most: int, texts: Iterable[Any], beside: bool
-) -> None:
-    """Name up to ``most`` points in their order, where a name covers no other text nor, ``beside`` points, a point."""
-    axes.figure.figure.draw_without_rendering()  # places on the figure are known from here on
-    panel = axes.get_window_extent()
-    boxes: list[Any] = [text.get_window_extent() for text in texts]
-    points = axes.transData.transform(np.column_stack([x, y]))
-    count = 0
-    for row in order:
-        if count == most:
-            break
-        how: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7.5, "parse_math": False}
-        named = axes.annotate(str(names[row]), (x[row], y[row]), (0, 0), **how)
-        named.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
-        for up, side in product((3, -9), ("left", "right")):
-            named.set(position=(4 if side == "left" else -4, up), ha=side)
-            box = named.get_window_extent().padded(1.5)
-            inside = panel.x0 <= box.x0 and box.x1 <= panel.x1 and panel.y0 <= box.y0 and box.y1 <= panel.y1
-            hidden = beside and box.count_contains(np.delete(points, row, axis=0)) > 0
-            if inside and not hidden and not box.count_overlaps(boxes):
-                boxes.append(box)
-                count += 1
-                break
-        else:
-            named.remove()
-
-
-def notes_beside(axes: Axes, heights: Iterable[float], texts: Iterable[str], size: float = 7.5) -> None:
-    """Small letters right of a panel, at the heights of its rows."""
+def notes_beside(axes: Axes, heights: Iterable[float], texts: Iterable[str], head: str = "") -> None:
+    """Small letters right of a panel, at the heights of its rows, below what they are."""
+    look: dict[str, Any] = {"textcoords": "offset points", "fontsize": SMALL, "color": FAINT}
     for height, letters in zip(heights, texts, strict=True):
-        note(axes, letters, (1.0, height), (5, 0), xycoords=("axes fraction", "data"), va="center", fontsize=size)
-
-
-def head_beside(axes: Axes, head: str = "P(closer)") -> None:
-    """Name the probabilities that stand right of a panel."""
-    note(axes, head, (1.0, 1.0), (5, 4), xycoords="axes fraction")
-
-
-def check_kind(result: object, kinds: type | tuple[type, ...], plot: str, makers: str) -> None:
-    """Refuse what is not a result of ``makers``."""
-    if not isinstance(result, kinds):
-        raise InputError(f"given is {type(result).__name__}: {plot} takes what {makers} returns")
+        axes.annotate(letters, (1, height), (5, 0), xycoords=("axes fraction", "data"), va="center", **look)
+    if head:
+        axes.annotate(head, (1, 1), (5, 4), xycoords="axes fraction", **look)

@@ -1,81 +1,50 @@
-"""Figures of words: how they are related, between two poles, and whole vocabularies."""
+"""Figures of words, and of metrics and their reliability."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import ceil
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from textwrap import fill
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from matplotlib.lines import Line2D
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from bayesbias._support.arguments import probability, whole_number
 from bayesbias._support.numbers import difference, percent
-from bayesbias.axes import Audit, Axis
+from bayesbias.axes import Axis
+from bayesbias.baselines.silhouettes import Silhouette
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Relatedness, relatedness
 from bayesbias.documents.regression import CovariateContrast
-from bayesbias.errors import InputError, listed
+from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.plots.general import draw_forest
+from bayesbias.plots.general import HATCHES, LABELLED, draw_curve, draw_forest, draw_matrix, draw_strip
 from bayesbias.plots.style import (
-    BAND,
-    BETWEEN,
     COLOURS,
     FAINT,
     INK,
-    LETTERS,
+    SMALL,
     Look,
-    NotebookFigure,
     label_rows,
+    looks_of,
     mark_line,
-    name_points,
     new_figure,
-    note,
-    note_below,
+    notes_beside,
     one_panel,
     picture,
-    show_poles,
+    place_legend,
+    refuse_axes,
     style_axes,
+    with_poles,
     word_labels,
 )
 from bayesbias.words import words_given
-
-LABELLED = 150  # words up to which each has its label
-IN_TWO_LINES, MOST_LISTS = 20, 56  # lists up to which their labels have two lines, and up to which they have labels
-# in inches: beside labels, lines that lead to them, title and scale of a panel, between panels, around them
-GAP, LEADER, HEAD, SCALE, APART, MARGIN = 0.06, 0.2, 0.3, 0.45, 0.15, 0.12
-POINTS = 72
-
-
-class _Panel(NamedTuple):
-    """Similarities of words in the order of their lists."""
-
-    title: str
-    measure: str  # what the values are
-    most: float  # the end of their scale
-    values: FloatArray
-    words: Sequence[str]  # their labels; none where there are too many
-    lists: Sequence[str]
-    sizes: Sequence[int]  # of the lists
-    cell: float  # side in inches
-
-    @property
-    def side(self) -> float:
-        """Length of a side, in inches."""
-        return self.cell * len(self.values)
-
-    @property
-    def font(self) -> float:
-        """Size of the words' labels."""
-        return min(7.5, 0.95 * POINTS * self.cell)
 
 
 @picture()
@@ -85,8 +54,7 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree, title: st
     Above is the similarity of attribute words, the cosine of their vectors less the mean of the vocabulary; a word of
     two lists appears in both. Below is the correlation of the bias of protected words beyond what the words of their
     groups share (:meth:`Relatedness.families`). Within a list similar words are next to one another (average linkage).
-    Each list is labelled with the number of its words, and their effective number. Words have labels
-    where there are at most 150.
+    Beyond 150 words lists have labels in place of words.
 
     Parameters
     ----------
@@ -100,158 +68,55 @@ def plot_relatedness(holder: Relatedness | pd.DataFrame | xr.DataTree, title: st
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> bb.plots.plot_relatedness(table).savefig("relatedness.png")
     """
-    relatedness = _held_relatedness(holder)
-    panels = [_panel(relatedness, protected) for protected in (False, True)]
-    return _drawn(panels, f"{relatedness.drawn}; similarity 0: two random words", 1.2 * HEAD * bool(title))
+    held = holder if isinstance(holder, Relatedness) else relatedness(holder)
+    units = held.units.astype(float)
+    similarity = units @ units.T
+    above = np.abs(similarity[np.triu_indices(len(similarity), 1)])
+    most = max(0.3, float(np.quantile(above, 0.99))) if len(above) else 1.0
+    panels = (
+        (_by_list(held, False, similarity), "Attribute words", "similarity (centred cosine)", most),
+        (_by_list(held, True, held.families()), "Protected words", "correlation of bias within groups", 1.0),
+    )
+    cells = [min(max(7.0 / len(frame), 0.07 if len(frame) <= LABELLED else 0.0), 0.26) for frame, *_ in panels]
+    sides = [cell * len(frame) for cell, (frame, *_) in zip(cells, panels, strict=True)]
+    figure = new_figure(max(5.5, max(sides) + 2.6), sum(sides) + 0.8)
+    axes = figure.subplots(2, 1, height_ratios=[side + 0.3 for side in sides])
+    for panel, (frame, heading, label, end), cell in zip(axes, panels, cells, strict=True):
+        draw_matrix(panel, frame, label, 0.0, end)
+        for line in panel.get_lines():
+            panel.axvline(line.get_ydata()[0], color=INK, linewidth=0.8)
+        panel.set_box_aspect(1)
+        panel.set_title(heading)
+        panel.tick_params(labelsize=min(SMALL, 68 * cell) if len(frame) <= LABELLED else SMALL)
+    return figure
 
 
-def _panel(relatedness: Relatedness, protected: bool) -> _Panel:
-    """Words put in order, and every list labelled: its words, and their effective number."""
-    if protected:
-        title, measure = "Protected words: correlation of their bias beyond what their group shares", "correlation"
-        known, similarity, most, usual = relatedness.protected_words, relatedness.families(), 1.0, 4.0
-    else:
-        title, measure, usual = "Similarity of attribute words", "similarity (centred cosine)", 7.5
-        units = relatedness.units.astype(float)
-        known, similarity = relatedness.attribute_words, units @ units.T
-        apart = np.abs(similarity[np.triu_indices(len(similarity), 1)])
-        most = max(0.3, ceil(10 * float(np.quantile(apart, 0.99))) / 10) if len(apart) else 1.0
-    lists = [
-        (name if protected else f"{name} ({kind})", words)
-        for name, kind, words in relatedness.lists
-        if (kind == "protected") == protected
-    ]
+def _by_list(held: Relatedness, protected: bool, similarity: FloatArray) -> pd.DataFrame:
+    """Similarities of words, list by list, in an order that puts similar ones next to one another."""
+    known = held.protected_words if protected else held.attribute_words
     place = {word: i for i, word in enumerate(known)}
-    rows = np.concatenate([_clustered(similarity, np.array([place[word] for word in words])) for _, words in lists])
-    words = word_labels([known[row] for row in rows]).tolist() if len(rows) <= LABELLED else []
-    labels: list[str] = []
-    if len(lists) <= MOST_LISTS:
-        table = relatedness.effective_words()
-        effective = table.loc[(table["kind"] == "protected") == protected, "effective"]
-        between = "\n" if len(lists) <= IN_TWO_LINES else ", "
-        labels = [
-            f"{name}{between}{len(words)} words; effective {worth:.1f}" if len(words) > 1 else f"{name}{between}1 word"
-            for name, (_, words), worth in zip(word_labels([name for name, _ in lists]), lists, effective, strict=True)
-        ]
-    # cells fill a panel of the usual side, large enough for labels of words and of lists
-    cell = min(max(usual / len(rows), 0.064 if words else 0.0), 0.26)
-    cell = max(cell, _height(labels) * len(labels) / len(rows))
-    sizes = [len(words) for _, words in lists]
-    return _Panel(title, measure, most, similarity[np.ix_(rows, rows)], words, labels, sizes, cell)
+    lists = [(name, words) for name, kind, words in held.lists if (kind == "protected") == protected]
+    parts = [_clustered(similarity, np.array([place[word] for word in words])) for _, words in lists]
+    rows, names = np.concatenate(parts), np.repeat([name for name, _ in lists], list(map(len, parts)))
+    index = pd.MultiIndex.from_arrays([names, [known[row] for row in rows]])
+    return pd.DataFrame(similarity[np.ix_(rows, rows)], index)
 
 
 def _clustered(similarity: FloatArray, rows: IntArray) -> IntArray:
     """Rows of a matrix in an order that puts similar ones next to one another (average linkage)."""
     if len(rows) < 3:
         return rows
-    apart = np.clip(1 - similarity[np.ix_(rows, rows)], 0, None)
-    np.fill_diagonal(apart, 0)
+    distances = np.clip(1 - similarity[np.ix_(rows, rows)], 0, None)
+    np.fill_diagonal(distances, 0)
     # of long lists the best order of the leaves takes too long
-    return rows[leaves_list(linkage(squareform(apart, checks=False), "average", optimal_ordering=len(rows) <= 250))]
+    tree = linkage(squareform(distances, checks=False), "average", optimal_ordering=len(rows) <= 250)
+    return rows[leaves_list(tree)]
 
 
-def _height(labels: Sequence[str]) -> float:
-    """Height of the label of a list in inches, in two lines or one."""
-    return 0.32 if len(labels) <= IN_TWO_LINES else 0.16
+AWAY, NEAR = Look("#0072B2", "o", "interval without 0"), Look(FAINT, "o", "interval with 0")
 
 
-def _drawn(panels: Sequence[_Panel], sentences: str, head: float) -> NotebookFigure:
-    """Panels one below the other, laid out in inches, below so much room for a title."""
-    left = GAP + max(_widest(panel.words, panel.font) for panel in panels)
-    right = max(panel.side + LEADER + 2 * GAP + _widest(panel.lists, 8.0) for panel in panels)
-    titles = max(_widest([panel.title], 10.0, "bold") for panel in panels)
-    width = max(5.5, 2 * MARGIN + left + max(right, titles))
-    foot = 0.14 * ceil(1 + len(sentences) / (LETTERS * width))
-    height = sum(HEAD + panel.side + SCALE for panel in panels) + APART * len(panels) + foot + 2 * MARGIN + head
-    figure = new_figure(width, height)
-    figure.set_layout_engine("none")
-    top = height - MARGIN - head
-    for panel in panels:
-        bottom = top - HEAD - panel.side
-        place = ((MARGIN + left) / width, bottom / height, panel.side / width, panel.side / height)
-        axes = figure.add_axes(place, gid=panel.measure)
-        _heat_map(axes, panel)
-        bar = figure.add_axes(((MARGIN + left) / width, (bottom - 0.2) / height, 1.5 / width, 0.1 / height))
-        within = "both" if (np.abs(panel.values) > panel.most + 1e-6).any() else "neither"
-        colours = figure.colorbar(axes.images[0], cax=bar, orientation="horizontal", extend=within)
-        colours.outline.set_visible(False)
-        bar.set_xticks([-panel.most, 0, panel.most], [f"\N{MINUS SIGN}{panel.most:g}", "0", f"{panel.most:g}"])
-        bar.tick_params(labelsize=7.5, length=2)
-        look: Any = {"xycoords": "axes fraction", "va": "center", "fontsize": 8, "color": None}
-        note(bar, panel.measure, (1, 0.5), (14, 0), **look)
-        top = bottom - SCALE - APART
-    note_below(figure, sentences)
-    return figure
-
-
-def _widest(labels: Sequence[str], size: float, weight: str = "normal") -> float:
-    """Width of the widest of some labels, in inches."""
-    figure = NotebookFigure(figsize=(1, 1))
-    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
-    texts = [Text(0, 0, label, fontsize=size, fontweight=weight, figure=figure) for label in labels]
-    return max((text.get_window_extent(renderer).width / figure.dpi for text in texts), default=0.0)
-
-
-def _heat_map(axes: Axes, panel: _Panel) -> None:
-    """The similarities, and right of them each list with a bracket: data are inches from the upper left corner."""
-    side, most = panel.side, panel.most
-    axes.imshow(panel.values, "RdBu_r", vmin=-most, vmax=most, extent=(0, side, side, 0), interpolation="nearest")
-    axes.spines[:].set_color(FAINT)
-    axes.set_title(panel.title, loc="left", fontweight="bold")
-    axes.set_xticks([])
-    axes.set_yticks(panel.cell * (np.arange(len(panel.words)) + 0.5), panel.words)
-    axes.tick_params(length=0, pad=POINTS * GAP / 2, labelsize=panel.font)
-    ends = panel.cell * np.cumsum(panel.sizes)
-    for end in ends[:-1]:
-        width = 0.7 if len(ends) <= IN_TWO_LINES else 0.3
-        axes.plot([0, side], [end, end], [end, end], [0, side], color=INK, linewidth=width)
-    axes.set(xlim=(0, side), ylim=(side, 0))
-    begins = ends - panel.cell * np.array(panel.sizes)
-    look: dict[str, Any] = {"color": FAINT, "linewidth": 0.9, "clip_on": False}
-    for begin, end in zip(begins, ends, strict=True):
-        inset = min(0.02, 0.2 * (end - begin))
-        axes.plot([side + GAP] * 2, [begin + inset, end - inset], **look)
-    if panel.lists:
-        middles = (begins + ends) / 2
-        heights = spread(middles, _height(panel.lists), side)
-        for label, middle, height in zip(panel.lists, middles, heights, strict=True):
-            axes.plot([side + GAP, side + LEADER], [middle, height], **look)
-            axes.text(side + LEADER + GAP, height, label, fontsize=8, va="center", linespacing=1.1)
-
-
-def spread(middles: FloatArray, height: float, side: float) -> FloatArray:
-    """Places of labels of a height, as near to the given ones as they can be without overlap, within a side."""
-    steps = height * np.arange(len(middles))
-    from scipy.optimize import isotonic_regression  # loads slowly
-
-    fitted: FloatArray = isotonic_regression(middles - steps).x
-    return np.clip(fitted, height / 2, max(height / 2, side - height / 2 - steps[-1])) + steps
-
-
-def _held_relatedness(holder: object) -> Relatedness:
-    """Relatedness as given, or of a table or a fit."""
-    if isinstance(holder, Relatedness):
-        return holder
-    if isinstance(holder, pd.DataFrame | xr.DataTree):
-        return relatedness(holder)
-    raise InputError(
-        f"given is {type(holder).__name__}: plot_relatedness takes what relatedness returns, or a distance "
-        "table or a fit that carries it"
-    )
-
-
-CALLED = "#0072B2"
-AWAY, NEAR = Look(CALLED, "o", "interval without 0"), Look(FAINT, "o", "interval with 0")
-MOST_ROWS = 100
-NAMED = 24  # points that are named
-SHOWN = 20_000  # words beyond which those that are not called are drawn from at random
-ERRORS = {  # what bars of a population of errors are
-    "oppositions": "on an axis without a meaning, with {unit} as similar and as parallel, {mass} of intervals hold 0",
-    "pairs": "what further {unit} of this opposition would give",
-}
-
-
-@picture(Axis, "axis")
+@picture(Axis)
 def plot_axis(
     axis: Axis,
     words: Iterable[str] | None = None,
@@ -277,139 +142,45 @@ def plot_axis(
         What the errors are over, as in :meth:`Axis.table`.
     labels
         How many words are shown at most, ``words`` among them; of more words those at the two ends.
-    title
-        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
     >>> found = bb.axis("glove-50d-slice", "affluence", words=["tennis", "golf", "boxing", "polo", "wrestling"])
     >>> bb.plots.plot_axis(found).savefig("affluence.png")
     """
-    most = whole_number(labels, "labels", least=0)
     chosen = [] if words is None else words_given(words, "words")
     whole = axis if set(chosen) <= set(axis.words) else axis.with_words(list(dict.fromkeys((*axis.words, *chosen))))
-    if lost := [word for word in chosen if word not in set(whole.words)]:
-        raise InputError(f"words has {listed(lost)}, which {axis.embedding['name']} lacks: leave such words out")
     table = whole.table(prob, population=population)
-    rows = _rows(table["word"].tolist(), set(chosen), most)
-    if not 0 < len(rows) <= MOST_ROWS:
-        raise InputError(f"{len(rows)} words are to be shown: give words and labels for 1 to {MOST_ROWS}")
-    panel = table.iloc[rows].reset_index(drop=True)
-    heights = -np.arange(len(panel), dtype=float)
-    away = ((panel["low"] > 0) | (panel["high"] < 0)).to_numpy() & (not axis.doubt)
-    figure, axes = one_panel(ax, 6.6, 0.22 * len(panel) + 1.9)
-    unit = "pairs" if whole.paired else "words"
-    band = whole.centre == "vocabulary"
-    own = [word for word in panel["word"] if word in whole.at_poles]
-    if band:
-        axes.axvspan(-whole.spread, whole.spread, color="#F1F1F1", lw=0, zorder=0)
-    draw_forest(
-        axes,
-        panel.assign(row=panel.index, look=away),
-        range(len(panel)),
-        {True: AWAY, False: NEAR},
-        size=26,
-    )
-    label_rows(axes, word_labels(panel["word"]).tolist(), "place (cosine distance)", "", 0.0)
-    for tick, word in zip(axes.get_yticklabels(), panel["word"], strict=True):
-        tick.set_fontweight("bold" if chosen and len(rows) > len(chosen) and word in set(chosen) else "normal")
-    axes.set_title(f"Axis {axis.name}", loc="left", fontweight="bold")
-    for height in heights[1:][np.diff(rows) > 1]:
-        axes.axhline(height + 0.5, color=FAINT, lw=0.6, ls=":")
-    show_poles(axes, *axis.ends)
-    note_below(
-        figure,
-        f"Bars: {percent(prob)} intervals; {ERRORS[population].format(mass=percent(prob), unit=unit)}.",
-        "Blue: 0 is outside." if away.any() else "",
-        f"0 is the mean of the {whole.centre}." if whole.centre else "At 0 a word is equally far from both poles.",
-        f"Words of the poles lie near these by construction: {listed(own)}." if own else "",
-        "Grey band: one standard deviation of places." if band else "",
-        _left_out(len(table), len(rows), len(chosen)),
-        ax=ax,
-    )
-    return figure
-
-
-def _rows(words: Sequence[str], chosen: set[str], most: int) -> list[int]:
-    """Rows of the words chosen and, up to so many in all, of those at the two ends."""
-    others = [row for row, word in enumerate(words) if word not in chosen]
-    room = max(most - (len(words) - len(others)), 0)
+    kept = np.isin(table["word"], chosen)
+    others, room = np.flatnonzero(~kept), max(labels - int(kept.sum()), 0)
     if len(others) > room:
-        others = others[: (room + 1) // 2] + (others[-(room // 2) :] if room > 1 else [])
-    return sorted({*others, *(row for row, word in enumerate(words) if word in chosen)})
-
-
-def _left_out(count: int, drawn: int, chosen: int) -> str:
-    if drawn == count:
-        return ""
-    ends = f"the two ends of {count:,} words" if drawn > chosen else f"{drawn} of {count:,} words"
-    return f"Shown are {ends}{' and, in bold, those chosen' if 0 < chosen < drawn else ''}; dots: words left out."
-
-
-@picture(Audit, "audit")
-def plot_audit(found: Audit, labels: int = NAMED, title: str | None = None, ax: Axes | None = None) -> Figure | Axes:
-    """The place of each word of a vocabulary against its frequency, the words that are called in blue.
-
-    Parameters
-    ----------
-    found
-        A result of :func:`audit`.
-    labels
-        How many words are named at most, those called with the largest places that have room for their names.
-    title
-        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
-
-    Examples
-    --------
-    >>> found = bb.audit("glove-50d-slice", "gender")
-    >>> bb.plots.plot_audit(found, labels=10).savefig("audit.png")
-    """
-    names, table = found.poles.ends, found.words
-    label = names[0]
-    most = whole_number(labels, "labels", least=0)
-    ordered = bool((table["frequency_rank"] > 0).all())
-    across = table["frequency_rank"].to_numpy() if ordered else np.arange(1, len(table) + 1)
-    mean, called = table["mean"].to_numpy(), table["called"].to_numpy()
-    rest = np.flatnonzero(~called)
-    if len(rest) > SHOWN:
-        rest = np.random.default_rng(0).choice(rest, SHOWN, replace=False)
-    others = [name for name in names if name != label]
-    ends = (f"to {label}", f"to {others[0]}" if len(others) == 1 else f"away from {label}")
-    figure, axes = one_panel(ax, 7.0, 4.8)
-    rope = found.rope
-    axes.axhspan(-rope, rope, color="#F1F1F1", lw=0, zorder=0)
-    axes.axhline(0, color=FAINT, lw=0.8)
-    axes.scatter(across[rest], mean[rest], s=3, color=FAINT, alpha=0.5, lw=0, rasterized=True)
-    axes.scatter(across[called], mean[called], s=5, color=CALLED, alpha=0.55, lw=0, rasterized=True)
-    if ordered:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-    style_axes(axes)
-    reach = 1.2 * float(np.max(np.abs(mean)))
-    axes.set_ylim(-reach, reach)
-    axes.set_xlabel("rank by frequency, frequent words first" if ordered else "place in the file")
-    axes.set_ylabel("place (cosine distance)")
-    poles = [
-        axes.text(0.01, y, f"{arrow} {name}", transform=axes.transAxes, va=side, fontweight="bold", color=INK, zorder=4)
-        for y, side, arrow, name in ((0.01, "bottom", "↓", ends[0]), (0.99, "top", "↑", ends[1]))
-    ]
-    note_below(figure, "Blue: words called. Grey band: the region of no interest.", ax=ax)
-    order = np.flatnonzero(called)
-    order = order[np.argsort(-np.abs(mean[order]), kind="stable")]
-    name_points(axes, table["word"].tolist(), across, mean, order, most, poles, beside=False)
+        kept[others[: (room + 1) // 2]] = kept[others[len(others) - room // 2 :]] = True
+    else:
+        kept[:] = True
+    rows = np.flatnonzero(kept)
+    panel = table.iloc[rows].reset_index(drop=True)
+    away = ((panel["low"] > 0) | (panel["high"] < 0)) & (not axis.doubt)
+    figure, axes = one_panel(ax, 6.6, 0.22 * len(panel) + 1.5)
+    draw_forest(axes, panel.assign(row=panel.index, look=away), range(len(panel)), {True: AWAY, False: NEAR})
+    label = with_poles(f"place (cosine distance, {percent(prob)} intervals)", *axis.ends)
+    label_rows(axes, word_labels(panel["word"]).tolist(), label, "", 0.0)
+    for tick, word in zip(axes.get_yticklabels(), panel["word"], strict=True):
+        tick.set_fontweight("bold" if len(panel) > len(chosen) and word in chosen else "normal")
+    for gap in np.flatnonzero(np.diff(rows) > 1):
+        axes.axhline(-gap - 0.5, color=FAINT, lw=0.6, ls=":")
+    if ax is None:
+        place_legend(figure, ax, (AWAY, NEAR))
     return figure
 
 
-BANDS = {"similar": BAND, "given": "#9FC4E0"}
-LINE = " Below the line: differences."
-LOOKS = {"value": Look(COLOURS[1], "o", ""), "difference": Look(COLOURS[0], "s", "")}
+QUANTITIES = {"value": Look("#0072B2", "o", ""), "difference": Look("#D55E00", "s", "")}
+RING: dict[str, Any] = {"marker": "o", "markersize": 7, "markerfacecolor": "none", "linewidth": 0}
+THESE, SIMILAR = "these attribute words", "attribute words like these"
 
 
-@picture(CovariateContrast, "the contrast or axis of covariates")
+@picture(CovariateContrast)
 def plot_covariates(
     result: CovariateContrast,
     prob: float = PROB,
@@ -431,10 +202,8 @@ def plot_covariates(
         Posterior mass of the intervals.
     along
         A number of the formula, such as ``"year"``; by default rows are drawn.
-    title
-        Title; None for the usual one, or for none on axes that are given; ``""`` for none.
-    ax
-        Axes to draw on, which are returned and have no notes; by default those of a new figure.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
     Examples
     --------
@@ -445,50 +214,177 @@ def plot_covariates(
     >>> by = bb.covariates(bb.vector_sample(pd.DataFrame(rows), "glove-50d-slice"), "party")
     >>> bb.plots.plot_covariates(by.contrast(["poor", "cheap"], ["rich", "luxury"])).savefig("tax.png")
     """
-    prob = probability(prob, "prob")
+    label = with_poles(f"contrast (cosine distance, {percent(prob)} intervals)", *result.ends)
     if along is not None:
-        return _line(result, prob, along, ax)
-    given = result.table(prob, words="given")
-    table = result.table(prob).assign(inner_low=given["low"], inner_high=given["high"])
-    rows = table[table["quantity"] != "coefficient"].reset_index(drop=True)
-    figure, axes = one_panel(ax, 6.6, 0.26 * len(rows) + 1.8)
-    draw_forest(axes, rows.assign(row=rows.index, look=rows["quantity"]), range(len(rows)), LOOKS, size=26)
-    axes.scatter(rows["equal"], -rows.index, s=52, facecolor="none", edgecolor=INK, lw=0.8, zorder=4)
-    label_rows(axes, word_labels(map(difference, rows["name"])).tolist(), "contrast (cosine distance)", "", 0.0)
-    values = int((rows["quantity"] == "value").sum())
-    if values < len(rows):
+        figure, axes = one_panel(ax, 6.6, 3.6)
+        bands: list[Line2D] = []
+        for words, name, colour in (("similar", SIMILAR, "#DCE9F3"), ("given", THESE, "#9FC4E0")):
+            table = result.along(along, prob, words)
+            axes.fill_between(table["at"], table["low"], table["high"], color=colour, lw=0)
+            bands.append(Line2D([], [], color=colour, linewidth=8, label=name))
+        axes.plot(table["at"], table["mean"], color=COLOURS[0], linewidth=1.4)
+        ticks = result.design.frame[along].unique()
+        axes.plot(ticks, 0 * ticks, "|", color=INK, markersize=5, transform=axes.get_xaxis_transform(), clip_on=False)
+        mark_line(axes, 0.0, level=True)
+        style_axes(axes, along)
+        axes.set_ylabel(label)
+        place_legend(figure, ax, (), *bands)
+        return figure
+    table = result.table(prob).rename(columns={"these_low": "inner_low", "these_high": "inner_high"})
+    table = table[table["quantity"] != "coefficient"].reset_index(drop=True)
+    figure, axes = one_panel(ax, 6.6, 0.26 * len(table) + 1.8)
+    draw_forest(axes, table.assign(row=table.index, look=table["quantity"]), range(len(table)), QUANTITIES)
+    axes.plot(table["equal"], -table.index, color=INK, zorder=4, **RING)
+    label_rows(axes, word_labels(map(difference, table["name"])).tolist(), label, "", 0.0)
+    values = int((table["quantity"] == "value").sum())
+    if values < len(table):
         axes.axhline(0.5 - values, color="#BBBBBB", linewidth=0.7)
-    by = " and ".join(result.design.names)
-    axes.set_title(f"{result.target}, by {by}" if by else result.target, loc="left", fontweight="bold")
-    show_poles(axes, *result.ends)
-    note_below(
-        figure,
-        f"Bars: {percent(prob)} intervals for these attribute words (thick) and for words like these (thin). "
-        f"Rings: every {result.design.noun} counts equally." + ("" if values == len(rows) else LINE),
-        ax=ax,
-    )
+    if ax is None:
+        bars = [Line2D([], [], color=INK, linewidth=w, label=name) for w, name in ((3.0, THESE), (1.1, SIMILAR))]
+        ring = Line2D([], [], color=INK, label=f"every {result.design.noun} counts equally", **RING)
+        place_legend(figure, ax, (), *bars, ring)
     return figure
 
 
-def _line(result: CovariateContrast, prob: float, name: str, ax: Axes | None) -> Figure:
-    """The contrast along a number, with its bands, and the numbers that occur."""
-    tables = {words: result.along(name, prob, words) for words in BANDS}
-    figure, axes = one_panel(ax, 6.6, 3.6)
-    for words, colour in BANDS.items():
-        axes.fill_between(tables[words]["at"], tables[words]["low"], tables[words]["high"], color=colour, lw=0)
-    axes.plot(tables["given"]["at"], tables["given"]["mean"], color=COLOURS[0], linewidth=1.4)
-    numbers = result.design.frame[name].unique()
-    axes.plot(numbers, 0 * numbers, "|", color=INK, markersize=5, transform=axes.get_xaxis_transform(), clip_on=False)
-    mark_line(axes, 0.0, level=True)
-    low, high = word_labels(result.ends)
-    style_axes(axes, name, f"{result.target}, by {name}")
-    axes.set_ylabel(f"contrast (cosine distance)\n← {low}{BETWEEN}{high} →")
-    others = [other for other in result.design.names if other != name]
-    note_below(
-        figure,
-        f"Bands: {percent(prob)} intervals for these attribute words (dark) and for words like these (light). Ticks: "
-        f"numbers that occur.",
-        f"Average over the values of {' and '.join(others)}." if others else "",
-        ax=ax,
-    )
+type Curves = Silhouette | Mapping[str, Silhouette]
+
+
+@picture()
+def plot_silhouette(
+    panels: Curves | Sequence[Curves], title: str | None = None, ax: Axes | None = None
+) -> Figure | Axes:
+    """Values of a metric over the number of words used: the area between the extremes, and the mean.
+
+    The axis has the metric's range, save where values fill less than a tenth of it. Where values have intervals, thin
+    dashed lines are the means of their ends.
+
+    Parameters
+    ----------
+    panels
+        A silhouette, or a mapping of names (such as biased and unbiased) to silhouettes of one metric; or several of
+        these, one panel each.
+    title, ax
+        A title, and axes to draw one panel on, which are returned; by default a new figure without a title is.
+
+    Examples
+    --------
+    >>> found = bb.silhouettes.silhouette("google-news-slice", "weat1", "weat", runs=10)
+    >>> bb.plots.plot_silhouette(found).savefig("silhouette.png")
+    """
+    several: list[Any] = list(panels) if isinstance(panels, list | tuple) else [panels]
+    named = [{each.embedding: each} if isinstance(each, Silhouette) else dict(each) for each in several]
+    kinds = [{(one.metric, one.vary) if isinstance(one, Silhouette) else () for one in each.values()} for each in named]
+    if not kinds or not all(len(kind) == 1 and all(kind) for kind in kinds):
+        raise InputError(
+            "plot_silhouette takes what silhouette returns, names to several of a metric, or a list of these"
+        )
+    refuse_axes(ax, len(named))
+    if ax is not None:
+        _silhouettes(ax, named[0])
+        return ax
+    figure = new_figure(min(5.0 * len(named) + 0.4, 12.6), 3.3)
+    for axes, held in zip(figure.subplots(1, len(named), squeeze=False)[0], named, strict=True):
+        _silhouettes(axes, held)
+    return figure
+
+
+def _silhouettes(axes: Axes, held: Mapping[str, Silhouette]) -> None:
+    """Silhouettes of one metric in a panel."""
+    for one, look, hatch in zip(held.values(), looks_of(held).values(), HATCHES * len(held), strict=False):
+        draw_curve(axes, one.sizes, one.mean, one.min, one.max, look, hatch)
+        for end in (end.mean(axis=0) for end in (one.low, one.high) if end is not None):
+            axes.plot(one.sizes, end, color=look.colour, linewidth=0.8, linestyle=(0, (5, 2)))
+    low, high = one.bounds
+    ends = [float(f(end)) for one in held.values() for f, end in ((np.nanmin, one.min), (np.nanmax, one.max))]
+    if max(ends) - min(ends) >= 0.1 * (high - low):
+        axes.set_ylim(low - 0.03 * (high - low), high + 0.03 * (high - low))
+    style_axes(axes, f"{one.vary.removesuffix('s')} words used")
+    axes.spines["left"].set_visible(True)
+    mark_line(axes, one.optimum, level=True)
+    axes.set_ylabel(fill(one.metric, 32))
+    axes.legend(fontsize=8)
+
+
+# where each begins, and its shade (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)
+BANDS = {
+    "poor": (-1e9, "#E6E6E6"),
+    "moderate": (0.5, "#F0F0F0"),
+    "good": (0.75, "#F7F7F7"),
+    "excellent": (0.9, "white"),
+}
+LEAST = -0.5  # values below stand at the left edge
+MOST_ROWS = 40
+
+
+@picture(pd.DataFrame, Mapping)
+def plot_reliability(
+    table: pd.DataFrame | Mapping[str, pd.DataFrame],
+    labels: bool | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Figure | Axes:
+    """Reliability of words, base pairs or queries: the distribution by measure, or each by its name.
+
+    Rows of points have their median (long mark) and quartiles (bar). With names, points are coefficients and bars their
+    confidence intervals, sorted by the mean over measures. Shades mark what is called poor (below 0.5), moderate, good
+    (from 0.75) and excellent (from 0.9). Values below -0.5 stand at the left edge.
+
+    Parameters
+    ----------
+    table
+        What :func:`retest_reliability`, :func:`inter_rater_consistency` or :func:`internal_consistency` returns, or a
+        mapping of names to such tables.
+    labels
+        Whether each label has a row; None does so for at most 40 that stand once.
+    title, ax
+        A title, and axes to draw on, which are returned; by default a new figure without a title is.
+
+    References
+    ----------
+    Koo, T. K. and Li, M. Y. (2016). A guideline of selecting and reporting intraclass correlation coefficients for
+    reliability research. Journal of Chiropractic Medicine 15(2). https://doi.org/10.1016/j.jcm.2016.02.012
+
+    Examples
+    --------
+    >>> kv = bb.load_embedding("glove-50d-slice")
+    >>> kvs = [kv, bb.debias(kv, "project", definitional=[("poor", "rich")])]  # or of two seeds
+    >>> scores = bb.reliability.bias_scores(kvs, "occ16", measures=["db_wa", "ripa"])
+    >>> bb.plots.plot_reliability(bb.reliability.retest_reliability(scores)).savefig("retest.png")
+    """
+    parts = {"": table} if isinstance(table, pd.DataFrame) else dict(table)
+    pieces = []
+    for name, part in parts.items():
+        measures = part["measure"] if "measure" in part else [""] * len(part)
+        series = [", ".join(filter(None, (str(name), measure))) or "all measures" for measure in measures]
+        pieces.append(part.assign(look=series, mean=part["value"].clip(lower=LEAST), row=part["label"]))
+    every = pd.concat(pieces, ignore_index=True)
+    looks, order = looks_of(every["look"]), every.groupby("row", sort=False)["mean"].mean()
+    rows = order.sort_values(ascending=False, kind="stable").index.tolist()
+    named = labels
+    if labels is None:
+        named = len(rows) <= MOST_ROWS and not every.duplicated(["look", "row"]).any()
+    height = 0.12 * max(len(looks), 2) * len(rows) if named else 0.46 * max(len(looks), 2)
+    figure, axes = one_panel(ax, 7.4, height + 1.3)
+    if named:
+        draw_forest(axes, every, rows, looks, True)
+        without = np.flatnonzero(order[rows].isna())
+        notes_beside(axes, -without, ["no value"] * len(without))
+        if len(looks) > 1:
+            place_legend(figure, ax, looks.values())
+    else:
+        rows = list(looks)
+        for i, (name, look) in enumerate(looks.items()):
+            values = every.loc[every["look"] == name, "mean"].dropna().to_numpy(dtype=float)
+            if len(values):
+                draw_strip(axes, -i, values, look, 0.25)
+            notes_beside(axes, [-i], [f"n = {len(values):,}"])
+    label_rows(axes, word_labels(rows).tolist(), "coefficient of reliability (1: no error)")
+    top = 0.6 + 0.25 / height * len(rows)
+    edges = [*(begin for begin, _ in BANDS.values()), 1.0]
+    least = max(LEAST, min(0.0, float(every[["mean", "low"] if named else ["mean"]].min().min())))
+    for (name, (_, shade)), (low, high) in zip(BANDS.items(), pairwise(edges), strict=True):
+        axes.axvspan(low, high, color=shade, linewidth=0, zorder=0)
+        axes.text(max(low, least), top, f" {name}", va="top", fontsize=SMALL, color=FAINT)
+    axes.grid(visible=False)
+    axes.set(xlim=(least - 0.03, 1.02), ylim=(-len(rows) + 0.4, top))
     return figure

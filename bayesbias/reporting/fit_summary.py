@@ -25,10 +25,9 @@ from bayesbias.contrast import (
     decomposition,
 )
 from bayesbias.contrast.contrast import Rows, control_spread, equal_groups, rows_of, weat_effect_size
-from bayesbias.distances.list_coverage import COSINE
+from bayesbias.distances.dataframe import COSINE
 from bayesbias.errors import InputError, shown
-from bayesbias.models.layout import TEMPLATES
-from bayesbias.models.tree import Fit
+from bayesbias.models.tree import TEMPLATES, Fit
 from bayesbias.models.weights import left_out as without_row
 from bayesbias.results import Note, Result
 from bayesbias.vectors import list_embeddings
@@ -55,7 +54,7 @@ class FitSummary(Result):
     ``tables()`` these and others.
     """
 
-    picture: ClassVar[str] = "plot_overview"
+    picture: ClassVar[str] = "plot_contrasts"
 
     fit: Fit
     topics: TopicNull | None = None
@@ -231,21 +230,17 @@ class FitSummary(Result):
         return tables | {"Draws": self.diagnostics, "Fit": fit}
 
     def drawn_from(self) -> tuple[Any, dict[str, Any]]:
-        """The fit, with random lists where they are known."""
-        return self.fit.tree, {"topics": self.topics, "prob": self.prob}
+        """The fit."""
+        return self.fit.tree, {"prob": self.prob}
 
     def pictures(self) -> dict[str, Callable[[], Any]]:
         """The figures of the page."""
         if not self._others:
             return {}
-        post, prob = self.fit.tree, self.prob
-        pictures: dict[str, Callable[[], Any]] = {
-            "Contrasts": self.figure,
-            "Protected words": partial(drawing, "plot_contrasts", post, prob=prob),
-        }
+        pictures: dict[str, Callable[[], Any]] = {"Contrasts": self.figure}
         if decomposable_controls(self.fit):
-            pictures["Parts"] = partial(drawing, "plot_decomposition", post, prob=prob)
-        return pictures
+            pictures["Parts"] = partial(drawing, "plot_decomposition", self.fit.tree, prob=self.prob)
+        return pictures if self.topics is None else {**pictures, "Matched reference lists": self.topics.figure}
 
     def sources(self) -> tuple[Any, ...]:
         """The fit, which records its model, word lists and embedding."""

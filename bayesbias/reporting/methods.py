@@ -10,7 +10,7 @@ import xarray as xr
 from bayesbias._support.arguments import probability
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import Comparison
-from bayesbias.distances.list_coverage import known_coverage
+from bayesbias.distances.dataframe import known_coverage
 from bayesbias.errors import InputError, listed
 from bayesbias.models.families import family_of
 from bayesbias.models.tree import Fit

@@ -19,19 +19,17 @@ from bayesbias._support.arguments import probability
 from bayesbias._support.files import check_target, read_text, write_text
 from bayesbias._support.numbers import latex, latex_table
 from bayesbias._support.paths import shipped
-from bayesbias.distances.dataframe import DistanceTable
+from bayesbias.distances.dataframe import Coverage, DistanceTable, known_coverage
 from bayesbias.distances.datasets import list_datasets
-from bayesbias.distances.list_coverage import Coverage, known_coverage
 from bayesbias.errors import InputError, shown
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.catalogue import METRICS
-from bayesbias.models.layout import PAIRED
-from bayesbias.models.tree import Fit
+from bayesbias.models.tree import PAIRED, Fit
 from bayesbias.posteriors import PROB
 from bayesbias.reporting.fit_summary import summary
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import list_embeddings
-from bayesbias.vectors.debiasing.registry import METHODS
+from bayesbias.vectors.debiasing import METHODS
 from bayesbias.vectors.lookup import origin_of
 from bayesbias.words import WordLists, bundled_controls, load_list, load_words
 

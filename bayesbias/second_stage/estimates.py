@@ -19,19 +19,18 @@ from bayesbias._support.progress import progress
 from bayesbias._support.threads import one_thread
 from bayesbias.axes import Axis
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
+from bayesbias.distances.adjustment import check_used
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.dataframe import coverage_of, template_columns
+from bayesbias.distances.dataframe import ListEntry, coverage_of, limits_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed
-from bayesbias.distances.list_coverage import ListEntry, limits_of
-from bayesbias.distances.vocabularies import check_used, few_shared, joint_relatedness
+from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown, within
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.functionals import CellErrors, ErrorFields, error_fields, related_cell_errors
-from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.related import relatedness_for
 from bayesbias.models.spec import load_model
-from bayesbias.models.tree import EXACT, Fit, read_distances
+from bayesbias.models.tree import EXACT, TEMPLATES, Fit, read_distances
 from bayesbias.models.weights import DIFFERENCE, RAW, Sums, row_sums, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals
@@ -553,7 +552,7 @@ def units_of(standardise: object, tables: Tables) -> FloatArray | None:
     ``standardise`` is a flag, or a mapping of the names of all tables to their units.
     """
     if isinstance(standardise, Mapping):
-        given = pd.Series(standardise, dtype=float).reindex(list(tables)).to_numpy()
+        given = np.array(pd.Series(standardise, dtype=float).reindex(list(tables)), dtype=float)
         if not (given > 0).all() or not np.isfinite(given).all():
             raise InputError(
                 f"standardise is {shown(standardise)}: give True, False, or a mapping of the names of all tables, "

@@ -152,7 +152,7 @@ def debiasing(cell):
     for _ in range(cell.replicates):
         with warnings.catch_warnings(action="ignore"):
             tables = bb.distance_tables({"before": kv, "after": after}, place.topics(inside, rng))
-            change = bb.compare(**tables, seed=0).contrasts().iloc[0]
+            change = bb.compare(**tables, seed=0).changes().iloc[0]
         yield figures_of(change) | {"rows": np.nan}
 
 

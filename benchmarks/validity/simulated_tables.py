@@ -85,7 +85,7 @@ def changes(cell):
             result, words = bb.compare(both, draws=1000, seed=seed), moved.truth["word_mean"]
             for asked in CHANGES:
                 single = isinstance(asked, str)
-                found = result.changes(asked) if single else result.contrasts(*asked, rows="difference")
+                found = result.changes(asked) if single else result.sides(*asked, rows="difference").change.summary()
                 first, second = (asked, None) if single else asked
                 at = list(CHANGE).index
                 true = words[:, at(first)] - (0 if single else words[:, at(second)])

@@ -9,4 +9,4 @@ import bayesbias as bb
 
 table = bb.distance_table("google-news-slice", "gender")
 post = bb.fit(table, seed=0)
-figure = bb.plot_decomposition(post)
+figure = bb.plots.plot_decomposition(post)

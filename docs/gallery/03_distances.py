@@ -6,4 +6,4 @@ All cosine distances of the list religion, one point for each pair of words, by 
 import bayesbias as bb
 
 table = bb.distance_table("google-news-slice", "religion")
-figure = bb.plot_distances(table)
+figure = bb.plots.plot_distances(table)

@@ -1,7 +1,7 @@
 """Random topics in place of the lists.
 
-Histogram of the contrast for random topics of the vocabulary that are as coherent as the lists of gender, as near to
-the protected words and as similar to each other, with the observed contrast as a line.
+Contrasts for random topics of the vocabulary that are as coherent as the lists of gender and as similar to each other,
+one point for each set of topics, with the observed contrasts as diamonds.
 """
 
 import bayesbias as bb

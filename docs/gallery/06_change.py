@@ -1,7 +1,7 @@
 """Before and after debiasing.
 
 Above, mean distances of the list gender to each kind of attribute word before and after hard debiasing; below, the
-association of each protected word. Right, their changes with 50% and 89% intervals.
+association of each protected word. Right, their changes. Bars are 89% intervals.
 """
 
 import bayesbias as bb
@@ -11,4 +11,4 @@ pairs = list(bb.load_list("gender_pairs").pairs)
 debiased = bb.debias(kv, "hard", definitional=pairs, equalize=pairs)
 before, after = (bb.distance_table(one, "gender") for one in (kv, debiased))
 result = bb.compare(before=before, after=after, seed=0)
-figure = bb.plot_change(result)
+figure = bb.plots.plot_change(result)

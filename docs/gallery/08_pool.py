@@ -1,6 +1,6 @@
-"""Several embeddings, partially pooled.
+"""Several embeddings, shrunken.
 
-The contrast of the list gender in four versions of the Google News vectors, raw and partially pooled.
+The contrast of the list gender in four versions of the Google News vectors, each by itself and shrunken.
 """
 
 import bayesbias as bb

@@ -1,8 +1,8 @@
 """Three panels for a paper.
 
 The contrast of three word lists in the Google News vectors, on one scale, in the width of a page. Points are posterior
-means, thick bars 50% and thin bars 89% intervals for these words, whose rows are partially pooled; blue words have a
-clear sign. Left of 0 words are closer to the stereotypes of their own group.
+means (hollow: unshrunken), thick bars 50% and thin bars 89% intervals for these words; blue words have a clear sign.
+Left of 0 words are closer to the stereotypes of their own group.
 """
 
 import matplotlib.pyplot as plt

@@ -101,7 +101,7 @@ def test_figure_1_of_the_bayesian_paper():
 def test_exact_permutation_tests_are_those_of_scipy(alternative, sizes):
     rng = np.random.default_rng(1)
     first, second = rng.normal(0.5, 1, sizes[0]), rng.normal(size=sizes[1])
-    found = numerics.resampling.permutation_test(first, second, alternative, 10, rng)
+    found = numerics.statistics.permutation_test(first, second, alternative, 10, rng)
 
     def statistic(a, b, axis):
         apart = a.mean(axis=axis) - b.mean(axis=axis)
@@ -115,9 +115,9 @@ def test_exact_permutation_tests_are_those_of_scipy(alternative, sizes):
 
 def test_sampled_permutation_tests_count_the_observed_partition():
     rng = np.random.default_rng(2)
-    far = numerics.resampling.permutation_test(np.arange(15.0) + 100, np.arange(15.0), "greater", 999, rng)
+    far = numerics.statistics.permutation_test(np.arange(15.0) + 100, np.arange(15.0), "greater", 999, rng)
     assert (far.exact, far.partitions, far.p_value) == (False, 999, 1 / 1000)
-    same = numerics.resampling.permutation_test(np.ones(15), np.ones(15), "two-sided", 99, rng)
+    same = numerics.statistics.permutation_test(np.ones(15), np.ones(15), "two-sided", 99, rng)
     assert same.p_value == 1
 
 

@@ -10,12 +10,11 @@ from bayesbias import contrast
 from bayesbias.models.related import prior_scale
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import whole_weights
-from bayesbias.numerics import mixtures
+from bayesbias.numerics import constants, mixtures
 from bayesbias.numerics.mixtures import Normals
 from bayesbias.posteriors import Estimates
 
-associations = contrast.associations
-NONE = {"closer": [], "farther": []}
+rows_in = contrast.contrast
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +26,12 @@ def posts(slice_vectors):
 
 
 def named(table):
-    return [word for words in table.attrs["signs"].values() for word in words]
+    return table["protected_word"][table["sign"].notna()].tolist()
 
 
 def weights_of(data, rows):
     """The weights in the whole list of the words that have a row."""
-    kept = np.isin(data.protected_words, rows.words.index["protected_word"].tolist())
+    kept = np.isin(data.protected_words, rows.unshrunk.index["protected_word"].tolist())
     return whole_weights(data, kept)[kept]
 
 
@@ -68,19 +67,18 @@ def test_three_words_by_hand():
 def test_pooled_rows_and_the_whole_list_have_one_posterior(posts, name, second):
     """For associations and for differences, whose errors have a factor for each kind of list."""
     result = Fit(posts[name])
-    rows = associations.rows_of(result, "associated", second)
-    whole = rows.pooled.combine(weights_of(result.data, rows))
+    rows = rows_in.rows_of(result, "associated", second)
+    whole = rows.shrunken.combine(weights_of(result.data, rows))
     np.testing.assert_allclose(whole.mean, rows.whole.mean, atol=1e-9)
     np.testing.assert_allclose(whole.sd, rows.whole.sd, rtol=1e-3)
     np.testing.assert_allclose(whole.quantile(0.055), rows.whole.quantile(0.055), atol=2e-2 * rows.whole.sd[0])
-    assert (rows.pooled.sd < rows.whole.sd + associations.rows_of(result, "associated", second).words.sd).all()
+    assert (rows.shrunken.sd < rows.whole.sd + rows.words.sd).all()
 
 
 def test_words_are_named_by_the_rule(posts):
     """The expected share of wrong signs among the named is below .025, and one word more would raise it above."""
     for name in ("gender", "religion"):
         table = bb.contrasts(posts[name])
-        assert table.attrs["rows"] == "pooled"
         assert table["high"].iloc[0] < 0
         rows = table.iloc[1:].set_index("protected_word")
         rates = np.minimum(rows["p_closer"], 1 - rows["p_closer"]).sort_values()
@@ -91,36 +89,30 @@ def test_words_are_named_by_the_rule(posts):
         assert len(chosen) == len(rates) or following.iloc[-1] >= 0.055 or following.mean() >= 0.025
         outside = (rows["low"] > 0) | (rows["high"] < 0)
         assert outside[chosen].all()
-        assert (rows.loc[table.attrs["signs"]["closer"], "mean"] < 0).all()
+        assert (rows["mean"][rows["sign"] == "closer"] < 0).all()
 
 
 @pytest.mark.parametrize(("name", "prob"), [("race", 0.95), ("weat7", 0.89), ("gender", 0.9999999)])
 def test_no_word_is_named_where_the_whole_list_includes_0(posts, name, prob):
     table = bb.contrasts(posts[name], prob=prob)
     assert table["low"].iloc[0] < 0 < table["high"].iloc[0]
-    assert table.attrs["signs"] == NONE
+    assert table["sign"].isna().all()
 
 
-def test_signs_do_not_depend_on_the_rows_that_are_shown_nor_on_the_population(posts):
-    own = bb.contrasts(posts["gender"]).attrs["signs"]
-    assert own != NONE
-    for rows in ("association", "pooled"):
-        assert bb.contrasts(posts["gender"], rows=rows).attrs["signs"] == own
-    similar = bb.contrasts(posts["gender"], population="similar")
+def test_signs_do_not_depend_on_the_target(posts):
+    own = bb.contrasts(posts["gender"])["sign"]
+    assert own.notna().any()
+    similar = bb.contrasts(posts["gender"], target="population")
     assert similar["low"].iloc[0] < 0 < similar["high"].iloc[0]
-    assert similar.attrs["signs"] == own
+    pd.testing.assert_series_equal(similar["sign"], own)
 
 
 @pytest.mark.parametrize("name", ["gender", "race"])
-def test_columns_and_figures_agree(posts, name):
+def test_table_and_figure_agree(posts, name):
     post = posts[name]
     table = bb.contrasts(post)
-    chosen, words = named(table), bb.summary(post).words
-    raw = bb.contrasts(post, rows="association").iloc[1:].set_index("protected_word")["mean"]
-    assert set(words["protected_word"][words["sign"] != ""]) == set(chosen)
-    np.testing.assert_allclose(words["unshrunk"], raw[words["protected_word"]])
-    np.testing.assert_array_equal(words["mean"], table["mean"].iloc[1:])
-    forest = bb.plot_contrasts(post).axes[0]
+    chosen = named(table)
+    forest = bb.plots.plot_contrasts(post).axes[0]
     places = [each.get_offsets()[:, 0].tolist() for each in forest.collections if hasattr(each, "get_sizes")]
     places = [np.sort(each) for each in places if each]
     rows = table.iloc[1:].set_index("protected_word")["mean"]
@@ -135,24 +127,13 @@ def test_a_sign_is_clear_only_where_the_interval_excludes_0():
     index = pd.DataFrame({"protected_word": [f"w{at}" for at in range(16)]})
     words = Estimates.of(Normals.with_root(means, np.eye(16)), 16, index)
     whole = words.combine(np.full((1, 16), 1 / 16), index.iloc[:1])
-    assert associations.named_together(words.below(0.0)).all()
-    signs = associations.Rows(whole, words, words, "pooled", whole).clear_signs(0.89)
+    assert rows_in.named_together(words.below(0.0)).all()
+    signs = rows_in.Rows(whole, words, words, "association", whole).clear_signs(0.89)
     assert signs.tolist() == [-1] * 15 + [0]
 
 
-def test_groups_are_means_of_the_rows(posts):
-    default = bb.contrasts(posts["religion"], by="group")
-    pd.testing.assert_frame_equal(default, bb.contrasts(posts["religion"], by="group", rows="groups"))
-    for rows in ("pooled", "association"):
-        words = bb.contrasts(posts["religion"], rows=rows).iloc[1:].set_index("protected_word")
-        groups = bb.contrasts(posts["religion"], by="group", rows=rows).set_index("group")
-        for group, part in words.groupby("group"):
-            assert groups.loc[group, "mean"] == pytest.approx(part["mean"].mean(), abs=1e-9)
-
-
 @pytest.mark.parametrize("name", ["religion", "gender"])
-@pytest.mark.parametrize("rows", ["groups", "difference"])
-def test_rows_of_groups_average_to_the_whole_list(posts, name, rows):
+def test_rows_of_groups_average_to_the_whole_list(posts, name):
     """By hand from the distances: lists and groups weigh the same, however many words they have."""
     table = bb.distance_table("google-news-slice", name)
     lists = table[table["connection"].isin(["associated", "different"])]
@@ -161,10 +142,9 @@ def test_rows_of_groups_average_to_the_whole_list(posts, name, rows):
     by_group = means.groupby("group").mean()  # (groups, lists)
     controls = table[~table.index.isin(lists.index)].groupby(["group", "connection"], observed=True)["distance"].mean()
     beyond = by_group.sub(controls.groupby("group").mean(), axis=0)
-    found = bb.contrasts(posts[name], by="group", rows=rows).set_index("group")["mean"]
+    found = bb.contrasts(posts[name], by="group").set_index("group")["mean"]
     for group in by_group.index:
-        column, row = beyond[group].drop(group).mean(), by_group.loc[group].drop(group).mean()
-        expected = beyond.loc[group, group] - column if rows == "groups" else by_group.loc[group, group] - row
+        expected = beyond.loc[group, group] - beyond[group].drop(group).mean()
         assert found[group] == pytest.approx(expected, abs=0.01)
     whole = bb.contrasts(posts[name])["mean"].iloc[0]
     assert found[by_group.index].mean() == pytest.approx(whole, abs=1e-9)
@@ -182,7 +162,6 @@ def test_controls_of_groups_are_left_out_where_there_are_none():
 
 @pytest.mark.full
 def test_a_group_with_random_stereotypes_is_not_credible_beside_groups_with_own():
-    """Differences hold how near a random list is to all words, associations what the other groups do."""
     kv, rng = bb.load_embedding("glove-50d-slice"), np.random.default_rng(0)
     lists = bb.load_words("religion")
     people = {group: [word for word in words if word in kv] for group, words in lists.protected.items()}
@@ -197,18 +176,11 @@ def test_a_group_with_random_stereotypes_is_not_credible_beside_groups_with_own(
     for word in rng.choice(vocabulary, 60, replace=False):
         stereotypes = own | {"muslim": [word, *near([word], 9)]}
         post = bb.fit(bb.distance_table(kv, bb.WordLists("one random", people, stereotypes, lists.controls)), seed=0)
-        rows = [bb.contrasts(post, by="group", rows=rows).set_index("group").loc["muslim"] for rows in KINDS]
-        away.append([row["low"] > 0 or row["high"] < 0 for row in rows])
-        means.append([row["mean"] for row in rows])
-    rates, mean = np.mean(away, axis=0), np.mean(means, axis=0)
-    error = np.std(means, axis=0) / np.sqrt(len(means))
-    assert rates[0] <= 0.11 + 2 * np.sqrt(0.11 * 0.89 / 60)
-    assert abs(mean[0]) < 3 * error[0]
-    assert rates[1] > 0.5
-    assert mean[2] < -5 * error[2]
-
-
-KINDS = ("groups", "difference", "association")
+        row = bb.contrasts(post, by="group").set_index("group").loc["muslim"]
+        away.append(row["low"] > 0 or row["high"] < 0)
+        means.append(row["mean"])
+    assert np.mean(away) <= 0.11 + 2 * np.sqrt(0.11 * 0.89 / 60)
+    assert abs(np.mean(means)) < 3 * np.std(means) / np.sqrt(len(means))
 
 
 def encoder(texts):
@@ -220,10 +192,10 @@ def test_rows_of_a_fit_with_templates_are_pooled_too():
     """Its posterior is one of draws, with errors of templates."""
     vectors = bb.encode(encoder, "weat7", ["{}.", "This is {}."])
     post = bb.fit(bb.distance_table(vectors, "weat7"), seed=0)
-    pooled, raw = (bb.contrasts(post, rows=rows).iloc[1:] for rows in ("pooled", "association"))
-    assert pooled["mean"].mean() == pytest.approx(raw["mean"].mean(), abs=1e-9)
-    assert pooled["mean"].std() < raw["mean"].std()
-    assert pooled["sd"].mean() < raw["sd"].mean()
+    rows = bb.contrasts(post).iloc[1:]
+    assert rows["mean"].mean() == pytest.approx(rows["unshrunk"].mean(), abs=1e-9)
+    assert rows["mean"].std() < rows["unshrunk"].std()
+    assert rows["sd"].mean() < bb.association(post).query("own")["sd"].mean()
 
 
 @pytest.mark.study
@@ -231,11 +203,11 @@ def test_rows_of_a_fit_with_templates_are_pooled_too():
 def test_null_tables_name_no_word_and_named_signs_are_right(posts, name, sized):
     """Associations of the vectors' covariance around planted ones, named from pooled rows and as raw rows would."""
     result = Fit(posts[name])
-    found = associations.rows_of(result, "associated", "different", rows="association")
-    raw, weights = found.words, weights_of(result.data, found)
+    found = rows_in.rows_of(result, "associated", "different")
+    raw, weights = found.unshrunk, weights_of(result.data, found)
     assert len(weights) == len(result.data.groups)
-    block = associations.pooled_blocks(result.data.group_index)
-    scale = associations.POOL_SD * prior_scale(result.data)
+    block = rows_in.pooled_blocks(result.data.group_index)
+    scale = constants.POOL_SD * prior_scale(result.data)
     rng, replicates, root = np.random.default_rng(4), sized(2000, 60), raw.weights @ raw.law.roots[0]
     counts = {}
     for mean, sd in ((0.0, 0.0), (-0.06, 0.0), (-0.06, 0.03)):
@@ -248,8 +220,8 @@ def test_null_tables_name_no_word_and_named_signs_are_right(posts, name, sized):
             whole = moved.combine(weights)
             signs = np.zeros(len(weights), dtype=int)
             if whole.excludes(0.0, 0.89)[0]:  # otherwise the rule names no word
-                pooled = associations.pooled_over_words(moved, weights, block, scale)
-                signs = associations.Rows(whole, pooled, pooled, "pooled", whole).clear_signs(0.89)
+                pooled = rows_in.pooled_over_words(moved, weights, block, scale)
+                signs = rows_in.Rows(whole, pooled, pooled, "association", whole).clear_signs(0.89)
             tables += signs.any()
             total += np.count_nonzero(signs)
             wrong += np.count_nonzero((signs != 0) & (signs != np.sign(theta)))
@@ -261,3 +233,32 @@ def test_null_tables_name_no_word_and_named_signs_are_right(posts, name, sized):
         assert counts[planted][1] <= 0.05
     # where words differ by as much as the whole list's error, both rules name about as many
     assert counts[-0.06, 0.0][2] > counts[-0.06, 0.0][3]
+
+
+NUMBERS = ["mean", "sd", "low", "high", "p_closer"]
+
+
+@pytest.mark.parametrize("target", ["sample", "population"])
+@pytest.mark.parametrize("name", ["religion", "crossed"])
+def test_one_name_is_one_number(posts, name, target):
+    """Of one word, fit and target, wherever words are shown."""
+    table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
+    post = bb.fit(table, "crossed", seed=0) if name == "crossed" else posts[name]
+    rows = bb.contrasts(post, target=target)
+    words = rows.iloc[1:].reset_index(drop=True)
+    assert words.columns.tolist() == ["protected_word", "group", *NUMBERS, "unshrunk", "sign"]
+    pd.testing.assert_frame_equal(words, bb.summary(post).words)
+    raw, parts = bb.association(post).query("own"), bb.decomposition(post, target=target)
+    for unshrunk in (raw, parts[parts["contrast"] == "association"]):
+        assert unshrunk["protected_word"].tolist() == words["protected_word"].tolist()
+        np.testing.assert_allclose(unshrunk["mean"], words["unshrunk"], atol=1e-12)
+    assert parts["mean"].iloc[0] == pytest.approx(rows["mean"].iloc[0], abs=1e-12)
+    human = bb.contrasts(post, second="human").iloc[1:]
+    assert (human["mean"] == human["unshrunk"]).all()
+    of_parts = parts.iloc[3:].query("contrast == 'associated - human'")
+    np.testing.assert_allclose(of_parts[NUMBERS], human[NUMBERS], rtol=1e-9, atol=1e-12)
+    forest = bb.plots.plot_contrasts(post, target=target).axes[0]
+    drawn = [x for each in forest.collections if hasattr(each, "get_sizes") for x in each.get_offsets()[:, 0]]
+    assert np.isin(np.round(words["mean"], 9), np.round(np.array(drawn, dtype=float), 9)).all()
+    for table in (rows, raw, parts, human):
+        assert set(table.attrs) == {"words", "embedding", "model", "prob", "version"}

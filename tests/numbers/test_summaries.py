@@ -85,7 +85,7 @@ def test_thin_lists_have_no_interval(table):
         bb.checks.cluster_interval(table, "human", "human")
 
 
-def test_contrasts_carry_it(table):
+def test_an_interval_by_the_published_model_is_narrower(table):
     own = bb.checks.cluster_interval(table, "associated", "human")
     for model, narrow in (("crossed", False), ("published", True)):
         found = bb.contrasts(bb.fit(table, model, seed=0), "associated", "human")

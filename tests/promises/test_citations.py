@@ -8,7 +8,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.reporting.papers import references
-from bayesbias.vectors.debiasing.registry import METHODS
+from bayesbias.vectors.debiasing import METHODS
 
 APPROACH = "10.1162/coli_a_00507"
 CALISKAN = "10.1126/science.aal4230"

@@ -147,7 +147,9 @@ def test_a_picture_has_the_figures_of_the_table(made):
     drawn = np.concatenate(
         [np.asarray(each.get_offsets())[:, 0] for each in axes.collections if isinstance(each, PathCollection)]
     )
-    assert np.sort(drawn) == pytest.approx(np.sort(table.loc[shown, ["mean", "equal"]].to_numpy(dtype=float).ravel()))
+    assert np.sort(drawn) == pytest.approx(np.sort(table.loc[shown, "mean"]))
+    (rings,) = (line.get_xdata() for line in axes.get_lines() if line.get_marker() == "o")
+    assert list(rings) == table.loc[shown, "equal"].tolist()
     bars = {
         width: np.concatenate(
             [np.array(each.get_segments())[:, :, 0] for each in axes.collections if _width(each) == width]

@@ -37,7 +37,6 @@ def test_free_texts_are_such_as_files_hold(made, owner, odd):
 @pytest.mark.parametrize("odd", ODD)
 def test_titles_and_names_are_such_as_files_hold(made, odd):
     for name, call in {
-        "title": lambda: bb.plots.matrix(pd.DataFrame([[1.0, 2.0]]), title=odd),
         "name: the text holds": lambda: bb.Query(SETS, {"c": ["k"]}, name=odd),
         "name": lambda: bb.encode(made.encoder, ["p", "q"], ["the {}"], name=odd),
         "a name in embeddings is": lambda: bb.distance_tables({odd: made.kv}, made.lists),
@@ -100,8 +99,3 @@ def test_numbers_beyond_all_sense_are_refused(made, value):
     if value != 2.1:
         with pytest.raises(bb.InputError, match=r"rope is .*at most 1,000,000,000"):
             bb.estimates(made.post).summary(rope=value)
-
-
-def test_names_in_place_of_a_model_are_told_of_the_extra():
-    with pytest.raises(bb.InputError, match=r"given are 'bert' and 'bert'.*pip install 'bayesbias\[contextual\]'"):
-        bb.hf_token_encoder("bert", "bert")

@@ -7,7 +7,7 @@ from gensim.models import KeyedVectors
 import bayesbias as bb
 from bayesbias import debiasing, metrics
 from bayesbias.metrics.catalogue import METRICS
-from bayesbias.vectors.debiasing.registry import METHODS
+from bayesbias.vectors.debiasing import METHODS
 
 WORDS = [f"w{at}" for at in range(160)]
 QUERY = bb.Query({"x": WORDS[:8], "y": WORDS[8:16]}, {"a": WORDS[16:24]})
@@ -147,8 +147,6 @@ def test_a_function_that_is_run_again_replaces_itself(kv):
         (lambda: metrics.Metric("mine", lambda t, a, case=0: 0), "mine has the option 'case', which every metric has"),
         (lambda: metrics.register(lambda t, a: 0), "has no name of its own"),
         (lambda: metrics.register(dict), "<class 'dict'> is no metric"),
-        (lambda: debiasing.Method("mine", lambda v, ignore=0: v), "mine has the option 'ignore'"),
-        (lambda: debiasing.Method("mine", lambda: 0), "mine takes 0 arguments by their places, and 1 are needed"),
     ],
 )
 def test_what_is_no_metric_or_method_is_refused(made, message):
@@ -221,24 +219,11 @@ def adds(vocabulary):
     return vocabulary.kv.vectors
 
 
-def changes(vocabulary):
-    vocabulary.kv.index_to_key[0] = "other"
-    return vocabulary.mapped(np.eye(12))
-
-
 WRONG = {
-    "more": (lambda v: np.ones((161, 12)), r"returned vectors of shape \(161, 12\): one for each word in its place"),
-    "fewer": (lambda v: np.ones((159, 12)), r"returned vectors of shape \(159, 12\)"),
-    "narrower": (lambda v: np.ones((160, 11)), r"returned vectors of shape \(160, 11\)"),
-    "nan": (lambda v: np.full((160, 12), np.nan), "returned no finite vector of 'w0'"),
-    "vectors": (lambda v: v.kv, "returned KeyedVectors: an array of vectors"),
-    "nothing": (lambda v: None, "returned NoneType: an array"),
-    "whole": (lambda v: np.ones((160, 12), dtype=int), "returned ndarray: an array of vectors"),
-    "record": (lambda v: (v.mapped(np.eye(12)), "done"), "returned ndarray and str: an array of vectors, or it and a"),
-    "error": (lambda v: 1 / 0, "failed: ZeroDivisionError"),
-    "adds": (adds, "changed the words of the embedding"),
-    "changes": (changes, "changed the words of the embedding"),
-    "writes": (lambda v: v.kv.vectors.fill(0), "failed: ValueError: assignment destination is read-only"),
+    "more": (lambda v: np.ones((161, 12)), r"returned vectors of shape \(161, 12\): finite ones, one for each word"),
+    "nan": (lambda v: np.full((160, 12), np.nan), r"returned vectors of shape .*: finite ones"),
+    "nothing": (lambda v: None, r"returned vectors of shape \(\)"),
+    "adds": (adds, r"returned vectors of shape \(161, 12\)"),
 }
 
 
