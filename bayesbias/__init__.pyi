@@ -10,10 +10,10 @@ from .baselines import silhouettes as silhouettes
 from .baselines import stability as stability
 from .baselines.ranking import rank as rank
 from .checks import calibration as calibration
-from .checks.calibration.topics import topic_null as topic_null
 from .checks.confounds import balance as balance
 from .checks.convergence import check_predictions as check_predictions
 from .checks.convergence import diagnose as diagnose
+from .checks.topics import topic_null as topic_null
 from .checks.word_lists import check_words as check_words
 from .comparison import compare as compare
 from .comparison import side_effects as side_effects

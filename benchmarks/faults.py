@@ -46,7 +46,7 @@ FAULTS = (
         "= _line_vector(line.rsplit(b' ', 1)[0], dimensions - 1)", "promises/test_embeddings.py",
     ),
     Fault(
-        "variance over n in place of n - 1", "numerics/resampling.py", "contribution[rows].var(ddof=1)",
+        "variance over n in place of n - 1", "numerics/statistics.py", "contribution[rows].var(ddof=1)",
         "contribution[rows].var()", "numbers/test_summaries.py",
     ),
     Fault(
@@ -54,7 +54,7 @@ FAULTS = (
         "weights[own] = 1 / chosen.sum()", "numbers/test_functionals.py",
     ),
     Fault(
-        "permutation p-value without the observed partition", "numerics/resampling.py",
+        "permutation p-value without the observed partition", "numerics/statistics.py",
         "(count + 1) / (permutations + 1), permutations", "count / permutations, permutations",
         "numbers/test_metrics.py",
     ),
@@ -68,7 +68,7 @@ FAULTS = (
         "0.5 * constant - log_det", "0.5 * constant - 0.5 * log_det", "numbers/test_marginal.py",
     ),
     Fault(
-        "population sd of WEAT's effect size over one set", "numerics/resampling.py",
+        "population sd of WEAT's effect size over one set", "numerics/statistics.py",
         "both = np.concatenate([first, second], axis=axis)", "both = np.concatenate([first, first], axis=axis)",
         "numbers/test_metrics.py",
     ),
@@ -79,7 +79,7 @@ def seen(fault: Fault, folder: Path) -> str:
     """The first test that fails with a fault in place; empty if all pass."""
     for part in ("bayesbias", "tests"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for part in ("data", "models", "docs", "pyproject.toml", "README.md"):
+    for part in ("benchmarks", "data", "models", "docs", "pyproject.toml", "README.md"):
         (folder / part).symlink_to(ROOT / part)
     file = folder / "bayesbias" / fault.file
     text = file.read_text(encoding="utf-8")

@@ -120,18 +120,36 @@ def of_one_fit(name, post):
         yield f"{name} association by group", bb.association(post, by="group")
 
 
+def sides_of(result, **how):
+    """The headline contrast before and after each change."""
+    return [result.sides("associated", "different", at, **how) for at in range(len(result.pairs))]
+
+
+def outcomes(sides):
+    """What became of the whole list and of each word."""
+    parts = []
+    for each in sides:
+        change = each.change.summary()
+        known = {"before": each.before.mean, "after": each.after.mean, "change": change["mean"]}
+        known |= {name: change[name] for name in ("low", "high")}
+        names = ("p_shrank", "p_reversed", "observed_before", "observed_after")
+        parts.append(pd.DataFrame(known | {name: getattr(each, name) for name in names}))
+    return pd.concat(parts, ignore_index=True)
+
+
 def of_one_comparison(name, result):
     """Every table of one comparison."""
-    for rows in ("association", "difference"):
-        yield f"{name} contrasts, {rows}", result.contrasts(rows=rows)
+    yield f"{name} contrasts, association", result.changes()
+    parts = [each.change.summary() for each in sides_of(result, rows="difference")]
+    yield f"{name} contrasts, difference", pd.concat(parts, ignore_index=True)
     yield f"{name} unpaired", result.changes(paired=False)
-    yield f"{name} outcomes", result.outcomes()
+    yield f"{name} outcomes", outcomes(sides_of(result))
     yield f"{name} decomposition", result.decomposition()
     for connection in result.connections:
         yield f"{name} changes, {connection}", result.changes(connection)
     if not result.units().isna().any():
         yield f"{name} standardised", result.changes(standardise=True)
-        yield f"{name} standardised outcomes", result.outcomes(standardise=True)
+        yield f"{name} standardised outcomes", outcomes(sides_of(result, standardise=True))
         yield f"{name} standardised decomposition", result.decomposition(standardise=True)
 
 

@@ -3,22 +3,17 @@
 import bayesbias.axes.poles
 import bayesbias.documents.regression
 import bayesbias.numerics.clusters
-from bayesbias import comparison, contrast, distances, models, numerics, reliability  # noqa: F401  (loads numerics.components)
+from bayesbias import comparison, contrast, distances, models, numerics, reliability  # noqa: F401  (loads numerics.statistics)
 from bayesbias.checks import summaries
-from bayesbias.checks.calibration import simulation
-from bayesbias.second_stage import estimates, pools
+from bayesbias.second_stage import pools
 
-judged, simulate, table_of_shape = simulation.judged, simulation.simulate, simulation.table_of_shape
-association_rows, word_weights = models.weights.association_rows, models.weights.word_weights
 interval_of, describe = summaries.cluster_interval_of, summaries.describe
-measured_relatedness = distances.vocabularies.measured_relatedness
-vocabularies = distances.vocabularies
+vocabularies, sampled_rows = distances.vocabularies, bayesbias.vectors.lookup.sampled_rows
 Distances, Fit, read_distances = distances.distances.Distances, models.tree.Fit, models.tree.read_distances
-TARGET_ACCEPT, TUNE = models.nuts.TARGET_ACCEPT, models.nuts.TUNE
 family_of, functionals_of = models.families.family_of, models.families.functionals_of
 DistanceTable = distances.dataframe.DistanceTable
 related_model, prior_scale = models.related, models.related.prior_scale
-bootstrap_icc, icc = numerics.components.bootstrap_icc, numerics.components.icc
+bootstrap_icc, icc = numerics.statistics.bootstrap_icc, numerics.statistics.icc
 related_core, mixtures = numerics.related, numerics.mixtures
 factor_quantiles = numerics.related._factor_quantiles
 functionals, weights_of, rows_in = models.functionals, models.weights, contrast.contrast
@@ -27,13 +22,13 @@ random_parts = numerics.random_lists.draw_any
 unit_rows, s_values = numerics.arrays.unit_rows, numerics.mixtures.s_values
 near_weights = numerics.related.near_weights
 template_variation = models.template_variation
-offsets, axes = numerics.offsets, bayesbias.axes
+offsets, constants, axes = numerics.offsets, numerics.constants, bayesbias.axes
 find_poles, poles_of = axes.poles.find_poles, bayesbias.vectors.poles.poles_of
 vocabulary_of = axes.poles.vocabulary_of
 joint_relatedness, stacked_tables = distances.vocabularies.joint_relatedness, distances.distances.stacked_tables
 cell_fields, sides = models.functionals.cell_fields, comparison.sides
 latent_relation, second_stage = numerics.second_stage.latent_relation, numerics.second_stage.second_stage
-WEIGHTS, whole_lists, measured_stage = pools.WEIGHTS, estimates.whole_lists, estimates.measured_stage
+WEIGHTS = pools.WEIGHTS
 GROUP_SHARES, POOL_WIDTH, Layout = pools.GROUP_SHARES, pools.WIDTH, pools._Grouping
 documents, ListWords = bayesbias.documents.regression, bayesbias.documents.design.ListWords
 lower_case = bayesbias.documents.corpora.lower_case
@@ -48,3 +43,8 @@ def law_of_rows(post, kind, first="associated", second="different"):
     cells = weights_of.cells_of(result.data)
     sums = weights_of.row_sums(result.data, cells, first, second, kind)
     return sums.of(functionals_of(result, cells, sums.parts))
+
+
+def measured_relatedness(kv, lists, *how):
+    """The relatedness of word lists in an embedding."""
+    return vocabularies.measured_relatedness(bayesbias.vectors.find_lists(kv, lists), *how)

@@ -174,6 +174,14 @@ def rows_of_gender():
     return pd.concat({rows: table.agg(" ± ".join, axis=1) for rows, table in shown.items()}, axis=1)
 
 
+def constants():
+    from bayesbias.numerics import constants as tuned
+
+    rows = [(f"`{name}`", f"{getattr(tuned, name):,g}", *facts) for name, facts in tuned.TABLE.items()]
+    columns = ["constant", "value", "what it is", "unit", "study"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def languages():
     table = read("second_stage/languages_relations", "standardised and groups != 'family'")
     ends = {"mean": "correlation", "low": "correlation_high", "high": "correlation_low"}

@@ -56,7 +56,7 @@ result
 
 # %%
 shown = ["protected_word", "group", "before", "after", "change", "low", "high", "p_shrank", "clear"]
-result.outcomes()[shown].round(3)
+result.table().query("of == 'associated - different'")[shown].round(3)
 
 # %% [markdown]
 # The contrast of the whole list is 0 afterwards, and the associations of single words lie between -.009 and .009. The
@@ -70,7 +70,7 @@ result.outcomes()[shown].round(3)
 # %%
 kinds = {"paired": True, "not paired": False}
 gains = {
-    (f"associated - {second}", kind): result.contrasts("associated", second, paired=paired).iloc[0]
+    (f"associated - {second}", kind): result.changes("associated", second, paired=paired).iloc[0]
     for second in ("different", "human")
     for kind, paired in kinds.items()
 }
@@ -131,7 +131,7 @@ for method, options in methods.items():
     one = bb.debias(kv, method, **options)
     table = bb.distance_table(one, words)
     change = bb.compare(before=before, after=table, seed=0)
-    moved = change.outcomes().iloc[0]
+    moved = change.table().iloc[0]
     kept = bb.side_effects(kv, one, change, k=10, biased=50, draws=100).neighbours
     rows[method] = [*moved[["before", "after", "change", "low", "high"]], kept["kept"].iloc[0]]
 columns = ["before", "after", "change", "low", "high", "neighbours kept"]

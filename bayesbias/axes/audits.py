@@ -24,7 +24,6 @@ from bayesbias.axes.places import (
 )
 from bayesbias.axes.poles import FoundPoles, find_poles, refuse_one_pair, refuse_templates, sample_beside
 from bayesbias.checks.summaries import PROB
-from bayesbias.distances.vocabularies import ordered_by_frequency
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray, mean_unit, unit_rows
 from bayesbias.numerics.mixtures import false_sign_rates, s_values
@@ -32,7 +31,7 @@ from bayesbias.numerics.offsets import Field, MeanOffset, field_of, mean_offset,
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Embedding, about, opened, rows_of, with_composed
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import warn_lost
+from bayesbias.vectors.lookup import ordered_by_frequency, warn_lost
 from bayesbias.vectors.poles import poles_of
 
 if TYPE_CHECKING:

@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias.distances.vocabularies import ordered_by_frequency, sampled_rows
 from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import NOTHING, SAME, FloatArray, IntArray, beyond_rounding, equal_rows, unit_rows
+from bayesbias.numerics.constants import FREQUENT, SAMPLE
 from bayesbias.numerics.offsets import MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.results import Cited, Note
 from bayesbias.vectors import Case, about, composed_notes, composed_of, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import FREQUENT, SAMPLE, first_keys, in_order, left_out, lost_of, sample_of
+from bayesbias.vectors.lookup import (
+    first_keys,
+    in_order,
+    left_out,
+    lost_of,
+    places_of,
+    sample_of,
+    sampled_rows,
+)
 from bayesbias.vectors.poles import Poles
 
 if TYPE_CHECKING:
@@ -168,8 +176,7 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
 
 def ranks_of(kv: KeyedVectors, keys: Sequence[str]) -> NDArray[np.intp]:
     """Places of keys in a file ordered by frequency, from 1; 0 where it is not."""
-    part = sample_of(kv)
-    places = part.places if part is not None else kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
+    places = places_of(kv)
     return np.array([places.get(key, -1) + 1 for key in keys], dtype=np.intp)
 
 

@@ -30,11 +30,10 @@ from bayesbias.metrics.batch import (
     untested,
 )
 from bayesbias.metrics.catalogue import find_metric
-from bayesbias.metrics.queries import every_word
-from bayesbias.metrics.query_words import Lookup
+from bayesbias.metrics.queries import Lookup, every_word
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike, joint_vectors
-from bayesbias.numerics.resampling import ends
+from bayesbias.numerics.statistics import ends
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Case, Embedding, Twins, find_words
 from bayesbias.vectors.lookup import alike_in_some, left_out, missing_words, warn_lost

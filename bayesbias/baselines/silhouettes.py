@@ -31,8 +31,7 @@ from bayesbias.metrics.batch import (
     untested,
 )
 from bayesbias.metrics.catalogue import find_metric
-from bayesbias.metrics.queries import every_word, word_lists_of
-from bayesbias.metrics.query_words import FoundSets, Lookup, look_up
+from bayesbias.metrics.queries import FoundSets, Lookup, every_word, look_up, word_lists_of
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import choose_engine

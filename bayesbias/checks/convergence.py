@@ -15,12 +15,10 @@ from scipy.special import stdtr
 from bayesbias._support.arguments import probability, several
 from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
-from bayesbias.distances.dataframe import coverage_of
-from bayesbias.distances.list_coverage import FEWEST_PROTECTED
+from bayesbias.distances.dataframe import FEWEST_PROTECTED, coverage_of
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of, unrelated_notes
-from bayesbias.models.fits import made_independently
-from bayesbias.models.groups import predictive_generator
+from bayesbias.models.fits import made_independently, predictive_generator
 from bayesbias.models.related import kernels_of
 from bayesbias.models.spec import log_priors
 from bayesbias.models.template_variation import template_notes
@@ -38,8 +36,7 @@ def check_predictions(
     """The share of distances inside their predictive equal-tailed intervals.
 
     A model that describes the spread of the data has shares near ``probs``. Where attribute words have effects or are
-    related, the intervals are for a further word of the list; :func:`add_predictive` repeats the observed ones, or
-    draws other lists as similar as these.
+    related, the intervals are for a further word of the list.
 
     Parameters
     ----------
@@ -65,16 +62,13 @@ def check_predictions(
     0  2256        0.5        0.9
     """
     result = Fit.read(post)
-    probs = several(probs)
-    if not probs:
-        raise InputError("probs is empty: give at least one probability, such as 0.89")
     draws = predictive_cells(result, seed)
     data = result.data
     word, connection, y = data.word, data.connection, data.y
     labels = result.posterior["connection"].to_numpy()
     table = pd.DataFrame({"connection": pd.array([pd.NA, *labels], dtype="string")})
     table["n"] = [len(y), *np.bincount(connection, minlength=len(labels))]
-    for prob in probs:
+    for prob in several(probs):
         low, high = interval_ends(draws, probability(prob, "probs"))
         inside = (y >= low[word, connection]) & (y <= high[word, connection])
         shares = [inside.mean(), *(inside[connection == k].mean() for k in range(len(labels)))]
@@ -99,10 +93,9 @@ scatter of close words makes intervals too narrow, too much makes them too wide.
 def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     """Observed against predicted scatter of control words, by the similarity of the words.
 
-    The variogram predicts the squared difference of two words' distances to the protected words. One of the wrong shape
-    gives ratios that differ between dissimilar and close words; a ratio other than 1 of all pairs is a matter of scale,
-    which ``sd_factor`` follows. Where close words scatter less than predicted, the intervals of lists of one topic are
-    too narrow.
+    The variogram predicts the squared difference of two words' distances to the protected words. A ratio other than 1
+    of all pairs is a matter of scale, which ``sd_factor`` follows. Where close words scatter less than predicted, the
+    intervals of lists of one topic are too narrow.
 
     Parameters
     ----------
@@ -128,8 +121,6 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     table = read_distances(data, check=False)
     if table.relatedness is None:
         raise InputError("the table carries no relatedness: make it with distance_table(kv, words)")
-    if not np.ptp(table.y):
-        raise InputError("all distances of the table are equal: there is nothing to hold relatedness against")
     if len(table.attribute_words) > LOOKED_AT:
         chosen = np.random.default_rng(0).permutation(len(table.attribute_words))[:LOOKED_AT]
         table = table.part(np.isin(table.attribute, chosen))
@@ -190,6 +181,16 @@ MAX_R_HAT, MIN_ESS, MAX_PARETO_K, MAX_GRID_MASS_OUTSIDE = 1.01, 400, 0.7, 1e-3
 A mass outside of .001 moves an end of an 89% interval by up to .3% of its width, a fourth of what the noise of 4,000
 draws does.
 """
+LIMITS = {
+    "draws": np.nan,
+    "r_hat": MAX_R_HAT,
+    "ess": MIN_ESS,
+    "divergences": 0,
+    "pareto_k": MAX_PARETO_K,
+    "importance_ess": MIN_ESS,
+    "grid_mass_outside": MAX_GRID_MASS_OUTSIDE,
+    "prior_width": np.nan,
+}
 LARGEST, MOST_BEYOND = 2, 0.5
 """Largest cosine distance, and the share of values beyond it from which on these are no cosine distances."""
 POWERS = (0.8, 1.25)  # powers of a prior by which draws are weighted
@@ -205,10 +206,8 @@ class Verdict(Result):
 
     Attributes
     ----------
-    engine, chains, draws
-        What made the fit, and how many draws it kept in all.
-    independent
-        Whether the engine draws independently.
+    engine, chains, draws, independent
+        What made the fit, how many draws it kept in all, and whether they are independent.
     r_hat
         The largest rank-normalised R-hat of NUTS; None with a single chain, and where draws are independent.
     ess
@@ -265,17 +264,8 @@ class Verdict(Result):
         Columns ``of`` and those of ``draws``, ``r_hat``, ``ess``, ``divergences``, ``pareto_k``, ``importance_ess``,
         ``grid_mass_outside`` and ``prior_width`` that are known.
         """
-        limits = {
-            "draws": (self.draws, np.nan),
-            "r_hat": (self.r_hat, MAX_R_HAT),
-            "ess": (self.ess, MIN_ESS),
-            "divergences": (self.divergences, 0),
-            "pareto_k": (self.pareto_k, MAX_PARETO_K),
-            "importance_ess": (self.importance_ess, MIN_ESS),
-            "grid_mass_outside": (self.grid_mass_outside, MAX_GRID_MASS_OUTSIDE),
-            "prior_width": (self.prior_width, np.nan),
-        }
-        known = {name: both for name, both in limits.items() if both[0] is not None}
+        figures = {name: getattr(self, name) for name in LIMITS}
+        known = {name: (value, LIMITS[name]) for name, value in figures.items() if value is not None}
         return pd.DataFrame({"of": ["fit", "limit"]} | known)
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -313,37 +303,33 @@ def diagnose(post: xr.DataTree) -> Verdict:
     >>> verdict.table().columns.tolist()
     ['of', 'draws', 'ess', 'grid_mass_outside']
     """
-    result = Fit.read(post)
-    if "verdict" not in result.kept:
-        result.kept["verdict"] = _verdict(result)
-    verdict: Verdict = result.kept["verdict"]
-    return verdict
+    return _verdict(Fit.read(post))
 
 
 def _verdict(result: Fit) -> Verdict:
     """The verdict on a fit, worked out."""
     chains, draws = result.steps
-    stats = result.stats
+    stats, attrs = result.stats, result.tree.attrs
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
     values, broken = _columns(result)
     if independent := divergences is None and made_independently(result):
         r_hat, ess = None, float(chains * draws)
     else:
         r_hat, ess = _mixing(values) if values.size else (None, float("nan"))
-    pareto_k = float(stats["pareto_k"]) if "pareto_k" in stats else None
-    importance_ess = float(stats["importance_ess"]) if "importance_ess" in stats else None
+    pareto_k, importance_ess = (
+        float(stats[name]) if name in stats else None for name in ("pareto_k", "importance_ess")
+    )
     ess = ess if importance_ess is None else min(ess, importance_ess)
-    figure = None if np.isnan(ess) else ess
-    outside = float(result.tree.attrs["grid_mass_outside"]) if "grid_mass_outside" in result.tree.attrs else None
+    outside = float(attrs["grid_mass_outside"]) if "grid_mass_outside" in attrs else None
     balance, distances = known_balance(result), result.tree["observed_data/distance"].to_numpy()
-    faults = list(judged(r_hat, figure, divergences, pareto_k, outside))
+    faults = list(judged(r_hat, None if np.isnan(ess) else ess, divergences, pareto_k, outside))
     if broken:
         faults.append(Note("unreliable", figure="draws missing or constant:", value=broken, limit=0))
     if np.isnan(ess):
         faults.append(Note("unreliable", figure="draws to judge by:", value=chains * draws, limit=MIN_ESS))
     if (beyond := int((np.abs(distances) > LARGEST).sum())) > (most := MOST_BEYOND * len(distances)):
         faults.append(Note("unreliable", figure=f"values beyond {LARGEST}:", value=beyond, limit=int(most)))
-    width = _prior_width(result) if _rests_on_scales(result) else None
+    width = _prior_width(result)
     return Verdict(
         engine=result.engine,
         chains=chains,
@@ -369,14 +355,11 @@ def judged(
     outside: float | None = None,
 ) -> tuple[Note, ...]:
     """Reasons not to read draws with such figures; figures that are None are not judged."""
-    every = (
-        (r_hat is not None and r_hat > MAX_R_HAT, "R-hat", r_hat, MAX_R_HAT),
-        (ess is not None and not ess >= MIN_ESS, "ESS", ess, MIN_ESS),
-        (bool(divergences), "divergences", divergences, 0),
-        (pareto_k is not None and pareto_k > MAX_PARETO_K, "Pareto k", pareto_k, MAX_PARETO_K),
-        (outside is not None and not outside <= MAX_GRID_MASS_OUTSIDE, "mass outside", outside, MAX_GRID_MASS_OUTSIDE),
-    )
-    return tuple(Note("unreliable", figure=name, value=value, limit=most) for bad, name, value, most in every if bad)
+    above = {"R-hat": (r_hat, MAX_R_HAT), "divergences": (divergences, 0), "Pareto k": (pareto_k, MAX_PARETO_K)}
+    above |= {"mass outside": (outside, MAX_GRID_MASS_OUTSIDE)}
+    bad = {name: both for name, both in above.items() if both[0] is not None and not both[0] <= both[1]}
+    bad |= {"ESS": (ess, MIN_ESS)} if ess is not None and not ess >= MIN_ESS else {}
+    return tuple(Note("unreliable", figure=name, value=value, limit=limit) for name, (value, limit) in bad.items())
 
 
 def mixing_faults(values: np.ndarray, stats: Mapping[str, Any]) -> tuple[Note, ...]:
@@ -400,21 +383,21 @@ def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[No
     """Notes on what is unusual about the distances behind a fit; ``width`` is as in :class:`Verdict`."""
     table = result.data.to_frame()
     words, total = table["protected_word"].nunique(), len(table)
-    repeated = int(table.duplicated(["protected_word", "attribute_word"]).sum())
-    outside = int((~table["distance"].between(0, 2)).sum())
-    single = table["protected_word"].value_counts().max() == 1
-    record, unrelated = coverage_of(table), unrelated_notes(result.spec)
-    every = (
-        (words < FEWEST_PROTECTED, "no-value", {"what": "whole-list answer", "reason": too_few_words(words)}),
-        (single, "few-levels", {"count": 1, "factor": "distance a protected word"}),
-        (repeated, "repeated", {"rows": repeated, "total": total, "rule": "kept"}),
-        (outside, "outside", {"rows": outside, "total": total, "name": "the table"}),
-    )
+    record, related = coverage_of(table), result.data.relatedness
     # whether words are taken for unrelated is the model's to say
-    of_lists = [note for note in (record.notes(table) if record else ()) if note.code != "unrelated"]
-    notes = [*unrelated, *of_lists, *result.notes]
-    notes += [Note(code, **numbers) for holds, code, numbers in every if holds]
-    related = result.data.relatedness
+    notes = [
+        *unrelated_notes(result.spec),
+        *(note for note in (record.notes(table) if record else ()) if note.code != "unrelated"),
+    ]
+    notes += result.notes
+    if words < FEWEST_PROTECTED:
+        notes.append(Note("no-value", what="whole-list answer", reason=too_few_words(words)))
+    if table["protected_word"].value_counts().max() == 1:
+        notes.append(Note("few-levels", count=1, factor="distance a protected word"))
+    if repeated := int(table.duplicated(["protected_word", "attribute_word"]).sum()):
+        notes.append(Note("repeated", rows=repeated, total=total, rule="kept"))
+    if outside := int((~table["distance"].between(0, 2)).sum()):
+        notes.append(Note("outside", rows=outside, total=total, name="the table"))
     if family_of(result.spec).needs_relatedness and related is not None:
         notes += outlying(related.effective_words()) if len(result.data.group_names) == 1 else []
         scatter = check_relatedness(result.tree)
@@ -424,31 +407,22 @@ def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[No
     return [*notes, *(() if balance is None else balance.warnings)]
 
 
-def outlying(worth: pd.DataFrame) -> list[Note]:
+def outlying(table: pd.DataFrame) -> list[Note]:
     """A note on control lists that count as unrelated words, by a table of effective numbers; else none.
 
-    With one protected group the sample near the stereotypes is a small part of the vocabulary, and the variograms of
-    what distances to single protected words have of their own are negative at most similarities outside of it. Their
-    effective numbers are too large then, and intervals of single words beside them may be too narrow; the whole list is
-    not affected.
+    With one protected group the sample near the stereotypes is a small part of the vocabulary, and effective numbers
+    of lists outside of it are too large: intervals of single words beside them may be too narrow.
     """
-    full = (worth["kind"] == "control") & (worth["words"] > 1) & (worth["effective"] >= worth["words"])
-    if not full.any() or (worth["kind"] == "protected").sum() != 1:
+    full = (table["kind"] == "control") & (table["words"] > 1) & (table["effective"] >= table["words"])
+    if (table["kind"] == "protected").sum() != 1:
         return []
     reason = "far from the stereotypes"
-    return [Note("no-value", what=f"effective number of {name}", reason=reason) for name in worth.loc[full, "list"]]
+    return [Note("no-value", what=f"effective number of {name}", reason=reason) for name in table.loc[full, "list"]]
 
 
 def too_few_words(protected: int) -> str:
     """Why so few protected words have no answer on the whole list."""
     return f"{protected} protected words, fewer than {FEWEST_PROTECTED}"
-
-
-def _rests_on_scales(result: Fit) -> bool:
-    """True where the width of intervals for further words may rest on the priors of the scales."""
-    words, connections = len(result.data.protected_words), result.posterior.sizes["connection"]
-    known = result.tree.attrs.get("independent_protected_words") is not None
-    return not known and connections > 1 and words >= FEWEST_PROTECTED and bool(SCALES.intersection(result.priors()))
 
 
 def _width_notes(result: Fit, words: int, width: float | None) -> list[Note]:
@@ -466,10 +440,9 @@ def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[Note]:
         return []
     means = table.groupby(["connection", "protected_word"])["distance"].mean()
     tests = [(*_extreme_word(cells.droplevel("connection")), name) for name, cells in means.groupby("connection")]
-    word, away, p, connection = min(tests, key=lambda each: each[2])
-    if not p * len(tests) < EXTREME_P:
-        return []
-    return [Note("outlier", word=word, sds=away, connection=connection, p=p * len(tests))]
+    word, sds, p, connection = min(tests, key=lambda each: each[2])
+    p *= len(tests)
+    return [Note("outlier", word=word, sds=sds, connection=connection, p=p)] if p < EXTREME_P else []
 
 
 def _extreme_word(means: pd.Series) -> tuple[str, float, float]:
@@ -481,20 +454,23 @@ def _extreme_word(means: pd.Series) -> tuple[str, float, float]:
     size, values = len(means), means.to_numpy()
     place = int(np.argmax(np.abs(values - values.mean())))
     others = np.delete(values, place)
-    spread = others.std(ddof=1) if size > 2 else 0.0
-    if size < 4 or spread == 0:
+    if size < 4 or (spread := others.std(ddof=1)) == 0:
         return str(means.index[place]), 0.0, 1.0
-    away = abs(values[place] - others.mean()) / spread
-    p = 2 * size * float(stdtr(size - 2, -away / np.sqrt(1 + 1 / (size - 1))))
-    return str(means.index[place]), float(away), min(p, 1.0)
+    sds = float(abs(values[place] - others.mean()) / spread)
+    p = 2 * size * float(stdtr(size - 2, -sds / np.sqrt(1 + 1 / (size - 1))))
+    return str(means.index[place]), sds, min(p, 1.0)
 
 
-def _prior_width(result: Fit) -> float:
+def _prior_width(result: Fit) -> float | None:
     """Relative change of the sd of the headline contrast of means if the priors of the scales counted twice.
 
-    The draws are weighted by the prior to a power of 0.8 and of 1.25, and the change is scaled to a power of 2
-    (Kallioinen et al. 2024, https://doi.org/10.1007/s11222-023-10366-5).
+    None where it does not rest on them. The draws are weighted by the prior to a power of 0.8 and of 1.25, and the
+    change is scaled to a power of 2 (Kallioinen et al. 2024, https://doi.org/10.1007/s11222-023-10366-5).
     """
+    few = len(result.data.protected_words) < FEWEST_PROTECTED or result.posterior.sizes["connection"] < 2
+    known = result.tree.attrs.get("independent_protected_words") is not None
+    if few or known or not SCALES.intersection(result.priors()):
+        return None
     values = {str(name): each.to_numpy() for name, each in result.posterior.data_vars.items()}
     priors = {name: prior for name, prior in result.priors().items() if name in SCALES}
     log_prior = flat_draws(np.sum(list(log_priors(values, priors).values()), axis=0))
@@ -511,20 +487,17 @@ def _prior_width(result: Fit) -> float:
 
 def _columns(result: Fit) -> tuple[np.ndarray, list[str]]:
     """Parameters as (chain, draw, parameter), empty cells left out, and the names of broken ones."""
-    columns, broken = [], []
-    places = result.places
+    columns, broken, places = [np.empty((*result.steps, 0))], [], result.places
     for name, values in result.posterior.data_vars.items():
-        labels, array = [str(dim) for dim in values.dims[2:]], values.to_numpy()
+        array = values.to_numpy()
         mask = np.zeros(array.shape[2:], dtype=bool)
         # along a dimension of one's own, on which rows have no place, all values count
-        mask[tuple(places.get(dim, slice(None)) for dim in labels)] = True
-        array = array[:, :, mask] if labels else array[:, :, None]
+        mask[tuple(places.get(str(dim), slice(None)) for dim in values.dims[2:])] = True
+        array = array[:, :, mask]
         if not np.isfinite(array).all() or (np.ptp(array, axis=(0, 1)) == 0).any():
             broken.append(str(name))
         else:
             columns.append(array)
-    if not columns:
-        return np.empty((0, 0, 0)), broken
     return np.concatenate(columns, axis=2), broken
 
 

@@ -15,9 +15,8 @@ from bayesbias.errors import InputError
 from bayesbias.models.tree import read_distances
 from bayesbias.models.weights import whole_weights
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
-from bayesbias.numerics.resampling import clustered_contrast, sorted_interval, t_ends
+from bayesbias.numerics.statistics import clustered_contrast, sorted_interval, t_ends
 from bayesbias.posteriors import PROB as PROB
-from bayesbias.results import Note, Result
 from bayesbias.words import counterparts
 
 NO_WORD = "no protected word has distances under both connections"
@@ -46,8 +45,8 @@ def flat_draws(values: FloatArray) -> FloatArray:
     return np.reshape(values, (-1, *np.shape(values)[2:]))
 
 
-@dataclass(frozen=True, repr=False)
-class ClusterInterval(Result):
+@dataclass(frozen=True)
+class ClusterInterval:
     """A contrast of cell-balanced means with attribute words as clusters, for these protected words.
 
     Attributes
@@ -74,25 +73,6 @@ class ClusterInterval(Result):
     high: float
     words: dict[str, int]
     reason: str = ""
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """Why there is no interval."""
-        return (Note("no-value", what="interval", reason=self.reason),) if self.reason else ()
-
-    def caption(self) -> str:
-        """Subject and unit of the numbers."""
-        return f"{self.first} - {self.second} (cosine distance; < 0: closer to {self.first})"
-
-    def header(self) -> dict[str, object]:
-        """Facts of what was measured."""
-        words = [f"{name} {count}" for name, count in self.words.items()]
-        return {"attribute words": words, "cluster intervals": f"{self.prob:.0%}"}
-
-    def table(self) -> pd.DataFrame:
-        """One row: ``contrast``, ``estimate``, ``se``, ``df``, ``low``, ``high``."""
-        row = (f"{self.first} - {self.second}", self.estimate, self.se, self.df, self.low, self.high)
-        return pd.DataFrame([row], columns=["contrast", "estimate", "se", "df", "low", "high"])
 
 
 def cluster_interval(
@@ -139,9 +119,7 @@ def contrasted(
     """
     one_of(first, valid, "the connection")
     if second is None:
-        second = next(iter(contrast_partners(first, valid, filled)), None)
-        if second is None:
-            raise InputError(f"a contrast needs two connections, and there is only {first!r}")
+        second = next(iter(contrast_partners(first, valid, filled)), first)
     one_of(second, valid, "the connection")
     if first == second:
         raise InputError(f"a contrast needs two connections, given {first!r} twice; there are {', '.join(valid)}")

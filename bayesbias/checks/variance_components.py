@@ -19,13 +19,13 @@ from bayesbias.checks.convergence import judged, mixing_faults
 from bayesbias.checks.summaries import describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.fits import checked_draws, used_seed
-from bayesbias.models.marginal import STAGES, explored, points_for
 from bayesbias.models.nuts import run_nuts
 from bayesbias.models.spec import Exponential
 from bayesbias.models.tree import versions_of
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.components import Component as Axes
-from bayesbias.numerics.components import FacetSums, facet_sums, noise_to
+from bayesbias.numerics.quadrature import STAGES, importance_sample, points_for, resample
+from bayesbias.numerics.statistics import Component as Axes
+from bayesbias.numerics.statistics import FacetSums, facet_sums, noise_to
 from bayesbias.results import Note
 
 PRIOR = Exponential(distribution="exponential", rate=2.0)  # of every standard deviation, in units of the numbers' own
@@ -117,43 +117,32 @@ def draw_components(
     draws, chains = checked_draws(draws, chains)
     seed_used = used_seed(seed)
     rng = np.random.default_rng(seed_used)
-    gaps = bool(np.isnan(y).any())
-    if gaps and engine == AUTO and y.size > MOST_WITH_GAPS:
+    components, missing = layout.components, int(np.isnan(y).sum())
+    if missing and (engine == MARGINAL or (engine == AUTO and y.size > MOST_WITH_GAPS)):
         raise InputError(
-            f"{int(np.isnan(y).sum()):,} of {y.size:,} numbers are missing, and arrays with gaps need NUTS, which "
-            "takes hours for so many: leave out the levels with gaps, or give engine='nuts'"
+            f"{missing:,} of {y.size:,} numbers are missing, and arrays with gaps need NUTS, which takes hours for so "
+            "many: leave out the levels with gaps, or give engine='nuts'"
         )
-    if gaps and engine == MARGINAL:
-        raise InputError("there are gaps, which the marginal engine cannot take: give engine='nuts' or 'auto'")
-    components = layout.components
-    chosen = NUTS if gaps or engine == NUTS else MARGINAL
+    chosen = NUTS if missing or engine == NUTS else MARGINAL
     if chosen == NUTS:
         drawn = _draw_by_nuts(y, layout, chains, draws // chains, rng)
     else:
         nested = tuple(layout.facets.index(name) for name in layout.nested)
         sums = facet_sums(y, [layout.axes(component) for component in components], nested)
         drawn = _draw_by_marginal(sums, chains, draws // chains, rng)
+    freedom, shared_by = zip(*(layout.degrees(component, y.shape) for component in components), strict=True)
     steps = {"chain": np.arange(chains), "draw": np.arange(draws // chains)}
-    labels = [layout.label(component) for component in components]
+    labels = {"component": [layout.label(component) for component in components]}
+    sds = {"component_sd": drawn.sds, "finite_population_sd": drawn.finite_population}
     tree = xr.DataTree.from_dict(
         {
-            "/posterior": xr.Dataset(
-                {
-                    "component_sd": (STEPS, unit * drawn.sds),
-                    "finite_population_sd": (STEPS, unit * drawn.finite_population),
-                },
-                coords=steps | {"component": labels},
-            ),
+            "/posterior": xr.Dataset({name: (STEPS, unit * each) for name, each in sds.items()}, steps | labels),
             "/sample_stats": xr.Dataset(
-                {name: (STEPS[: np.ndim(value)], value) for name, value in drawn.stats.items()}, coords=steps
+                {name: (STEPS[: np.ndim(value)], value) for name, value in drawn.stats.items()}, steps
             ),
             "/observed_data": xr.Dataset({"y": (layout.facets, y)}),
             "/constant_data": xr.Dataset(
-                {
-                    "freedom": ("component", [layout.degrees(component, y.shape)[0] for component in components]),
-                    "shared_by": ("component", [layout.degrees(component, y.shape)[1] for component in components]),
-                },
-                coords={"component": labels},
+                {"freedom": ("component", list(freedom)), "shared_by": ("component", list(shared_by))}, labels
             ),
         }
     )
@@ -182,14 +171,10 @@ def draw_sds(
     size = chains * draws
     points = points_for(size, FEWEST_POINTS)
     with progress("drawing standard deviations", sum(STAGES) + points):
-        sampled = explored(log_density, start, points, chains, draws, rng)
-    theta = sampled.drawn(size, rng).reshape(chains, draws, -1)
-    if sampled.fault is None:
-        faults = judged(ess=sampled.points.ess)
-    else:
-        why = Note("model", model="variance components", reason=f"scales by NUTS ({sampled.fault})")
-        faults = (why, *mixing_faults(theta, sampled.stats))
-    return prior_means * UNIT.from_normal(theta), dict(sampled.stats), faults
+        sampled = importance_sample(log_density, start, points, rng)
+    theta = resample(sampled, size, rng).reshape(chains, draws, -1)
+    stats = {"pareto_k": sampled.pareto_k, "importance_ess": sampled.ess}
+    return prior_means * UNIT.from_normal(theta), stats, judged(ess=sampled.ess, pareto_k=sampled.pareto_k)
 
 
 def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
@@ -253,18 +238,13 @@ def component_table(tree: xr.DataTree, prob: float, finite_population: bool = Fa
     constant = tree["constant_data"]
     weight = (constant["freedom"] * constant["shared_by"]).to_numpy() if finite_population else 1.0
     parts = drawn**2 * weight
-    described = {
-        "": describe(drawn, prob),
-        "share_": describe(parts / parts.sum(axis=1, keepdims=True), prob),
-        "population_": describe(like, prob),
-    }
+    described = {"sd": drawn, "share": parts / parts.sum(axis=1, keepdims=True), "population_sd": like}
     columns = {"component": tree["posterior/component"].to_numpy()}
-    for prefix, ends in described.items():
-        columns[f"{prefix}mean"] = ends["mean"]
-        columns |= {f"{prefix}{name}": ends[name] for name in ("low", "high")}
-    table = pd.DataFrame(columns).rename(
-        columns={"mean": "sd", "share_mean": "share", "population_mean": "population_sd"}
-    )
+    for name, draws in described.items():
+        ends, prefix = describe(draws, prob), name.removesuffix("sd")
+        prefix = "share_" if name == "share" else prefix
+        columns |= {name: ends["mean"], f"{prefix}low": ends["low"], f"{prefix}high": ends["high"]}
+    table = pd.DataFrame(columns)
     return table if finite_population else table.iloc[:, :7]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,12 +15,12 @@ import pandas as pd
 from bayesbias.checks.confounds import Balance, balance
 from bayesbias.checks.convergence import outlying, too_few_words
 from bayesbias.distances import distance_table, relatedness
-from bayesbias.distances.list_coverage import FEWEST_PROTECTED, FEWEST_STEREOTYPE, entries_of
+from bayesbias.distances.dataframe import FEWEST_PROTECTED, FEWEST_STEREOTYPE, entries_of
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import SAME
 from bayesbias.posteriors import PROB
 from bayesbias.results import Cited, Note, Result
-from bayesbias.vectors import Embedding, about, find_concepts, find_keys, opened
+from bayesbias.vectors import Embedding, about, find_keys, find_lists, opened
 from bayesbias.vectors.lookup import missing_words
 from bayesbias.words import AnyWords, WordLists, bundled_controls, load_words
 
@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from bayesbias.vectors.lookup import FoundConcepts
 
 NEAR = 0.9  # cosine similarity above which two words are nearly one
-BLOCK = 1_000
-LEAST_WORTH = 2.0  # effective words of a list below which it is little more than one topic
+LEAST_EFFECTIVE = 2.0  # effective words of a list below which it is little more than one topic
 LISTS = ["list", "kind", "asked", "found", "effective", "missing"]
 PAIRS = ["first", "second", "lists", "same_list", "cosine"]
-SPELLINGS = ["word", "list", "found"]
 ENDINGS = (
     (re.compile(r"is(e|es|ed|er|ers|ing|ation|ations)$"), r"iz\1"),
     (re.compile(r"iz(e|es|ed|er|ers|ing|ation|ations)$"), r"is\1"),
@@ -153,40 +151,31 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
     """
     lists = load_words(words)
     vectors = opened(kv, lists.every_word(), language=lists.language)
-    known = find_concepts(vectors, lists.concepts, language=lists.language)
+    known = find_lists(vectors, lists)
     table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)
     notes: list[Note] = []
-    balanced = None
     protected = table.loc[table["found"] > 0, "kind"] == "protected"
+    balanced = None
     if protected.any() and not protected.all():
         balanced = _measured(vectors, lists, table, frequencies, notes)
     bundled = bundled_controls(lists)
-    given = {word for name in bundled for word in lists.controls[name]}
-    missing = [
-        (word, f"{row['kind']} {row['list']}")
-        for row in table.to_dict("records")
-        for word in row["missing"]
-        if row["kind"] != "control" or row["list"] not in bundled
-    ]
-    forms = {word: [variant for form in lists.concepts[word] for variant in variants(form)] for word, _ in missing}
-    keys = find_keys(chain(*forms.values()), vectors.key_to_index)
-    held = {word: next((keys[form] for form in own if form in keys), None) for word, own in forms.items()}
-    spellings = [(word, where, held[word]) for word, where in missing if held[word] is not None]
-    places = _places(lists)
-    own: list[dict[Any, Any]] = [
-        row for row in table.to_dict("records") if row["kind"] != "control" or row["list"] not in bundled
-    ]
+    places: dict[str, tuple[str, ...]] = {}
+    for kind, part in lists.by_kind:
+        for name, listed in part.items():
+            places |= {word: (*places.get(word, ()), f"{kind} {name}") for word in listed}
     several = {word: where for word, where in places.items() if len(where) > 1}
-    named = [f"{word} ({'/'.join(where)})" for word, where in several.items()]
+    own: list[dict[Any, Any]] = table[(table["kind"] != "control") | ~table["list"].isin(bundled)].to_dict("records")
     of_words = missing_words(own, lost=False)
-    of_words += [Note("several-lists", rule="count once", words=named)] if named else []
+    if several:
+        named = [f"{word} ({'/'.join(where)})" for word, where in several.items()]
+        of_words.append(Note("several-lists", rule="count once", words=named))
     return WordCheck(
         lists.name,
         str(about(vectors)["name"]),
         table[LISTS],
-        _near(known, places, lists.forms, given),
+        _near(known, places, {word for name in bundled for word in lists.controls[name]}),
         several,
-        pd.DataFrame(spellings, columns=SPELLINGS).drop_duplicates("word", ignore_index=True),
+        _spelled(vectors, lists, own),
         balanced,
         (*_unsettled(table), *of_words, *notes, *(() if balanced is None else balanced.notes)),
         bundled,
@@ -203,9 +192,8 @@ def _measured(
         notes.append(Note("no-value", what="distances", reason=str(error)))
         return None
     try:
-        worth = relatedness(distances).effective_words().set_index(["kind", "list"])["effective"]
-        keys = pd.MultiIndex.from_frame(table[["kind", "list"]])
-        table["effective"] = worth.reindex(keys).to_numpy()
+        effective = relatedness(distances).effective_words().set_index(["kind", "list"])["effective"]
+        table["effective"] = effective.reindex(pd.MultiIndex.from_frame(table[["kind", "list"]])).to_numpy()
         notes += outlying(table.rename(columns={"found": "words"}))
     except InputError as error:
         notes.append(Note("no-value", what="effective numbers", reason=str(error)))
@@ -218,60 +206,48 @@ def _measured(
         return None
 
 
+def _spelled(vectors: KeyedVectors, lists: WordLists, entries: Iterable[Mapping[Any, Any]]) -> pd.DataFrame:
+    """Missing words that the embedding holds under another spelling."""
+    where: dict[str, str] = {}
+    for entry in entries:
+        where = dict.fromkeys(entry["missing"], f"{entry['kind']} {entry['list']}") | where
+    forms = {word: [variant for form in lists.concepts[word] for variant in variants(form)] for word in where}
+    keys = find_keys(chain(*forms.values()), vectors.key_to_index)
+    held = {word: next((keys[form] for form in own if form in keys), None) for word, own in forms.items()}
+    rows = [(word, where[word], key) for word, key in held.items() if key is not None]
+    return pd.DataFrame(rows, columns=["word", "list", "found"])
+
+
 def _unsettled(table: pd.DataFrame) -> list[Note]:
     """Notes on what these lists cannot tell, by their numbers of words."""
-    protected, attributes = (table[(table["kind"] == "protected") == of] for of in (True, False))
-    own, count = attributes[attributes["kind"] == "stereotype"], int(protected["found"].sum())
+    protected = table["kind"] == "protected"
+    attributes, count, notes = table[~protected], int(table.loc[protected, "found"].sum()), list[Note]()
+    own = attributes[attributes["kind"] == "stereotype"]
     few = [f"{row.list} {row.found}" for row in own[own["found"] < FEWEST_STEREOTYPE].itertuples()]
-    poor = attributes[attributes["effective"].round(1) < LEAST_WORTH]  # as it is shown
-    notes = []
     if count < FEWEST_PROTECTED:
         notes.append(Note("no-value", what="whole-list answer", reason=too_few_words(count)))
     elif few:
         notes.append(Note("short-lists", most=FEWEST_STEREOTYPE - 1, words=few))
     if not attributes["found"].sum():
         notes.append(Note("no-value", what="distances", reason="no attribute word found"))
-    for row in poor.to_dict("records"):
-        name = f"effective words of {row['list']}"
-        notes.append(Note("few-levels", count=round(row["effective"], 1), factor=name))
-    return notes
+    effective = attributes.set_index("list")["effective"].round(1)  # as it is shown
+    poor = effective[effective < LEAST_EFFECTIVE].items()
+    return [*notes, *(Note("few-levels", count=number, factor=f"effective words of {name}") for name, number in poor)]
 
 
-def _places(lists: WordLists) -> dict[str, tuple[str, ...]]:
-    """Word to the lists that hold it."""
-    places: dict[str, tuple[str, ...]] = {}
-    for kind, part in lists.by_kind:
-        for name, words in part.items():
-            for word in words:
-                places[word] = (*places.get(word, ()), f"{kind} {name}")
-    return places
-
-
-def _near(
-    concepts: FoundConcepts,
-    places_of: Mapping[str, Sequence[str]],
-    forms: Mapping[str, Sequence[str]],
-    given: set[str],
-) -> pd.DataFrame:
-    """Pairs of words, or of forms of different words, whose vectors are nearly one, the nearest first.
-
-    Pairs within ``given`` are left out.
-    """
-    concept_of = {form: name for name, own in concepts.concepts.items() for form in own} if forms else {}
-    known = concepts.of_forms if forms else concepts
-    places = {form: places_of[name] for form, name in concept_of.items()} if forms else places_of
-    names = list(known.concepts)
-    units = known.units(names) if names else np.empty((0, 1))
-    rows = []
-    for begin in range(0, len(names), BLOCK):
-        cosines = units[begin : begin + BLOCK] @ units.T
-        for i, other in np.argwhere(np.triu(cosines, begin + 1) > NEAR).tolist():
-            first, second, cosine = names[begin + i], names[other], float(cosines[i, other])
-            if (forms and concept_of[first] == concept_of[second]) or {first, second} <= given:
-                continue
-            where = " and ".join(dict.fromkeys([*places[first], *places[second]]))
-            same = not set(places[first]).isdisjoint(places[second])
-            rows.append((first, second, where, same, 1.0 if cosine > 1 - SAME else cosine))
+def _near(concepts: FoundConcepts, places: Mapping[str, Sequence[str]], given: set[str]) -> pd.DataFrame:
+    """Pairs of forms of different words whose vectors are nearly one, the nearest first; those ``given`` left out."""
+    word_of = {form: word for word, forms in concepts.concepts.items() for form in forms}
+    forms, rows = list(word_of), []
+    units = concepts.forms.units[concepts.forms.rows(forms)]
+    cosines = np.triu(units @ units.T, 1)
+    for i, j in np.argwhere(cosines > NEAR).tolist():
+        first, second = forms[i], forms[j]
+        if word_of[first] == word_of[second] or {first, second} <= given:
+            continue
+        one, other = places[word_of[first]], places[word_of[second]]
+        where, cosine = " and ".join(dict.fromkeys([*one, *other])), float(cosines[i, j])
+        rows.append((first, second, where, bool(set(one) & set(other)), 1.0 if cosine > 1 - SAME else cosine))
     return pd.DataFrame(rows, columns=PAIRS).sort_values("cosine", ascending=False, kind="stable", ignore_index=True)
 
 

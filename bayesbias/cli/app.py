@@ -75,8 +75,7 @@ def run(
     trust_pickle: options.TrustPickle = False,
 ) -> None:
     """Measure an embedding with word lists: distances, fit, summary, figures and report."""
-    from bayesbias.checks.calibration.topics import load_for_topics
-    from bayesbias.models.tree import kept_open
+    from bayesbias.checks.topics import load_for_topics
 
     listed = bb.load_words(words)
     if model != "auto":
@@ -88,14 +87,13 @@ def run(
     table = bb.distance_table(kv, listed, case=case)
     post = bb.fit(table, model, draws=draws, seed=seed, adjust=adjust, frequencies=frequencies)
     answer = bb.summary(post, prob=prob)
-    with kept_open(answer.fit):
-        if topics and answer.pictures():
-            answer = bb.summary(post, bb.topic_null(kv, listed, replicates=topics, seed=seed, case=case), prob)
-        echo(answer)
-        with _whole_folder(out) as folder:
-            bb.write_distance_table(table, folder / "distances.parquet")
-            bb.save_fit(post, folder / "fit.nc")
-            _write(folder, {"distances": table, "summary": answer.table()}, answer.pictures(), answer)
+    if topics and answer.pictures():
+        answer = bb.summary(post, bb.topic_null(kv, listed, replicates=topics, seed=seed, case=case), prob)
+    echo(answer)
+    with _whole_folder(out) as folder:
+        bb.write_distance_table(table, folder / "distances.parquet")
+        bb.save_fit(post, folder / "fit.nc")
+        _write(folder, {"distances": table, "summary": answer.table()}, answer.pictures(), answer)
 
 
 @app.command()

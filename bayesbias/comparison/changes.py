@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
-from bayesbias._support.arguments import mapping
+from bayesbias._support.arguments import mapping, one_of
+from bayesbias._support.files import to_json
 from bayesbias._support.progress import progress
 from bayesbias.checks.convergence import engine_faults
-from bayesbias.comparison.change_draws import (
-    LEVELS_MODEL,
+from bayesbias.comparison.comparison import Comparison
+from bayesbias.comparison.sides import (
     SCALE_DIMS,
+    WORDS,
     ChangeDraws,
+    fixed_values,
     related_changes,
-    tree_of,
     with_draws,
 )
-from bayesbias.comparison.comparison import Comparison
-from bayesbias.comparison.sides import Case, Matched, change_notes, fixed_values, match
-from bayesbias.distances.dataframe import TEMPLATES, DistanceTable, template_columns
-from bayesbias.distances.distances import Distances, averaged, stacked_tables
+from bayesbias.contrast import POPULATION, SAMPLE
+from bayesbias.distances.covariances import KEY as RELATED_GROUP
+from bayesbias.distances.covariances import relatedness_group
+from bayesbias.distances.dataframe import PAIR, TEMPLATES, DistanceTable, limits_of, template_columns
+from bayesbias.distances.distances import Distances, averaged, once, refuse_mixed, stacked_tables
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, within
 from bayesbias.models.families import family_of
@@ -35,7 +41,6 @@ from bayesbias.models.fits import (
     Run,
     checked_draws,
     fewer_draws,
-    integrating_engine,
     is_auto,
     run,
     used_seed,
@@ -43,12 +48,214 @@ from bayesbias.models.fits import (
 from bayesbias.models.related import too_many_lists
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.models.template_variation import change_of_templates, template_errors
-from bayesbias.models.tree import EXACT
-from bayesbias.numerics.arrays import FloatArray
-from bayesbias.results import Note
+from bayesbias.models.tree import EXACT, made_by, versions_of
+from bayesbias.numerics.arrays import NOTHING, FloatArray
+from bayesbias.results import Note, stored
 from bayesbias.vectors.lookup import left_out
 
+Case = Literal["as-is", "fallback"]
+CASES = ("as-is", "fallback")
+LABELS = ["group", "attribute_class", "connection"]
+KEY = [*PAIR, "connection"]
+LEVELS_MODEL = "crossed"  # of the distances in each embedding where changes have a model of their own
+PARTLY = 0.05  # share of unchanged distances from which on a note says that there are such
 MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The pairs that all tables hold."""
+
+    table: pd.DataFrame  # a row a pair: protected_word, group, attribute_word, attribute_class, connection
+    embeddings: tuple[str, ...]  # in the order given
+    distances: FloatArray  # (pairs, embeddings)
+    notes: tuple[Note, ...]  # on what did not match
+    tables: Mapping[str, Distances]  # name to its table, as it was given
+
+    @property
+    def coverage(self) -> dict[str, dict[str, Any]]:
+        """Name to the coverage that its table carried."""
+        return {name: each.coverage.as_dict() for name, each in self.tables.items() if each.coverage is not None}
+
+    @cached_property
+    def data(self) -> Distances:
+        """The pairs in the first embedding."""
+        return Distances.of_rows(self.table.assign(distance=self.distances[:, 0]))
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Places of each two embeddings."""
+        return list(combinations(range(len(self.embeddings)), 2))
+
+    def label(self, before: int, after: int) -> str:
+        """The name of a change."""
+        return f"{self.embeddings[before]} → {self.embeddings[after]}"
+
+    def change(self, before: int, after: int) -> FloatArray:
+        """Differences (pairs,) of the distances in two embeddings."""
+        return self.distances[:, after] - self.distances[:, before]
+
+
+def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
+    """The pairs that all tables hold, under the same connection."""
+    one_of(case, CASES, "case")
+    if len(tables) < 2:
+        raise InputError(f"a comparison needs the tables of two embeddings or more, given {len(tables)}")
+    if arrows := [name for name in tables if "→" in name]:
+        raise InputError(f"the name {arrows[0]!r} holds an arrow, which names changes: give it another name")
+    given, read = dict[str, Distances](), dict[str, pd.DataFrame]()
+    for name, table in tables.items():
+        with within(name):
+            given[name] = Distances.read(table, check=False)
+            given[name].refuse_slope()
+            clean = given[name].table
+            if case == "fallback":
+                clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
+            read[name] = once(clean, "the table", "a comparison takes each pair once")
+    refuse_mixed(given)
+    first, *others = read.values()
+    joined = first.rename(columns={"distance": "0"})
+    for i, other in enumerate(others, start=1):
+        joined = joined.merge(other[[*KEY, "distance"]].rename(columns={"distance": str(i)}), on=KEY, sort=False)
+    if joined.empty:
+        raise InputError(
+            f"the tables of {', '.join(read)} share no pair of protected and attribute word under one connection: make "
+            "them from one word list, or pass case='fallback' if they differ in capital letters"
+        )
+    pairs = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
+    distances = joined[[str(i) for i in range(len(read))]].to_numpy(dtype=float)
+    attribute = next(iter(given.values())).adjusted
+    notes = [Note("adjusted", attribute=attribute, source="the tables")] if attribute else []
+    for name, table in read.items():
+        gone = [word for column in PAIR for word in sorted(set(table[column]) - set(joined[column]))]
+        notes += left_out(len(table) - len(joined), len(table), f"pairs of {name}", "not in every table", gone)
+    if moved := _moved(first, others):
+        notes.append(Note("groups", words=sorted(moved)))
+    outside = ((distances < 0) | (distances > 2)).sum(axis=0).tolist()
+    notes += [
+        Note("outside", rows=rows, total=len(distances), name=name)
+        for name, rows in zip(read, outside, strict=True)
+        if rows
+    ]
+    notes += limits_of(each.coverage for each in given.values() if each.coverage is not None)
+    notes += [*_case_notes(given, case), *_sizes(given)]
+    return Matched(pairs, tuple(read), distances, tuple(notes), given)
+
+
+def _group_of_word(table: pd.DataFrame) -> pd.Series:
+    return table.drop_duplicates("protected_word").set_index("protected_word")["group"]
+
+
+def _groups(joined: pd.DataFrame, others: Sequence[pd.DataFrame]) -> NDArray[Any]:
+    """The group of each row's protected word: the first that any table knows."""
+    groups = joined["group"].to_numpy()
+    for other in others:
+        groups = np.where(groups == "", joined["protected_word"].map(_group_of_word(other)).to_numpy(), groups)
+    return groups
+
+
+def _moved(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> set[str]:
+    """Protected words that stand in another group of another table."""
+    own, moved = _group_of_word(first), set[str]()
+    for other in others:
+        theirs = _group_of_word(other).reindex(own.index)
+        moved |= set(own.index[theirs.notna() & (theirs != "") & (own != "") & (theirs != own)])
+    return moved
+
+
+def _sizes(tables: Mapping[str, Distances]) -> list[Note]:
+    """A note where embeddings have different dimensions."""
+    records = {name: each.coverage for name, each in tables.items()}
+    dimensions = {name: record.embedding.get("dimensions") for name, record in records.items() if record is not None}
+    known = {name: size for name, size in dimensions.items() if size}
+    sizes = [f"{name} {size}" for name, size in known.items()]
+    return [Note("dimensions", sizes=sizes)] if len(set(known.values())) > 1 else []
+
+
+def _case_notes(given: Mapping[str, Distances], case: Case) -> list[Note]:
+    """Note on words read in lower case, or on tables of lower case where another holds words that they lack."""
+    words = {name: {word for column in PAIR for word in each.table[column]} for name, each in given.items()}
+    if case == "fallback":
+        folded = sorted(word for word in set().union(*words.values()) if word != word.casefold())
+        return [Note("spelling", words=[f"{word} as {word.casefold()}" for word in folded])] if folded else []
+    capitals = {name: {word for word in own if word != word.lower()} for name, own in words.items()}
+    some = set().union(*capitals.values())
+    wholly = [name for name, own in capitals.items() if not own and some - words[name]]
+    return [Note("capitals", names=wholly)] if wholly else []
+
+
+def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[Note]:
+    """Notes on connections that changed as one, and on distances that did not change."""
+    if len(fixed) == len(data.connections) and not any(fixed.values()):
+        return [Note("fixed", connection="all", value=0.0, change=label)]
+    names = data.connections.tolist()
+    notes = [Note("fixed", connection=names[k], value=value, change=label) for k, value in fixed.items()]
+    same = np.abs(change) <= NOTHING
+    for k, name in enumerate(names):
+        share = float(same[data.connection == k].mean())
+        if k not in fixed and share >= PARTLY:
+            notes.append(Note("partly-fixed", share=f"{share:.0%}", connection=name, change=label))
+    return notes
+
+
+def tree_of(
+    matched: Matched,
+    spec: ModelSpec,
+    engine: str,
+    size: tuple[int, int],
+    seed: int,
+    notes: Sequence[Note],
+    faults: Sequence[Note] = (),
+    related: Any = None,
+) -> xr.DataTree:
+    """Data and facts as a tree, as :class:`Comparison` describes it; :func:`with_draws` adds draws.
+
+    ``size`` are chains and draws in each; ``related`` is the relatedness of the protected words of all embeddings,
+    where figures are exact.
+    """
+    data, names, pairs = matched.data, list(matched.embeddings), np.array(matched.pairs)
+    rows, values = np.arange(len(data.y)), family_of(spec).needs_relatedness
+    groups = {
+        "/paired": xr.Dataset(
+            {"before_index": ("change", pairs[:, 0]), "after_index": ("change", pairs[:, 1])},
+            coords={"change": [matched.label(*pair) for pair in matched.pairs]},
+        ),
+        "/observed_data": xr.Dataset(
+            {"distance": (("pair", "embedding"), matched.distances)}, coords={"pair": rows, "embedding": names}
+        ),
+        "/constant_data": xr.Dataset(
+            {
+                "n": (WORDS, data.cells.n),
+                "group": ("protected_word", data.groups),
+                "word_index": ("pair", data.word),
+                "connection_index": ("pair", data.connection),
+                "attribute_index": ("pair", data.attribute),
+                "attribute_class": ("pair", data.attribute_class),
+            },
+            coords={
+                "protected_word": data.protected_words,
+                "connection": data.connections,
+                "attribute_word": data.attribute_words,
+                "embedding": names,
+                "pair": rows,
+            },
+        ),
+    }
+    if related is not None:
+        groups[f"/{RELATED_GROUP}"] = relatedness_group(related)
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs = {
+        **made_by(spec, engine, seed),
+        "chains": size[0],
+        "draws": size[1],
+        "notes": to_json(stored(notes)),
+        "faults": to_json(stored(dict.fromkeys(faults))),
+        "versions": to_json(versions_of(engine)),
+        "coverage": to_json(matched.coverage),
+        "levels_model": spec.name if values else LEVELS_MODEL,
+        "target": SAMPLE if values else POPULATION,
+    }
+    return tree
 
 
 class _Means(NamedTuple):
@@ -59,19 +266,10 @@ class _Means(NamedTuple):
     run: Run | None  # None where no connection's values vary
 
 
-class _Difference(NamedTuple):
-    """Posterior of the change between two embeddings from the differences of their distances."""
-
-    draws: ChangeDraws
-    faults: tuple[Note, ...]  # why the draws should not be read
-    notes: tuple[Note, ...]
-    engine: str
-
-
 def _difference(
     matched: Matched, pair: tuple[int, int], spec: ModelSpec, engine: str, size: tuple[int, int], seed: Any
-) -> _Difference:
-    """The change between two embeddings, from a fit of the differences and one of what they leave of the levels."""
+) -> tuple[ChangeDraws, list[Note], list[Note], str]:
+    """Draws of a change by fits of the differences and of what they leave of the levels; faults, notes and engine."""
     label, change, data = matched.label(*pair), matched.change(*pair), matched.data
     base = matched.distances[:, pair[0]]
     centre = np.bincount(data.connection, weights=change) / np.bincount(data.connection)
@@ -98,16 +296,13 @@ def _difference(
         },
     )
     of_fits = dict.fromkeys(note for each in runs.values() for note in (*each.data.notes, *each.drawn.notes))
-    return _Difference(
-        draws,
-        faults=tuple(
-            Note(fault.code, **{**fault.numbers, "figure": f"{fault.numbers['figure']} ({label}, {name})"})
-            for name, each in runs.items()
-            for fault in engine_faults(each.drawn)
-        ),
-        notes=(*change_notes(data, change, fixed, label), *of_fits),
-        engine=next((each.engine for each in reversed(runs.values())), EXACT),
-    )
+    faults = [
+        Note(fault.code, **{**fault.numbers, "figure": f"{fault.numbers['figure']} ({label}, {name})"})
+        for name, each in runs.items()
+        for fault in engine_faults(each.drawn)
+    ]
+    engine_used = next((each.engine for each in reversed(runs.values())), EXACT)
+    return draws, faults, [*change_notes(data, change, fixed, label), *of_fits], engine_used
 
 
 def _means(data: Distances, spec: ModelSpec, engine: str, size: tuple[int, int], seed: int, what: str) -> _Means:
@@ -194,10 +389,9 @@ def compare(
     """Compare embeddings by the distances of the same pairs.
 
     The same words are measured in each embedding, so that most of what makes a single contrast uncertain cancels in
-    its change. Where the tables know how words are related, the covariance of all distances in all embeddings is
-    estimated from the vectors, and one posterior holds levels and changes, of these protected words. Otherwise
-    differences of paired distances follow a crossed model, which takes different words for unrelated; what the first
-    embedding's distances do not share with the change is fitted beside it, and treated as independent.
+    its change. Where the tables know how words are related, the covariance of all distances in all embeddings gives one
+    posterior of levels and changes, of these protected words. Otherwise differences of paired distances follow a
+    crossed model, which takes different words for unrelated, and levels are approximate.
 
     Parameters
     ----------
@@ -207,9 +401,7 @@ def compare(
         the distance tables of two, such as before and after :func:`debias`.
     model
         ``"auto"``: ``"related"`` where all tables carry relatedness of one vocabulary, else ``"change"``, and the notes
-        say why. Or the name of a model of changes, the path of a TOML file or a loaded model: ``"change"`` is
-        ``"crossed"`` around 0, with scales of the size of changes. The model decides the engine, whose draws are
-        independent; models that need NUTS are refused.
+        say why. Or the name of a model of changes, the path of a TOML file or a loaded model, which does without NUTS.
     draws, chains, seed
         As in :func:`fit`. Draws of related words are made when :attr:`Comparison.posterior` is first asked for.
     case
@@ -236,7 +428,7 @@ def compare(
     draws, chains = checked_draws(draws, chains)
     size, seed_used = (chains, draws // chains), used_seed(seed)
     spec, every = _choose(matched, model, case)
-    engine = integrating_engine(spec)
+    engine = "auto"
     if isinstance(every, str):
         tree, changes = _by_differences(matched, spec, every, engine, size, seed_used)
     else:
@@ -322,10 +514,10 @@ def _by_differences(
     notes = [*matched.notes, *why]
     notes += [Note("independent", what="changes", reason="one fit each")] if len(runs) > 1 else []
     notes += [Note("unrelated", reason=reason or f"model {spec.name}")] if family_of(spec).unrelated else []
-    notes += dict.fromkeys(note for each in runs for note in each.notes)
-    faults = [fault for each in runs for fault in each.faults]
-    engine_used = next((each.engine for each in runs if each.engine != EXACT), EXACT)
-    return tree_of(matched, spec, engine_used, size, seed, notes, faults), [each.draws for each in runs]
+    changes, faults, noted, engines = zip(*runs, strict=True)
+    notes += dict.fromkeys(chain.from_iterable(noted))
+    engine_used = next((each for each in engines if each != EXACT), EXACT)
+    return tree_of(matched, spec, engine_used, size, seed, notes, list(chain.from_iterable(faults))), list(changes)
 
 
 def _tables(
@@ -335,9 +527,7 @@ def _tables(
     if tables is None and before is not None and after is not None:
         return {"before": before, "after": after}
     if before is not None or after is not None:
-        every = {"tables": tables, "before": before, "after": after}
-        arguments = " and ".join(name for name, value in every.items() if value is not None)
-        raise InputError(f"given is {arguments}: give before= and after=, or one mapping of names to tables")
+        raise InputError("give before= and after=, or one mapping of names to tables")
     return mapping(tables, "tables", "distance tables, or before= and after=")
 
 

@@ -18,10 +18,10 @@ from bayesbias._support.progress import one_thread, progress
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison
+from bayesbias.distances.dataframe import known_coverage
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import carried_labels, known_coverage
 from bayesbias.distances.tables import distances_of, warned
-from bayesbias.errors import InputError, many
+from bayesbias.errors import InputError, many, shown
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import (
     FloatArray,
@@ -34,9 +34,9 @@ from bayesbias.numerics.arrays import (
     unit_single,
 )
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike
-from bayesbias.numerics.resampling import ends, mean_interval, share_interval
+from bayesbias.numerics.statistics import ends, mean_interval, share_interval
 from bayesbias.results import Cited, Note, Result
-from bayesbias.vectors import Case, Embedding, about, find_words, opened, rows_of, with_composed
+from bayesbias.vectors import Case, Embedding, about, find_lists, find_words, opened, rows_of, with_composed
 from bayesbias.vectors.lookup import CASES, About, left_out
 from bayesbias.words import STEREOTYPES, WordLists, controls_of, load_words
 
@@ -79,11 +79,6 @@ def _shared_vocabulary(
         for side, kv in enumerate((first, second))
     ]
     some = np.logical_and(*(np.abs(part).max(axis=1) > 0 if len(part) else np.empty(0, bool) for part in vectors))
-    if some.sum() < 2:
-        raise InputError(
-            f"the embeddings share {int(some.sum())} words that have a direction: give the same embedding before and "
-            "after"
-        )
     words = tuple(word for word, kept in zip(shared, some, strict=True) if kept)
     place = {word: i for i, word in enumerate(words)}
     place |= {word: place[word_of[key]] for word, (key, _) in known.items() if word_of[key] in place}
@@ -93,12 +88,8 @@ def _shared_vocabulary(
 
 def _neighbours_kept(shared: Shared, kinds: Mapping[str, Sequence[str]], ks: Sequence[int]) -> pd.DataFrame:
     """A row a word and k: ``kind``, ``word``, ``k``, ``kept``, the share of its k nearest neighbours that it keeps."""
-    for k in ks:
-        if k >= len(shared.words):
-            raise InputError(
-                f"k is {k}: give whole numbers from 1 to {len(shared.words) - 1}, the other words that both embeddings "
-                "hold"
-            )
+    if max(ks) >= len(shared.words):
+        raise InputError(f"k is {max(ks)}: give at most {len(shared.words) - 1}, the other words of both embeddings")
     pieces = []
     for kind, words in kinds.items():
         rows = shared.rows(words)
@@ -135,33 +126,26 @@ def similarities(path: str | Path) -> list[tuple[str, str, float]]:
 
 def _scored(cells: Sequence[str]) -> tuple[str, str, float] | None:
     """The words and the score of a line; None where it has no such."""
-    try:
-        first, other, score = cells[0], cells[1], float(cells[2].replace(",", "."))
-    except (IndexError, ValueError):
+    if len(cells) != 3 or not all(cells):
         return None
-    return (first, other, score) if len(cells) == 3 and first and other and np.isfinite(score) else None
+    try:
+        score = float(cells[2].replace(",", "."))
+    except ValueError:
+        return None
+    return (cells[0], cells[1], score) if np.isfinite(score) else None
 
 
 def _checked_pairs(pairs: Any) -> list[tuple[str, str, float]]:
     """Pairs of words with a score, from a file or a DataFrame of three columns, or an iterable of triples."""
-    pairs = similarities(pairs) if isinstance(pairs, str | Path) else pairs
-    rows: Iterable[Any] = pairs.itertuples(index=False, name=None) if isinstance(pairs, pd.DataFrame) else pairs
-    advice = "give triples (word, word, score), or a DataFrame or a CSV file of three such columns"
-    if not np.iterable(rows):
-        raise InputError(f"similarity is {pairs!r}: {advice}")
-    checked = []
-    for row in rows:
-        if isinstance(row, str) or not np.iterable(row) or len(entry := tuple(row)) != 3:
-            raise InputError(f"similarity holds {row!r}: {advice}")
-        try:
-            score = float(entry[2])
-        except (TypeError, ValueError):
-            score = float("nan")
-        if not all(isinstance(word, str) for word in entry[:2]) or not np.isfinite(score):
-            raise InputError(f"similarity holds {row!r}: {advice}, every score a finite number")
-        checked.append((entry[0], entry[1], score))
-    if not checked:
-        raise InputError(f"similarity holds no pair: {advice}")
+    if isinstance(pairs, str | Path):
+        return similarities(pairs)
+    try:
+        rows = pd.DataFrame(pairs).itertuples(index=False, name=None)
+        checked = [(str(first), str(other), float(score)) for first, other, score in rows]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"similarity is {shown(pairs)}: give triples (word, word, score): {error}") from error
+    if not checked or not np.isfinite([score for *_, score in checked]).all():
+        raise InputError("similarity has no pairs, or a score that is no finite number: give (word, word, score)")
     return checked
 
 
@@ -258,9 +242,8 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
     """Shares of words whose group clusters and a classifier find, before and after: ``SideEffects.recovery``.
 
     The dimensions of an embedding are correlated, so that a classifier finds the old side of words along any direction
-    that is removed, meaningless ones too. The reference is what it finds of ten random topics when the differences of
-    their means are removed from the first embedding: mean, smallest and largest share, and of how many topics as much
-    is left. They are as large as the groups, as coherent and as similar to each other. Other intervals are Jeffreys'.
+    that is removed. The reference is what it finds of ten random topics, as large, coherent and similar as the groups,
+    when the differences of their means are removed from the first embedding. Other intervals are Jeffreys'.
     """
     rng = np.random.default_rng(seed)
     rows, labels = _most_biased(shared, groups, count)
@@ -347,34 +330,23 @@ class SideEffects(Result):
 
     Attributes
     ----------
-    neighbours
-        Means over words: ``kind`` (protected, attribute, control), ``k``, ``words``, ``kept`` (share of the k nearest
-        neighbours), ``low``, ``high`` (t interval over words).
-    neighbours_by_word
-        ``kind``, ``word``, ``k``, ``kept``.
+    neighbours, neighbours_by_word
+        Share ``kept`` of the ``k`` nearest neighbours by ``kind`` of words (protected, attribute, control), with
+        ``low`` and ``high`` (t interval over ``words``); and of each ``word``.
     controls
-        Change of the mean distance of control words, after minus before: ``connection``, ``mean``, ``sd``,
-        ``low``, ``high``, ``p_closer`` (posterior, cosine distance).
+        Change of the mean distance of control words, after minus before: ``connection``, ``mean``, ``sd``, ``low``,
+        ``high``, ``p_closer`` (posterior, cosine distance).
     similarity
         Spearman's correlation with the supplied scores: ``side`` (before, after, change), ``spearman``, ``low``,
         ``high`` (bootstrap over pairs), ``asked``, ``found``; empty without pairs.
     recovery
         How well the words most biased before are told apart: ``test`` (cluster, classify), ``words``, ``chance``,
-        ``before``, ``before_low``, ``before_high``, ``after``, ``after_low``, ``after_high``, ``reference``,
-        ``reference_low``, ``reference_high`` (ten random topics whose difference was removed: what is found of any
-        such difference), ``as_much`` (of how many of them as much is found or more) and ``size_left`` (mean absolute
-        bias of the words after, measured as before, divided by that before); empty without two groups.
-    prob
-        Mass of all intervals.
-    notes
-        What limits it; those of the comparison too.
-    embeddings
-        What is recorded of the embeddings before and after: ``name``, ``debiasing`` and more.
-    made
-        What it was made with: ``vocabulary`` (words in both embeddings), ``model`` (of the changes of control
-        distances), ``draws``, ``seed``.
-    cited
-        Sources of the word lists and of the model.
+        ``before`` and ``after`` with ``_low`` and ``_high``; ``reference`` with ``_low`` and ``_high`` (ten random
+        topics whose difference was removed: what is found of any such difference), ``as_much`` (of how many of them as
+        much is found or more) and ``size_left`` (mean absolute bias of the words after, divided by that before); empty
+        without two groups.
+    prob, notes
+        Mass of all intervals; what limits it, and the notes of the comparison.
     """
 
     picture: ClassVar[str] = "plot_side_effects"
@@ -386,9 +358,10 @@ class SideEffects(Result):
     recovery: pd.DataFrame
     prob: float
     notes: tuple[Note, ...]
-    embeddings: tuple[About, ...] = ()
-    made: Mapping[str, Any] = field(default_factory=dict)
+    embeddings: tuple[About, ...] = ()  # what is recorded of those before and after
+    made: Mapping[str, Any] = field(default_factory=dict)  # shared vocabulary, model, draws, seed
     cited: tuple[Cited, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def sources(self) -> tuple[Any, ...]:
         """The tests for the old bias, the word lists, the model and the embeddings."""
@@ -397,12 +370,10 @@ class SideEffects(Result):
         return *tests, *self.cited, *(Cited(f"embedding {name}", *origin) for name, *origin in origins)
 
     def table(self) -> pd.DataFrame:
-        """All numbers, one effect ``of`` something a row.
+        """All numbers, one effect ``of`` something a row: ``value``, ``low``, ``high``, ``n`` words or pairs, and more.
 
-        Columns ``effect``, ``of``, ``value``, ``low``, ``high``; ``n``, what it is the mean over or the number of words
-        or pairs, and ``asked``, the pairs that were given; ``sd`` and ``p_closer`` of changes of distances. Where words
-        are told apart: ``chance``, ``reference`` (of random topics) with ``_low`` and ``_high``, and ``as_much``, as in
-        :attr:`recovery`.
+        ``asked`` are pairs that were given, ``sd`` and ``p_closer`` of changes of distances; ``chance``, ``reference``
+        with ``_low`` and ``_high`` and ``as_much`` as in :attr:`recovery`.
         """
         pieces, names = [], ["value", "low", "high"]
         if len(self.recovery):
@@ -514,9 +485,7 @@ def side_effects(
     most = None if vocabulary is None else whole_number(vocabulary, "vocabulary", least=2)
     pairs = None if similarity is None else _checked_pairs(similarity)
     if isinstance(words, Comparison) and len(words.embeddings) != 2:
-        raise InputError(
-            f"words is a comparison of {', '.join(words.embeddings)}: give that of the two embeddings, or word lists"
-        )
+        raise InputError(f"words is a comparison of {len(words.embeddings)} embeddings: give that of the two, or lists")
     kvs = [opened(kv) for kv in (before, after)]
     known = tuple(map(about, kvs))
     with progress("looking for side effects", 4) as done:
@@ -525,7 +494,7 @@ def side_effects(
             _check_belonging(compared, kvs, case)
         else:
             lists = load_words(words)
-            first, second = (distances_of(opened(kv, lists, case), lists, case=case) for kv in kvs)
+            first, second = (distances_of(find_lists(opened(kv, lists, case), lists, case)) for kv in kvs)
             warned(first, second)
             compared = compare(before=first, after=second, seed=seed)
         done(1)
@@ -565,6 +534,7 @@ def side_effects(
             "seed": seed,
         },
         cited=_cited(compared),
+        labels=compared.labels,
     )
 
 
@@ -591,8 +561,8 @@ def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Ca
             own = float(cosine_distances(words_found.of([word]), words_found.of([other]))[0, 0])
             if abs(own - distance) > APART:
                 raise InputError(
-                    f"{name} does not belong to the comparison: {word} and {other} are {own:.3f} apart in it and "
-                    f"{distance:.3f} in {compared.embeddings[i]!r}; give the embeddings in the order of the comparison"
+                    f"{name} does not belong to the comparison: {word} and {other} are {own:.3f} apart, not "
+                    f"{distance:.3f}; give the embeddings in the order of the comparison"
                 )
 
 
@@ -616,10 +586,7 @@ def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[Note]:
     for kind, words in kinds.items():
         lost = [word for word in words if word not in shared.place]
         if len(lost) == len(words):
-            raise InputError(
-                f"the embeddings hold none of the {len(words)} {kind} words of the comparison "
-                f"({', '.join(lost[:5])}): give the embeddings that its tables were made from"
-            )
+            raise InputError(f"the embeddings hold none of the {len(words)} {kind} words: give those of the comparison")
         notes += left_out(len(lost), len(words), KINDS[kind], "not in both embeddings", lost)
     return notes
 
@@ -630,7 +597,6 @@ def _controls(compared: Comparison, prob: float) -> pd.DataFrame:
     rows = [compared.changes(name, prob=prob).loc[0, CONTROL_COLUMNS] for name in names]
     table = pd.DataFrame(rows, columns=CONTROL_COLUMNS, dtype=float).reset_index(drop=True)
     table.insert(0, "connection", names)
-    table.attrs = carried_labels(compared.labels)
     return table
 
 

@@ -1,222 +1,38 @@
-"""The same pairs in several embeddings, and the joint posterior of a contrast before and after a change."""
+"""The joint posterior before and after a change: exact for related words, otherwise by draws, which a tree keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._support.arguments import one_of
 from bayesbias.contrast.contrast import named_together
-from bayesbias.distances.dataframe import PAIR
-from bayesbias.distances.distances import Distances, once, refuse_mixed
-from bayesbias.distances.list_coverage import limits_of
-from bayesbias.errors import InputError, listed, within
+from bayesbias.distances.distances import Distances
 from bayesbias.models.functionals import Fields, cell_draws
-from bayesbias.models.weights import DIFFERENCE, RAW, Cells, Sums, stacked
+from bayesbias.models.related import LEAST_SCATTER, protected_root, related_posterior, relatedness_for
+from bayesbias.models.spec import ModelSpec
+from bayesbias.models.weights import Cells, Sums, stacked, whole_weights
 from bayesbias.numerics.arrays import NOTHING, FloatArray
+from bayesbias.numerics.marginal import scatter_cells
 from bayesbias.numerics.mixtures import Empirical, Law, Normals
+from bayesbias.numerics.related import draw_cells, draw_factors, population_of, scatter_of_errors
 from bayesbias.posteriors import Estimates
-from bayesbias.results import Note
-from bayesbias.vectors.lookup import left_out
 
-Case = Literal["as-is", "fallback"]
-CASES = ("as-is", "fallback")
-LABELS = ["group", "attribute_class", "connection"]
-KEY = [*PAIR, "connection"]
 EQUAL = 1e-3  # of the sum and the difference of two values, the share of the smaller below which their sizes are equal
 SURE = 0.945  # probability from which on the whole list's outcome is named: that of one side of an 89% interval
 LITTLE = 10  # most percent of the size before that a change is said not to exceed
-PARTLY = 0.05  # share of unchanged distances from which on a note says that there are such
-
-
-@dataclass(frozen=True)
-class Matched:
-    """The pairs that all tables hold."""
-
-    table: pd.DataFrame  # a row a pair: protected_word, group, attribute_word, attribute_class, connection
-    embeddings: tuple[str, ...]  # in the order given
-    distances: FloatArray  # (pairs, embeddings)
-    notes: tuple[Note, ...]  # on what did not match
-    tables: Mapping[str, Distances]  # name to its table, as it was given
-
-    @property
-    def coverage(self) -> dict[str, dict[str, Any]]:
-        """Name to the coverage that its table carried."""
-        return {name: each.coverage.as_dict() for name, each in self.tables.items() if each.coverage is not None}
-
-    def of(self, values: FloatArray) -> pd.DataFrame:
-        """Table of the pairs, with ``values`` (pairs,) in place of distances."""
-        return self.table.assign(distance=values)
-
-    @cached_property
-    def data(self) -> Distances:
-        """The pairs in the first embedding."""
-        return Distances.of_rows(self.of(self.distances[:, 0]))
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Places of each two embeddings."""
-        return list(combinations(range(len(self.embeddings)), 2))
-
-    def label(self, before: int, after: int) -> str:
-        """The name of a change."""
-        return f"{self.embeddings[before]} → {self.embeddings[after]}"
-
-    def change(self, before: int, after: int) -> FloatArray:
-        """Differences (pairs,) of the distances in two embeddings."""
-        return self.distances[:, after] - self.distances[:, before]
-
-
-def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
-    """The pairs that all tables hold, under the same connection."""
-    one_of(case, CASES, "case")
-    if len(tables) < 2:
-        raise InputError(f"a comparison needs the tables of two embeddings or more, given {len(tables)}")
-    if arrows := [name for name in tables if "→" in name]:
-        raise InputError(f"the name {arrows[0]!r} holds an arrow, which names changes: give it another name")
-    given = {name: _distances(name, table) for name, table in tables.items()}
-    refuse_mixed(given)
-    read = {name: _once(name, each, case) for name, each in given.items()}
-    first, *others = read.values()
-    joined = first.rename(columns={"distance": "0"})
-    for i, other in enumerate(others, start=1):
-        joined = joined.merge(other[[*KEY, "distance"]].rename(columns={"distance": str(i)}), on=KEY, sort=False)
-    if joined.empty:
-        raise InputError(_nothing_shared(read, case))
-    pairs = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
-    distances = joined[[str(i) for i in range(len(read))]].to_numpy(dtype=float)
-    attribute = next(iter(given.values())).adjusted
-    notes = [Note("adjusted", attribute=attribute, source="the tables")] if attribute else []
-    notes += [note for name, table in read.items() for note in _left_over(name, table, joined)]
-    if moved := _moved(first, others):
-        notes.append(Note("groups", words=sorted(moved)))
-    outside = ((distances < 0) | (distances > 2)).sum(axis=0).tolist()
-    notes += [
-        Note("outside", rows=rows, total=len(distances), name=name)
-        for name, rows in zip(read, outside, strict=True)
-        if rows
-    ]
-    notes += limits_of(each.coverage for each in given.values() if each.coverage is not None)
-    notes += [*_case_notes(given, case), *_sizes(given)]
-    return Matched(pairs, tuple(read), distances, tuple(notes), given)
-
-
-def unchanged(differences: FloatArray, places: NDArray[np.bool_]) -> float | None:
-    """The change that all differences (pairs,) at these places have in common, or None where they vary."""
-    here = differences[places]
-    if np.ptp(here) > NOTHING:
-        return None
-    return 0.0 if abs(here.mean()) <= NOTHING else float(here.mean())
-
-
-def _distances(name: str, table: pd.DataFrame) -> Distances:
-    """The distances of a table that a comparison can take."""
-    with within(name):
-        distances = Distances.read(table, check=False)
-        distances.refuse_slope()
-    return distances
-
-
-def _once(name: str, distances: Distances, case: Case) -> pd.DataFrame:
-    """A table's pairs, each once, in lower case if capital letters do not count."""
-    clean = distances.table
-    if case == "fallback":
-        clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
-    with within(name):
-        return once(clean, "the table", "a comparison takes each pair once")
-
-
-def _group_of_word(table: pd.DataFrame) -> pd.Series:
-    return table.drop_duplicates("protected_word").set_index("protected_word")["group"]
-
-
-def _groups(joined: pd.DataFrame, others: Sequence[pd.DataFrame]) -> NDArray[Any]:
-    """The group of each row's protected word: the first that any table knows."""
-    groups = joined["group"].to_numpy()
-    for other in others:
-        groups = np.where(groups == "", joined["protected_word"].map(_group_of_word(other)).to_numpy(), groups)
-    return groups
-
-
-def _left_over(name: str, table: pd.DataFrame, joined: pd.DataFrame) -> list[Note]:
-    """Note on the pairs of a table that are not compared, and the words none of whose pairs are."""
-    gone = [word for column in PAIR for word in sorted(set(table[column]) - set(joined[column]))]
-    return left_out(len(table) - len(joined), len(table), f"pairs of {name}", "not in every table", gone)
-
-
-def _moved(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> set[str]:
-    """Protected words that stand in another group of another table."""
-    own, moved = _group_of_word(first), set[str]()
-    for other in others:
-        theirs = _group_of_word(other).reindex(own.index)
-        moved |= set(own.index[theirs.notna() & (theirs != "") & (own != "") & (theirs != own)])
-    return moved
-
-
-def _sizes(tables: Mapping[str, Distances]) -> list[Note]:
-    """A note where embeddings have different dimensions."""
-    records = {name: each.coverage for name, each in tables.items()}
-    dimensions = {name: record.embedding.get("dimensions") for name, record in records.items() if record is not None}
-    known = {name: size for name, size in dimensions.items() if size}
-    sizes = [f"{name} {size}" for name, size in known.items()]
-    return [Note("dimensions", sizes=sizes)] if len(set(known.values())) > 1 else []
-
-
-def _case_notes(given: Mapping[str, Distances], case: Case) -> list[Note]:
-    """Note on words read in lower case, or on tables of lower case where another holds words that they lack."""
-    words = {name: {word for column in PAIR for word in each.table[column]} for name, each in given.items()}
-    if case == "fallback":
-        folded = sorted(word for word in set().union(*words.values()) if word != word.casefold())
-        return [Note("spelling", words=[f"{word} as {word.casefold()}" for word in folded])] if folded else []
-    capitals = {name: {word for word in own if word != word.lower()} for name, own in words.items()}
-    some = set().union(*capitals.values())
-    wholly = [name for name, own in capitals.items() if not own and some - words[name]]
-    return [Note("capitals", names=wholly)] if wholly else []
-
-
-def _nothing_shared(read: Mapping[str, pd.DataFrame], case: Case) -> str:
-    """Reason why the tables share no pair under the same connection."""
-    if set.intersection(*(_pairs(table, fold=False) for table in read.values())):
-        return f"the tables of {', '.join(read)} share pairs, but under different connections: make both from one list"
-    if case == "as-is" and set.intersection(*(_pairs(table, fold=True) for table in read.values())):
-        return (
-            f"the tables of {', '.join(read)} share no pair as words are written, and do without capital letters: "
-            "pass case='fallback'"
-        )
-    contents = "; ".join(
-        f"{name} holds {listed(list(table['protected_word'].unique()))}" for name, table in read.items()
-    )
-    return f"the tables share no pair of protected and attribute word: make them from one word list ({contents})"
-
-
-def _pairs(table: pd.DataFrame, fold: bool) -> set[tuple[str, ...]]:
-    return set(zip(*(table[column].str.casefold() if fold else table[column] for column in PAIR), strict=True))
-
-
-def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[Note]:
-    """Notes on connections that changed as one, and on distances that did not change."""
-    if len(fixed) == len(data.connections) and not any(fixed.values()):
-        return [Note("fixed", connection="all", value=0.0, change=label)]
-    names = data.connections.tolist()
-    notes = [Note("fixed", connection=names[k], value=value, change=label) for k, value in fixed.items()]
-    same = np.abs(change) <= NOTHING
-    for k, name in enumerate(names):
-        share = float(same[data.connection == k].mean())
-        if k not in fixed and share >= PARTLY:
-            notes.append(Note("partly-fixed", share=f"{share:.0%}", connection=name, change=label))
-    return notes
-
-
-ROWS = (RAW, DIFFERENCE)
-"""Rows of single words of a change: associations, or differences of two mean distances."""
+STEP = ("chain", "draw")
+WHOLE, WORDS = ("connection",), ("protected_word", "connection")
+SCALE_DIMS = {"connection_sd": WHOLE, "sigma": WHOLE, "attribute_sd": ("attribute_class",), "interaction_sd": ()}
+"""Dimensions of draws, of means over the whole list, of means of words, and of scales."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +43,7 @@ class BeforeAfter:
     after: Estimates
     observed_before: FloatArray  # what the pairs show, (m,), in cosine distance
     observed_after: FloatArray
-    kind: str  # one of ROWS
+    kind: str  # RAW or DIFFERENCE
 
     def __getitem__(self, places: slice) -> BeforeAfter:
         """Some of the quantities."""
@@ -277,9 +93,9 @@ class BeforeAfter:
         return np.asarray(named & same & ~self.unchanged)
 
     def at_most(self, prob: float) -> FloatArray:
-        """Share (m,) of the size before, up to .1, that the change does not exceed with a probability; NaN if more.
+        """Share (m,) of the size before, up to .1 (.01 where the interval excludes 0), that the change does not exceed.
 
-        Of a change whose interval excludes 0 only .01 is looked at.
+        NaN where that is not so with this probability.
         """
         found, known = np.full(len(self.change), np.nan), self.change.excludes(0.0, prob)
         for percent in range(LITTLE, 0, -1):
@@ -364,9 +180,10 @@ def fixed_values(data: Distances, values: FloatArray) -> dict[int, float]:
     fixed = {}
     for k in range(len(data.connections)):
         rows = data.connection == k
-        if nothing or len(np.unique(data.attribute[rows])) > 1:
-            fixed[k] = unchanged(values, rows)
-    return {k: value for k, value in fixed.items() if value is not None}
+        here, several = values[rows], len(np.unique(data.attribute[rows])) > 1
+        if np.ptp(here) <= NOTHING and (nothing or several):
+            fixed[k] = 0.0 if abs(here.mean()) <= NOTHING else float(here.mean())
+    return fixed
 
 
 def known_changes(data: Distances, cells: Cells, fixed: Mapping[int, float]) -> FloatArray:
@@ -381,3 +198,142 @@ def known_changes(data: Distances, cells: Cells, fixed: Mapping[int, float]) -> 
     total = np.bincount(place, value, minlength=cells.n.size).reshape(cells.n.shape)
     change: FloatArray = np.divide(total, cells.n, out=np.full(cells.n.shape, np.nan), where=cells.filled)
     return change
+
+
+@dataclass(frozen=True)
+class ChangeDraws:
+    """Draws of one change; K connections, J protected words."""
+
+    before: int  # places of the two embeddings
+    after: int
+    connection_before: FloatArray  # (chain, draw, K)
+    connection_change: FloatArray
+    word_before: FloatArray  # (chain, draw, J, K), NaN where a cell is empty
+    word_change: FloatArray
+    scales: Mapping[str, FloatArray]  # scale to draws (chain, draw, ...); 0 where changes are known exactly
+    stats: Mapping[str, float] = field(default_factory=dict)  # Pareto k, effective points of the importance weights
+
+
+def with_draws(tree: xr.DataTree, data: Distances, changes: Sequence[ChangeDraws]) -> xr.DataTree:
+    """The tree of a comparison of these pairs with draws of its changes."""
+    chains, draws = changes[0].connection_change.shape[:2]
+    coords: dict[str, Any] = {
+        "chain": np.arange(chains),
+        "draw": np.arange(draws),
+        "embedding": tree["observed_data"]["embedding"].to_numpy(),
+        "change": tree["paired"]["change"].to_numpy(),
+        "connection": data.connections,
+        "protected_word": data.protected_words,
+        "attribute_class": data.attribute_classes,
+    }
+    names = sorted({name for each in changes for name in each.stats})
+    variables = {
+        "/posterior": _posterior(changes, len(coords["embedding"])),
+        "/paired": {
+            "connection_before": ((*STEP, "change", *WHOLE), _stacked(each.connection_before for each in changes)),
+            "word_before": ((*STEP, "change", *WORDS), _stacked(each.word_before for each in changes)),
+        },
+        "/sample_stats": {
+            name: (("change",), np.array([each.stats.get(name, np.nan) for each in changes])) for name in names
+        },
+    }
+    groups = {
+        name: xr.Dataset(values, coords={dim: coords[dim] for _, (dims, _) in values.items() for dim in dims})
+        for name, values in variables.items()
+        if values
+    }
+    groups["/paired"] = groups["/paired"].merge(tree["paired"].to_dataset())
+    known = {f"/{name}": group.to_dataset() for name, group in tree.children.items()}
+    result = xr.DataTree.from_dict({"/posterior": groups["/posterior"], **known, **groups})
+    result.attrs = dict(tree.attrs)
+    return result
+
+
+def _posterior(changes: Sequence[ChangeDraws], embeddings: int) -> dict[str, Any]:
+    """Variables of the posterior with their dimensions."""
+    values: dict[str, Any] = {
+        "connection_mean": ((*STEP, "embedding", *WHOLE), _levels(changes, embeddings, "connection")),
+        "word_mean": ((*STEP, "embedding", *WORDS), _levels(changes, embeddings, "word")),
+        "connection_change": ((*STEP, "change", *WHOLE), _stacked(each.connection_change for each in changes)),
+        "word_change": ((*STEP, "change", *WORDS), _stacked(each.word_change for each in changes)),
+    }
+    known = {name: scale for each in changes for name, scale in each.scales.items()}
+    for name, like in known.items():
+        drawn = (each.scales.get(name, np.zeros_like(like)) for each in changes)
+        dims = SCALE_DIMS[name][: like.ndim - len(STEP)]  # none where all connections share the scale
+        values[f"change_{name}"] = ((*STEP, "change", *dims), _stacked(drawn))
+    return values
+
+
+def _stacked(values: Iterable[FloatArray]) -> FloatArray:
+    """Arrays (chain, draw, ...) as one (chain, draw, change or embedding, ...)."""
+    return np.stack(list(values), axis=2)
+
+
+def _levels(changes: Sequence[ChangeDraws], embeddings: int, kind: str) -> FloatArray:
+    """Means (chain, draw, embedding, ...): of the first embedding, and what changed from it to each other one."""
+    first = [each for each in changes if each.before == 0]
+    start = getattr(first[0], f"{kind}_before")
+    levels = {0: start, **{each.after: start + getattr(each, f"{kind}_change") for each in first}}
+    return _stacked(levels[place] for place in range(embeddings))
+
+
+def related_changes(
+    spec: ModelSpec, data: Distances, every: Distances, size: tuple[int, int], seed: int
+) -> list[ChangeDraws]:
+    """Draws (chains, draws in each) of the changes between each two embeddings, from one posterior of all.
+
+    ``data`` and ``every`` are the pairs in the first embedding and in all, as :func:`stacked_tables` puts them.
+    """
+    rng = np.random.default_rng(seed)
+    posterior = related_posterior(spec, every)
+    draws, cells = size[0] * size[1], data.filled
+    factors = draw_factors(posterior.grid, draws, rng)
+    by_word = scatter_cells(draw_cells(posterior.sums, factors, rng), every.filled)
+    # what all embeddings hold, apart by embedding
+    embeddings, words, n = len(every.y) // len(data.y), len(cells), int(cells.sum())
+    distances = every.y.reshape(embeddings, -1)
+    by_word = by_word.reshape(draws, embeddings, *cells.shape)
+    observed = scatter_cells(posterior.sums.y, every.filled).reshape(embeddings, *cells.shape)
+    blocks = posterior.sums.covariance.reshape(embeddings, n, embeddings, n)
+    root = protected_root(every)
+    wide = (root @ root.T).reshape(embeddings, words, embeddings, words)
+    families = relatedness_for(every).families(every.protected_words[:words].tolist())
+    by_connection = factors[:, data.connection_class]
+    results = []
+    for before, after in combinations(range(embeddings), 2):
+        moved = by_word[:, after] - by_word[:, before]
+        fixed = fixed_values(data, distances[after] - distances[before])
+        for k, value in fixed.items():
+            moved[:, :, k] = np.where(cells[:, k], value, np.nan)
+        # covariance of the errors of a difference: what the two embeddings share cancels
+        apart = (
+            blocks[after, :, after] - blocks[after, :, before] - blocks[before, :, after] + blocks[before, :, before]
+        )
+        moves = wide[after, :, after] + wide[before, :, before] - 2 * wide[after, :, before]
+        scale = posterior.priors.population.scale * float(np.sqrt(max(np.diag(moves).mean(), LEAST_SCATTER)))
+        errors = scatter_of_errors(apart, cells)
+        population = population_of(observed[after] - observed[before], errors, families, scale)
+        covariance = population.covariance(population.draw(draws, rng), by_connection)
+        spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)).copy()
+        spread[:, list(fixed)] = 0.0
+        start = by_word[:, before]
+        results.append(
+            ChangeDraws(
+                before=before,
+                after=after,
+                connection_before=_whole(start, data).reshape(*size, -1),
+                connection_change=_whole(moved, data).reshape(*size, -1),
+                word_before=start.reshape(*size, *cells.shape),
+                word_change=moved.reshape(*size, *cells.shape),
+                scales={"connection_sd": spread.reshape(*size, -1)},
+            )
+        )
+    return results
+
+
+def _whole(words: FloatArray, data: Distances) -> FloatArray:
+    """Means (draws, K) over the protected words that have a connection; groups weigh the same."""
+    weights = np.column_stack([whole_weights(data, own) for own in data.filled.T])
+    value: FloatArray = np.einsum("djk,jk->dk", np.where(data.filled, words, 0.0), weights)
+    return value

@@ -32,19 +32,16 @@ from bayesbias.models.weights import (
     why_no_association,
 )
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
+from bayesbias.numerics.constants import POOL_SD, SIGN_RATE
 from bayesbias.numerics.mixtures import Empirical, Normals, false_sign_rates, pooled_rows, s_values
 from bayesbias.numerics.related import root_of
-from bayesbias.numerics.resampling import effect_size
+from bayesbias.numerics.statistics import effect_size
 from bayesbias.posteriors import Estimates
 from bayesbias.results import Note
 from bayesbias.words import OTHER, OWN, controls_of
 
 SAMPLE, POPULATION = "sample", "population"
 TARGETS = (SAMPLE, POPULATION)  # these protected words, or new ones like them
-POOL_SD = 0.35
-"""Scale of the half-Cauchy prior of the standard deviation between words' associations, in standard deviations of a
-protected word's distances to the vocabulary: .03 in cosine distance for Google News."""
-SIGN_RATE = 0.025  # expected share of wrong signs among the words that are named together
 FEWEST_CONTROLS = 3  # control words below which their spread is not taken for a measure
 
 

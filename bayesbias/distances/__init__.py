@@ -1,12 +1,11 @@
 """Distance tables: one row for each pair of a protected word and an attribute word."""
 
 from bayesbias.distances import datasets
-from bayesbias.distances.adjustment import Adjustment, adjust
+from bayesbias.distances.adjustment import Adjustment
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.dataframe import DistanceTable
-from bayesbias.distances.list_coverage import Coverage
+from bayesbias.distances.dataframe import Coverage, DistanceTable
 from bayesbias.distances.storage import coverage, read_distance_table, write_distance_table
-from bayesbias.distances.tables import distance_table, distance_tables
+from bayesbias.distances.tables import adjust, distance_table, distance_tables
 from bayesbias.distances.vocabularies import relatedness, share_sample
 
 __all__ = [

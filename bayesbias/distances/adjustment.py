@@ -1,9 +1,11 @@
-"""Distances adjusted for an attribute of words, such as their frequency."""
+"""Numbers of words, such as their frequency, and what they let expect of distances."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,25 +13,197 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.files import from_json, to_json
+from bayesbias._support.arguments import as_float
+from bayesbias._support.files import (
+    are_quoted,
+    file_at,
+    from_json,
+    lines_of,
+    separator_of,
+    tell_passed_over,
+    to_json,
+    unquoted,
+)
 from bayesbias.distances.covariances import Relatedness, relatedness_content, relatedness_from
-from bayesbias.distances.dataframe import ADJUSTED_FOR, DistanceTable, provenance_of
-from bayesbias.distances.distances import Distances
-from bayesbias.distances.vocabularies import FREQUENCY, WordValues, word_values
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, install, listed, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.related import MIDDLES, root_of, similarity_bins
 from bayesbias.results import Note
-from bayesbias.vectors.lookup import left_out
-from bayesbias.words import STEREOTYPES
+from bayesbias.vectors import find_keys, opened
+from bayesbias.vectors.lookup import about, left_out, places_of
+from bayesbias.words import STEREOTYPES, subtag
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+FREQUENCY, LENGTH = "frequency", "length"
+WORDFREQ, ENGLISH = "wordfreq", "en"
+WORDFREQ_TAGS = {"tl": "fil"}  # languages that wordfreq has under another tag
+PER_BILLION = 9.0
+OFFSET = 2.7  # frequency falls with 1 / (rank + this), from rank 1 (Mandelbrot)
 FEWEST = 200  # words of the sample with a known value from which on the curves of the vocabulary are used
 KNOTS = (0.25, 0.5, 0.75)
 ENDS = (0.01, 0.99)  # quantiles of the vocabulary's values: inner knots, and where the curves become straight lines
 FEWEST_CONTROLS = 8
+ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8
+LEAST_REST = 0.1  # least share of a vector's squared length that is left when what goes with its value is taken out
+
+type Attribute = str | Mapping[str, Mapping[str, float]]
+type Frequencies = Mapping[str, float] | str | Path | KeyedVectors | None
+
+
+@dataclass(frozen=True)
+class WordValues:
+    """A number for each of some words."""
+
+    name: str  # frequency, length or a name of the user's own
+    unit: str  # what a difference of 1 is
+    source: str  # where the numbers come from
+    numbers: Mapping[str, float]  # words without one are absent
+
+    def of(self, words: Iterable[str]) -> FloatArray:
+        """The numbers of some words, NaN where there is none."""
+        return np.array([self.numbers.get(word, np.nan) for word in words], dtype=float)
+
+
+def word_values(
+    words: Sequence[str],
+    attribute: Attribute = FREQUENCY,
+    frequencies: Frequencies = None,
+    related: Relatedness | None = None,
+    language: str | None = None,
+) -> WordValues:
+    """The numbers of words under an attribute: frequency, length (letters), or one of the user's own.
+
+    Frequencies are counts or relative frequencies in a mapping or a file with two columns (word, count), an embedding
+    whose file is ordered by frequency, or ``"wordfreq"``. They are looked up as words are written, else in lower case,
+    and counted in zipf, the decimal logarithm of the occurrences in a billion words (van Heuven et al. 2014,
+    https://doi.org/10.1080/17470218.2013.850521). None takes the order of the embedding behind the table, which its
+    relatedness knows, else wordfreq where that is installed.
+    """
+    if attribute == LENGTH:
+        values = WordValues(LENGTH, "letter", "the words", {word: float(len(word)) for word in words})
+    elif attribute == FREQUENCY:
+        values = _zipf(words, frequencies, related, language)
+    elif isinstance(attribute, Mapping) and len(attribute) == 1:
+        [(name, given)] = attribute.items()
+        numbers = numbers_by_word(given, str(name))
+        held = find_keys(words, numbers, language=language)
+        values = WordValues(str(name), "unit", "what was given", {word: numbers[key] for word, key in held.items()})
+    else:
+        raise InputError(
+            f"the attribute is {shown(attribute)}: give 'frequency', 'length', or a mapping with one entry, such as "
+            "{'concreteness': {'table': 4.9, ...}}"
+        )
+    if np.isnan(values.of(words)).all():
+        raise InputError(f"{values.source} has {values.name} for none of the words, such as {listed(list(words)[:3])}")
+    return values
+
+
+def check_used(adjust: object, frequencies: object) -> None:
+    """Refuse frequencies that nothing would use."""
+    if adjust is None and frequencies is not None:
+        raise InputError("frequencies are given, but nothing is adjusted for: give adjust='frequency' too")
+
+
+def numbers_by_word(values: Mapping[str, float] | pd.Series, name: str, positive: bool = False) -> dict[str, float]:
+    """The finite numbers of words, above 0 if ``positive``."""
+    numbers: dict[str, float] = {}
+    for word, value in values.items():
+        number = as_float(value)
+        if not isinstance(word, str) or word in numbers or not isfinite(number) or (positive and number <= 0):
+            kind = "numbers above 0" if positive else "finite numbers"
+            raise InputError(
+                f"{name} of {shown(word)} is {shown(value)}: give each word {kind} once, and leave unknown words out"
+            )
+        numbers[word] = number
+    return numbers
+
+
+def _zipf(
+    words: Sequence[str], frequencies: Frequencies, related: Relatedness | None, language: str | None
+) -> WordValues:
+    if frequencies is None and related is not None and (ranks := related.ranks_by_word):
+        source = f"the order of the file of {related.embedding.get('name', 'the embedding')}"
+        return WordValues(FREQUENCY, "zipf", source, _zipf_of_ranks(ranks, int(related.embedding["vectors"])))
+    if frequencies is None or (isinstance(frequencies, str) and frequencies == WORDFREQ):
+        return _from_wordfreq(words, language)
+    if hasattr(frequencies, "index_to_key"):
+        kv = opened(frequencies)
+        if not (places := places_of(kv)):
+            raise InputError("the embedding does not seem to be ordered by frequency: give counts")
+        held = find_keys(words, places, language=language)
+        zipf = _zipf_of_ranks({word: places[key] for word, key in held.items()}, about(kv)["vectors"])
+        return WordValues(FREQUENCY, "zipf", "the order of the embedding's file", zipf)
+    if isinstance(frequencies, str | Path):
+        counts, source = _read_counts(frequencies), f"the file {Path(frequencies).name}"
+    else:
+        counts, source = numbers_by_word(frequencies, FREQUENCY, positive=True), "the frequencies that were given"
+    # the Zipf scale: log10 of the occurrences in a billion words
+    offset = PER_BILLION - np.log10(sum(counts.values()) or 1)
+    lower = find_keys((word.lower() for word in words), counts, language=language)
+    held = {word: lower[word.lower()] for word in words if word.lower() in lower}
+    held |= find_keys(words, counts, language=language)
+    return WordValues(FREQUENCY, "zipf", source, {w: float(np.log10(counts[key]) + offset) for w, key in held.items()})
+
+
+def _zipf_of_ranks(ranks: Mapping[str, int], size: int) -> dict[str, float]:
+    """Zipf values of places in a file that is ordered by frequency, counted from 0."""
+    total = (1 / (np.arange(1, size + 1) + OFFSET)).sum()
+    return {word: float(PER_BILLION - np.log10((rank + 1 + OFFSET) * total)) for word, rank in ranks.items()}
+
+
+def _from_wordfreq(words: Sequence[str], language: str | None) -> WordValues:
+    tag = subtag(language) or ENGLISH
+    tag = WORDFREQ_TAGS.get(tag, tag)
+    try:
+        from wordfreq import available_languages, zipf_frequency
+
+        if tag not in available_languages():  # else it takes a language near it
+            raise LookupError(tag)
+        zipf = {word: float(zipf_frequency(word.replace("_", " "), tag)) for word in words}
+    except (ImportError, LookupError) as error:  # words of some languages are cut by other packages
+        raise InputError(
+            f"wordfreq has no frequencies of the language {language!r} of the word lists ({error}): give frequencies= "
+            f"(a mapping of words to counts, or the path of a file with two columns), or {install('frequencies')}"
+        ) from None
+    known = {word: value for word, value in zipf.items() if value > 0}
+    return WordValues(FREQUENCY, "zipf", f"wordfreq ({'English' if tag == ENGLISH else tag})", known)
+
+
+def _read_counts(path: str | Path) -> dict[str, float]:
+    """Counts from a file with two columns, apart by tabs, semicolons, commas or blanks; a header is passed over.
+
+    Counts of 0 and lines that cannot be read are passed over and told.
+    """
+    content = file_at(path, "give the path of a file with frequencies, or 'wordfreq'").read_bytes()
+    lines = lines_of(content.decode("utf-8-sig", errors="surrogateescape"))
+    separator = separator_of(lines.values(), "\t", lambda line, each: _word_and_count(line, each)[1] >= 0)
+    parts = [_word_and_count(line, separator) for line in lines.values()]
+    words = [word for word, _ in parts]
+    words = unquoted(words) if are_quoted(words) else words
+    counts: dict[str, float] = {}
+    odd: dict[int, str] = {}
+    for (number, line), word, (_, count) in zip(lines.items(), words, parts, strict=True):
+        if count > 0 and not ESCAPED.search(word):
+            counts[word] = counts.get(word, 0.0) + count
+        elif number > min(lines) or count >= 0:  # else a header
+            odd[number] = line
+    if len(odd) > len(counts):
+        number, line = next(iter(odd.items()))
+        raise InputError(f"{path}, line {number}: {line[:60]!r} is not a word and its count")
+    tell_passed_over(path, odd, "a word and a count above 0")
+    return counts
+
+
+def _word_and_count(line: str, separator: str) -> tuple[str, float]:
+    """The two parts of a line, whose word may hold a comma; the count is NaN where it is no number from 0."""
+    word, *count = (part.strip() for part in line.rsplit(separator.strip(" ") or None, 1))
+    try:
+        value = float(count[0]) if count and word else np.nan
+    except ValueError:
+        value = np.nan
+    return word, value if 0 <= value < np.inf else np.nan
 
 
 @dataclass(frozen=True)
@@ -84,8 +258,8 @@ class Slope(NamedTuple):
     value: float
     se: float
     df: float
-    r2: float
-    words: int
+    r2: float = float("nan")
+    words: int = 0
 
 
 def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
@@ -99,14 +273,12 @@ def control_slope(table: pd.DataFrame, values: WordValues) -> Slope:
     x, y = words["value"].to_numpy(), words["apart"].to_numpy()
     # each list's mean takes a degree of freedom, and so does the slope
     df = len(words) - words.index.get_level_values("connection").nunique() - 1
-    if len(words) < FEWEST_CONTROLS or df < 1:
-        raise InputError(
-            f"{len(words)} control words have a known {values.name}, and a slope needs {FEWEST_CONTROLS}: give "
-            f"the {values.name} of more words, or make the table with distance_table(kv, words) from all vectors"
-        )
     squares = float(x @ x)
-    if squares <= 1e-12 * len(x):
-        raise InputError(f"all control words have the same {values.name}: it cannot be adjusted for")
+    if len(words) < FEWEST_CONTROLS or df < 1 or squares <= 1e-12 * len(x):
+        raise InputError(
+            f"{len(words)} control words have a known {values.name}, and a slope needs {FEWEST_CONTROLS} that differ: "
+            f"give the {values.name} of more words, or make the table with distance_table(kv, words) from all vectors"
+        )
     slope = float(x @ y) / squares
     rest = y - slope * x
     total = float(y @ y)
@@ -136,7 +308,7 @@ class Adjustment:
             "how": self.how,
             "reference": self.reference,
             "words": self.words,
-            "slope": None if self.slope is None else list(self.slope[:3]),
+            "slope": None if self.slope is None else list(self.slope),
             "left_out": list(self.left_out),
         }
 
@@ -147,9 +319,7 @@ class Adjustment:
             self.expected.columns.get_indexer(pd.Index(table["attribute_word"].astype(str))),
         )
         if any((each < 0).any() for each in place):
-            raise InputError(
-                "the adjusted table holds words that were not adjusted: adjust the table that holds them all"
-            )
+            raise InputError("the table holds words that were not adjusted: adjust the table that holds them all")
         expected: FloatArray = self.expected.to_numpy()[place]
         return expected
 
@@ -167,84 +337,7 @@ class Adjustment:
         ]
 
 
-def adjust(
-    table: pd.DataFrame,
-    by: str | Mapping[str, Mapping[str, float]] = "frequency",
-    frequencies: Mapping[str, float] | str | Path | KeyedVectors | None = None,
-) -> DistanceTable:
-    """A distance table less what an attribute of its words lets expect.
-
-    With vectors the expectation is a smooth curve for each protected word over the vocabulary's sample; without them,
-    or where fewer than 200 sampled words have a value, a common slope that is estimated from the control words. The
-    slope has an error, which travels with the table into the posterior of :func:`fit`.
-
-    Parameters
-    ----------
-    table
-        A distance table as it was measured.
-    by
-        ``"frequency"``, ``"length"`` (letters), or an attribute of your own: a mapping of its name to a mapping of
-        words to numbers, as in :func:`balance`.
-    frequencies
-        Where frequencies come from, as in :func:`balance`.
-
-    Returns
-    -------
-    DistanceTable
-        The same rows, without those of attribute words that have no value. ``table.adjustment`` says what was
-        subtracted; adjusted distances can lie outside of [0, 2].
-
-    Raises
-    ------
-    InputError
-        The table is adjusted already, no word of a list has a value, all values are the same, or fewer than 8 control
-        words have one where a slope is needed.
-
-    Examples
-    --------
-    >>> table = bb.distance_table("google-news-slice", "weat7")
-    >>> from bayesbias.distances import adjust
-    >>> adjusted = adjust(table, by="length")
-    >>> adjusted.adjustment.how
-    'vocabulary'
-    >>> post = bb.fit(adjusted, seed=0)
-    >>> post.attrs["adjust"]
-    'length'
-    """
-    if frequencies is not None and not (isinstance(by, str) and by == FREQUENCY):
-        raise InputError(f"frequencies are given, but by is {shown(by)}: give by='frequency', or leave them out")
-    distances = Distances.read(table)
-    carried = provenance_of(table)
-    if carried.adjustment is not None:
-        raise InputError(f"the table is {carried.moved} already: adjust the table as it was measured")
-    related = distances.relatedness
-    attributes = table["attribute_word"].astype(str)
-    distinct = [*dict.fromkeys(attributes)]
-    sampled = () if related is None else related.sample_words
-    values = word_values([*distinct, *sampled], by, frequencies, related, distances.language)
-    every = pd.Series(values.of(distinct), index=distinct)
-    known, left_out = every.dropna(), tuple(every.index[every.isna()])
-    rows = table[attributes.map(every.notna()).to_numpy()]
-    lost = _lists_in(table) - _lists_in(rows)
-    if lost:
-        names = sorted({name for name, _ in lost})
-        raise InputError(f"{values.source} has {values.name} for no word of {listed(names)}: give more words")
-    if np.ptp(known.to_numpy()) <= 0:
-        raise InputError(f"all attribute words have the same {values.name}: there is nothing to adjust for")
-    taken, changed = _by_vocabulary(related, values, known) or (_by_controls(rows, values, known), related)
-    adjustment = replace(taken, left_out=left_out, before=related)
-    moved = ", ".join([*filter(None, [carried.moved]), f"{ADJUSTED_FOR}{values.name}"])
-    result = rows.assign(distance=rows["distance"] - adjustment.of_rows(rows))
-    return DistanceTable.carrying(result, replace(carried, relatedness=changed, adjustment=adjustment, moved=moved))
-
-
-def _lists_in(table: pd.DataFrame) -> set[tuple[str, str]]:
-    """Connection and class of the attribute words of a table."""
-    classes = table["attribute_class"] if "attribute_class" in table else table["connection"]
-    return set(zip(table["connection"].astype(str), classes.astype(str), strict=True))
-
-
-def _by_vocabulary(
+def by_vocabulary(
     related: Relatedness | None, values: WordValues, known: pd.Series
 ) -> tuple[Adjustment, Relatedness] | None:
     """The adjustment by curves over the vocabulary's sample, and relatedness less these; None where it is too small."""
@@ -253,8 +346,7 @@ def _by_vocabulary(
     curve, enough = drawn
     reference = float(known.mean())
     # least squares: the curve of a protected word follows from those of the rows of the scatter
-    own: FloatArray = np.asarray(known, dtype=float)
-    by_word = related.of_words(curve.at(own) - curve.at(np.array([reference])))
+    by_word = related.of_words(curve.at(known.to_numpy(dtype=float)) - curve.at(np.array([reference])))
     expected = pd.DataFrame(by_word, index=list(related.protected_words), columns=known.index)
     x: FloatArray = values.of(related.sample_words)[enough]
     rest = related.scatter.astype(float)[:, enough] - curve.at(x)
@@ -263,54 +355,34 @@ def _by_vocabulary(
     return Adjustment(values, "vocabulary", reference, expected, None, len(enough), (), None), changed
 
 
-def _by_controls(rows: pd.DataFrame, values: WordValues, known: pd.Series) -> Adjustment:
-    """The adjustment by the common slope of the control words."""
-    protected = [*dict.fromkeys(rows["protected_word"].astype(str))]
-    return _by_slope(values, control_slope(rows, values), float(known.mean()), known, protected)
-
-
-def _by_slope(
-    values: WordValues, slope: Slope, reference: float, known: pd.Series, protected: Sequence[str]
+def by_slope(
+    values: WordValues, slope: Slope, known: pd.Series, protected: Iterable[str], reference: float | None = None
 ) -> Adjustment:
     """The adjustment by a common slope, of all protected words by one line through the ``known`` values of words."""
+    reference, protected = float(known.mean()) if reference is None else reference, list(dict.fromkeys(protected))
     line = slope.value * (known - reference)
-    expected = pd.DataFrame([line.to_numpy()] * len(protected), index=list(protected), columns=line.index)
+    expected = pd.DataFrame([line.to_numpy()] * len(protected), index=protected, columns=line.index)
     return Adjustment(values, "controls", reference, expected, slope, slope.words, (), None)
 
 
-def as_measured(table: DistanceTable) -> DistanceTable:
-    """The rows of an adjusted table with their distances before."""
-    carried = provenance_of(table)
-    if (adjustment := carried.adjustment) is None:
-        return table
-    rows = table.assign(distance=table["distance"] + adjustment.of_rows(table))
-    moved = carried.moved.removesuffix(f"{ADJUSTED_FOR}{adjustment.attribute.name}").removesuffix(", ")
-    return DistanceTable.carrying(rows, replace(carried, relatedness=adjustment.before, adjustment=None, moved=moved))
-
-
 def slope_adjustment(
-    values: Mapping[str, float], record: Any, protected: Sequence[str], before: Relatedness | None
+    numbers: Mapping[str, float], record: str, protected: Sequence[str], before: Relatedness | None
 ) -> Adjustment | None:
     """The adjustment by a common slope from the text of its facts and the words' values; None of one by curves."""
-    try:
-        facts = from_json(record)
-        attribute = WordValues(facts["name"], facts["unit"], facts["source"], values)
-        reference, words, left_out = float(facts["reference"]), int(facts["words"]), tuple(facts["left_out"])
-        if facts["slope"] is None:
-            return None
-        value, se, df = map(float, facts["slope"])
-        slope = Slope(value, se, df, r2=float("nan"), words=words)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"the facts of its adjustment are {shown(record)}, not those that fit writes") from error
-    adjustment = _by_slope(attribute, slope, reference, pd.Series(values), protected)
-    return replace(adjustment, left_out=left_out, before=before)
+    facts = from_json(record)
+    if facts["slope"] is None:
+        return None
+    values = WordValues(facts["name"], facts["unit"], facts["source"], numbers)
+    slope = Slope(*facts["slope"])._replace(words=int(facts["words"]))
+    made = by_slope(values, slope, pd.Series(numbers), protected, float(facts["reference"]))
+    return replace(made, left_out=tuple(facts["left_out"]), before=before)
 
 
 def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
     """An adjustment as arrays, as a file holds it."""
     numbers = adjustment.attribute.numbers
     arrays = {
-        "facts": np.array(to_json(adjustment.facts() | {"slope_facts": adjustment.slope and list(adjustment.slope)})),
+        "facts": np.array(to_json(adjustment.facts())),
         "words": np.array(list(numbers), dtype=str),
         "values": np.array(list(numbers.values()), dtype=float),
         "expected": adjustment.expected.to_numpy(dtype=float),
@@ -324,11 +396,9 @@ def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
 
 def adjustment_from(arrays: Mapping[str, NDArray[Any]]) -> Adjustment:
     """An adjustment from the arrays of :func:`adjustment_arrays`."""
-    if not np.isfinite(arrays["expected"]).all():
-        raise InputError("its adjustment holds numbers that are not finite")
     facts = from_json(str(arrays["facts"]))
     numbers = dict(zip(arrays["words"].tolist(), arrays["values"].tolist(), strict=True))
-    slope = facts["slope_facts"]
+    slope = facts.get("slope_facts", facts["slope"])  # of earlier versions
     return Adjustment(
         attribute=WordValues(facts["name"], facts["unit"], facts["source"], numbers),
         how=facts["how"],
@@ -351,10 +421,6 @@ def vocabulary_curve(related: Relatedness, values: WordValues) -> tuple[_Curve, 
         return None
     scatter, weights = related.scatter.astype(float), related.everywhere_weights
     return _fitted_curve(x[known], scatter[:, known], weights[known]), known
-
-
-LEAST_REST = 0.1
-"""Least share of a vector's squared length that is left when the part that goes with its value is taken out."""
 
 
 def _without_levels(related: Relatedness, curve: _Curve, x: FloatArray, own: FloatArray) -> Relatedness:

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import MOST, several
 from bayesbias._support.files import from_json, read_arrays, to_json
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, shown
 from bayesbias.numerics.arrays import NOTHING, FloatArray
+from bayesbias.numerics.constants import ENOUGH, FAR_ENOUGH, FREQUENT, SMALL_SAMPLE, UNREACHED
 from bayesbias.numerics.related import (
     Components,
     PairSample,
@@ -28,20 +28,11 @@ from bayesbias.numerics.related import (
     similarity_bins,
 )
 from bayesbias.results import Note, Result
-from bayesbias.vectors.lookup import FREQUENT
 
 if TYPE_CHECKING:
     import xarray as xr
 
 KEY = "relatedness"  # name of the group of a fit
-ENOUGH = 400  # sampled words from which on the covariance is known well enough
-LEAST = 30  # sampled words without which nothing can be said
-# what a sample of N words adds to variances, times 400 / N - 1: without it the sds of simulated z are 1.0 to 1.5 at 100
-# words, and there it widens errors by (1 + 3 x 0.17)^(1/2) = 1.23, about the middle of these
-SMALL_SAMPLE = 0.17
-# what it adds to variances of differences between protected words, times N / (effective number of near words) - 1 and
-# (400 / N)^(1/2) less the latter: measured on random topics in three embeddings (docs/validation.md)
-UNREACHED, FAR_ENOUGH = 0.35, 0.35
 FAMILY_WORDS = 500  # protected words beyond which their mean correlation is estimated from as many, drawn at random
 MOST_KEPT = 16  # overlaps of lists that are kept
 MOST_PROTECTED = 5000  # protected words beyond which the correlation of each two of them is not made
@@ -72,7 +63,8 @@ class Relatedness(Result):
     lists
         One entry a list: its name, its kind (protected, stereotype, control) and the words of it that were found.
     protected_words, attribute_words, protected, attributes
-        The J and W words that were found, and their unit vectors (J, d) and (W, d), in half precision.
+        The J and W words that were found, and their unit vectors (J, d) and (W, d), in half precision; of concepts with
+        several forms the mean of the forms' unit vectors.
     centre
         Mean unit vector (d,) of the sample.
     scatter
@@ -86,15 +78,11 @@ class Relatedness(Result):
         Places of the sampled, the protected and the attribute words in the file, where it is ordered by frequency.
     forms, form_of
         Unit vectors (F, d) of the forms of attribute concepts with several, and the place of each one's concept among
-        the attribute words, (F,); None where there are none. Of such concepts ``protected`` and ``attributes`` hold the
-        mean of the forms' unit vectors.
-    sample
-        Unit vectors (N, d) of the sampled words, by which several embeddings are compared; None of tables that were
-        made without.
-    near, everywhere
-        Weights (N,) of the sampled words with mean 1, under which they are as near to the protected words as the words
-        of the stereotype lists, and as those of the vocabulary; None of tables that were made without, where every word
-        counts the same.
+        the attribute words, (F,); None where there are none.
+    sample, near, everywhere
+        Unit vectors (N, d) of the sampled words, by which several embeddings are compared, and their weights (N,) with
+        mean 1, under which they are as near to the protected words as the words of the stereotype lists, and as those
+        of the vocabulary; None of tables that were made without, where every word counts the same.
 
     References
     ----------
@@ -176,19 +164,10 @@ class Relatedness(Result):
             np.round(self.pairs.counts * (len(kept) / self.sampled) ** 2).astype(np.intp),
             self.pairs.weights[inside],
         ).packed(len(kept))
+        names = ("sample", "near", "everywhere")
+        parts: dict[str, Any] = {name: own[kept] for name in names if (own := getattr(self, name)) is not None}
         words = tuple(self.sample_words[i] for i in kept)
-        sample = None if self.sample is None else self.sample[kept]
-        near, everywhere = (None if each is None else each[kept] for each in (self.near, self.everywhere))
-        return replace(
-            self,
-            sample_words=words,
-            scatter=scatter,
-            pairs=pairs,
-            ranks=None,
-            sample=sample,
-            near=near,
-            everywhere=everywhere,
-        )
+        return replace(self, sample_words=words, scatter=scatter, pairs=pairs, ranks=None, **parts)
 
     @property
     def sampled(self) -> int:
@@ -299,20 +278,16 @@ class Relatedness(Result):
 
     def own_correlations(self, words: Sequence[str]) -> FloatArray:
         """Variance (Q, words) of each attribute word in each component: 1, less for a mean over several forms."""
-        return self._own_correlations[:, self._places(words)]
-
-    @cached_property
-    def _own_correlations(self) -> FloatArray:
-        parts = self.components
-        own = np.ones((len(parts.variances), len(self.attribute_words)))
-        units = self.form_units
+        places, parts, units = self._places(words), self.components, self.form_units
+        own = np.ones((len(parts.variances), len(words)))
         if self.form_of is None or units is None:
             return own
-        for place in np.unique(self.form_of):
+        for at, place in enumerate(places.tolist()):
             forms = units[self.form_of == place]
-            kernel = parts.correlations[:, similarity_bins(forms @ forms.T)]
-            kernel[:, np.arange(len(forms)), np.arange(len(forms))] = 1.0
-            own[:, place] = kernel.mean(axis=(1, 2))
+            if len(forms):
+                kernel = parts.correlations[:, similarity_bins(forms @ forms.T)]
+                kernel[:, np.arange(len(forms)), np.arange(len(forms))] = 1.0
+                own[:, at] = kernel.mean(axis=(1, 2))
         return own
 
     def overlaps(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -361,30 +336,27 @@ class Relatedness(Result):
 
     def _weights(self, weights: FloatArray | pd.DataFrame) -> FloatArray:
         shape = (len(self.protected_words), len(self.attribute_words))
-        if isinstance(weights, pd.DataFrame) and not weights.empty:
-            unknown = [w for w in weights.index if w not in self.protected_words]
-            unknown += [w for w in weights.columns if w not in self.attribute_words]
-            if unknown:
-                raise InputError(f"weights name words that are not here: {listed([str(w) for w in unknown])}")
-            ordered = weights.reindex(index=self.protected_words, columns=self.attribute_words)
-            weights = ordered.fillna(0.0).to_numpy(dtype=float)
-        try:
-            values = np.asarray(weights, dtype=float)
-        except (TypeError, ValueError):
-            values = np.empty(0)
-        if values.ndim not in (2, 3) or values.shape[-2:] != shape or not np.isfinite(values).all():
+        known = True
+        if isinstance(weights, pd.DataFrame):
+            known = (
+                {*weights.index} <= {*self.protected_words}
+                and len(weights) > 0
+                and {*weights.columns} <= {*self.attribute_words}
+            )
+            weights = weights.reindex(index=self.protected_words, columns=self.attribute_words).fillna(0.0).to_numpy()
+        values = np.asarray(weights, dtype=float)
+        if not known or values.ndim not in (2, 3) or values.shape[-2:] != shape or not np.isfinite(values).all():
             raise InputError(
                 f"weights are {values.shape}: give finite numbers of shape {shape} (protected words, attribute "
-                "words), or several of these stacked"
+                "words), or several of these stacked; a DataFrame names these words"
             )
         return values
 
     def effective_words(self) -> pd.DataFrame:
-        """The effective number of words of each list.
+        """The effective number of words of each list: ``list``, ``kind``, ``words`` (found), ``effective``.
 
-        One row a list: ``list``, ``kind`` (protected, stereotype, control), ``words`` (found), ``effective``. The mean
-        of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n similar words this
-        may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
+        The mean of an attribute list of n words varies as much as that of ``effective`` unrelated words; of n similar
+        words this may be 2. For a group of protected words ``effective`` says the same of the bias of its words.
         """
         sampled, correlation = self.sampled_families(self.protected_words)
         parts, rows = self.components, []
@@ -420,18 +392,10 @@ class Relatedness(Result):
         (or of two groups): words as similar as most of their group count as unrelated, *he, him, his* as little more
         than one word.
         """
-        chosen = self.protected_words if words is None else tuple(several(words))
-        known = set(self.protected_words)
-        if unknown := [word for word in chosen if not isinstance(word, str) or word not in known]:
+        chosen = list(self.protected_words if words is None else words)
+        if not {*chosen} <= {*self.protected_words} or not 0 < len(chosen) <= MOST_PROTECTED:
             raise InputError(
-                f"words holds {shown(unknown[0])}, which is no protected word: give some of these, or None"
-            )
-        if not chosen:
-            raise InputError("words is empty: give some of the protected words, or None")
-        if len(chosen) > MOST_PROTECTED:
-            raise InputError(
-                f"there are {len(chosen):,} protected words, and the correlation of each two of them is made for "
-                f"{MOST_PROTECTED:,} at most: give some of the words"
+                f"words is {shown(chosen)}: give some of the protected words, {MOST_PROTECTED:,} at most, or None"
             )
         raw = self.similarity_of_distances(chosen)
         group_of = {word: name for name, kind, listed in self.lists if kind == "protected" for word in listed}
@@ -501,7 +465,6 @@ DIMS = {
     "near": ("sample_word",),
     "everywhere": ("sample_word",),
 }
-LONGEST = 1.01  # vectors are of length 1 but for rounding
 PAIRS = ("first", "second", "bins", "counts", "weights")
 OPTIONAL = ("ranks", "forms", "form_of", "sample", "near", "everywhere")
 WORDS = ("protected_word", "attribute_word", "sample_word")
@@ -509,12 +472,7 @@ WORDS = ("protected_word", "attribute_word", "sample_word")
 
 def _arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
     """The numbers and words of relatedness as arrays; everything else as JSON in the array ``facts``."""
-    facts = {
-        "embedding": dict(relatedness.embedding),
-        "kind": relatedness.kind,
-        "seed": relatedness.seed,
-        "lists": [[name, kind, list(words)] for name, kind, words in relatedness.lists],
-    }
+    facts = {name: getattr(relatedness, name) for name in ("embedding", "kind", "seed", "lists")}
     types, pairs = {"centre": np.float32, "counts": np.int64}, relatedness.pairs.packed(relatedness.sampled)
     values = {name: getattr(pairs if name in PAIRS else relatedness, name) for name in DIMS}
     arrays = {
@@ -527,41 +485,24 @@ def _arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
 
 
 def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
-    """Relatedness from the arrays of :func:`_arrays_of`."""
+    """Relatedness from the arrays of :func:`_arrays_of`, whose sizes and numbers fit each other."""
     try:
         facts = from_json(str(arrays["facts"]))
         words = {name: tuple(map(str, np.asarray(arrays[name]).tolist())) for name in WORDS}
-        values: dict[str, Any] = {
-            name: np.asarray(arrays[name]) for name in DIMS if name not in OPTIONAL or name in arrays
-        }
-        sizes: dict[str, int] = {name: len(listed) for name, listed in words.items()}
+        values: dict[str, Any] = {name: arrays[name] for name in DIMS if name not in OPTIONAL or name in arrays}
+        sizes: dict[str, int] = {name: len(own) for name, own in words.items()}
         sizes |= {"ranked_word": sum(sizes.values())}
         for name, array in values.items():
             expected = tuple(sizes.setdefault(dim, size) for dim, size in zip(DIMS[name], array.shape, strict=True))
-            if array.shape != expected:
-                raise ValueError(f"{name} has the shape {array.shape}")
-            if array.dtype.kind not in "iuf":
-                raise ValueError(f"{name} holds values that are no numbers")
-            largest = float(np.abs(array).max(initial=0))
-            if array.dtype.kind == "f" and not largest < MOST:
-                raise ValueError(f"{name} holds values that are not finite, or beyond all sense")
-            if name in ("protected", "attributes", "centre") and largest > LONGEST:
-                raise ValueError(f"{name} holds vectors that are longer than 1")
-        if sizes["scatter_row"] not in (sizes["protected_word"], min(sizes["protected_word"], sizes["dimension"])):
-            raise ValueError(f"scatter has {sizes['scatter_row']} rows")
-        values["counts"] = values["counts"].astype(np.intp)
+            if array.shape != expected or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+                raise ValueError(f"{name} has the shape {array.shape}, or values that are no finite numbers")
+        pairs = PairSample(**{name: values.pop(name) for name in PAIRS}).packed(sizes["sample_word"])
         values |= {name: values[name].astype(float) for name in ("centre", "protected_curve")}
-        values |= {f"{name}s": listed for name, listed in words.items()}
-        pairs = PairSample(**{name: values.pop(name) for name in PAIRS})
-        if max(pairs.first.max(initial=0), pairs.second.max(initial=0)) >= sizes["sample_word"]:
-            raise ValueError("a pair names a word that is not there")
         return Relatedness(
-            embedding=dict(facts["embedding"]),
-            kind=str(facts["kind"]),
-            seed=int(facts["seed"]),
-            lists=tuple((str(name), str(kind), tuple(map(str, listed))) for name, kind, listed in facts["lists"]),
-            pairs=pairs.packed(sizes["sample_word"]),
-            **values,
+            **{name: facts[name] for name in ("embedding", "kind", "seed")},
+            lists=tuple((name, kind, tuple(own)) for name, kind, own in facts["lists"]),
+            pairs=replace(pairs, counts=pairs.counts.astype(np.intp)),
+            **values | {f"{name}s": own for name, own in words.items()},
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"this is no relatedness as distance_table makes it: {error}") from error
@@ -576,10 +517,7 @@ def relatedness_content(relatedness: Relatedness) -> bytes:
 
 def relatedness_from(content: bytes, where: str) -> Relatedness:
     """Relatedness from an .npz file."""
-    try:
-        return _relatedness_from(read_arrays(io.BytesIO(content), where))
-    except InputError as error:
-        raise InputError(f"{where} holds no relatedness as distance_table makes it: {error}") from error
+    return _relatedness_from(read_arrays(io.BytesIO(content), where))
 
 
 def relatedness_group(relatedness: Relatedness) -> xr.Dataset:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 import pandas as pd
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from bayesbias._support.arguments import is_printable
+from bayesbias.distances.adjustment import Adjustment
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.list_coverage import Coverage
 from bayesbias.errors import InputError, RelatednessWarning, shown, warn
 from bayesbias.numerics.arrays import FloatArray
+from bayesbias.results import Note, restored
+from bayesbias.vectors.lookup import HELD, About, left_out, missing_words
+from bayesbias.words import WordLists, in_order
 
-if TYPE_CHECKING:
-    from bayesbias.distances.adjustment import Adjustment
-
+COSINE = "cosine distance"
+FEWEST_PROTECTED, FEWEST_STEREOTYPE = 3, 2  # words below which lists have no answer
+SHORT = 3  # words of a list up to which intervals are known to be too narrow
 COLUMNS = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
 PAIR = ["protected_word", "attribute_word"]
 NEEDED = (*PAIR, "connection", "distance")
@@ -28,6 +32,176 @@ LOST = (
     "different words are treated as unrelated, and intervals may be too narrow by a factor of 2 and more; make one "
     "table with distance_table, or let it carry what another does: bb.DistanceTable(rows, like=table)"
 )
+
+ListEntry = TypedDict(  # noqa: UP013  # in a class the field list would hide the type
+    "ListEntry", {"list": str, "kind": str, "asked": int | None, "found": int, "missing": list[str]}
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Coverage:
+    """The record of how word lists met an embedding, or a file of distances; ``print`` shows lists and notes."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    word_list: str  # name of the word list, or of the file
+    lists: list[ListEntry]  # `asked` is None where it is not known
+    substituted: dict[str, str] = field(default_factory=dict)  # words read under another spelling, with that one
+    composed: list[str] = field(default_factory=list)  # words whose vectors a fastText model made of parts of words
+    own_pairs: list[str] = field(default_factory=list)  # both protected and attribute: without the pair with itself
+    in_several_lists: dict[str, list[str]] = field(default_factory=dict)  # attribute words; a pair has the first list
+    repeated_rows: int = 0  # rows that repeat a pair: dropped, unless duplicates are kept
+    kept_duplicates: bool = False
+    missing_pairs: int = 0  # rows of a file that hold no distance
+    source: str = ""  # of the word list, as its doi
+    doi: str | None = None
+    embedding: About = field(default_factory=About)
+    pairs: int = 0  # rows of the table when it was made; fewer are left if it was restricted later
+    relatedness: str = ""  # what the covariance of distances was estimated from, or why there is none
+    twins: list[dict[str, str]] = field(default_factory=list)  # words with the vector of an earlier one of their list
+    kept_twins: bool = False  # else the first word stands for all
+    one_vector: list[dict[str, list[str]]] = field(default_factory=list)  # sets of words of different lists, all kept
+    labels: dict[str, str] = field(default_factory=dict)  # control list to what it is called in sentences
+    unknown: str = ""  # why it is not known which words were asked for; empty where it is
+    forms: dict[str, list[str]] = field(default_factory=dict)  # concept with several forms to those that are found
+    gender: str = ""  # what grammatical gender may do to the distances, or nothing
+    contexts: dict[str, Any] = field(default_factory=dict)  # of words in sentences: encoder, templates, pairing
+    language: str | None = None  # BCP 47 tag of the lists; None where they do not tell
+    case: str = "as-is"  # how words were looked up: as-is, or with other capitals as a fallback
+    bundled: tuple[str, ...] = ()  # control lists that are the bundled ones, with these' sources
+    path: str = field(default="", compare=False)  # of the file of the word lists, as it was given
+
+    def used(self, entry: ListEntry) -> int:
+        """Words of a list that count there: of the found ones, those that no earlier list of the table counts."""
+        same = sum((each["kind"], each["list"]) == (entry["kind"], entry["list"]) for each in self.twins)
+        found = entry["found"] - (0 if self.kept_twins else same)
+        if self.kept_duplicates or entry["kind"] != "control":
+            return found
+        controls = [each["list"] for each in self.lists if each["kind"] == "control"]
+        # stereotypes come before controls
+        first = {w: sorted(in_order(of), key=controls.__contains__)[0] for w, of in self.in_several_lists.items()}
+        lost = [w for w, of in self.in_several_lists.items() if entry["list"] in of and first[w] != entry["list"]]
+        return found - sum(len(self.forms.get(word, (word,))) for word in lost)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as they stand on disk."""
+        return asdict(self)
+
+    def table(self) -> pd.DataFrame:
+        """One row a list: ``list``, ``kind``, ``asked``, ``found``, ``used`` (numbers of words), ``missing``.
+
+        Kinds are protected, stereotype and control; used are the words that count in this list and in no other one.
+        """
+        rows = [entry | {"used": self.used(entry)} for entry in self.lists]
+        table = pd.DataFrame(rows, columns=["list", "kind", "asked", "found", "used", "missing"])
+        return table.astype({"asked": "Int64"})
+
+    def __repr__(self) -> str:
+        rows = self.table().drop(columns="missing").to_string(index=False)
+        return "\n".join([f"Coverage of {self.word_list}", rows, *self.notes()])
+
+    def notes(self, table: pd.DataFrame | None = None) -> list[Note]:
+        """One note for each thing that was left out, replaced or counted more than once.
+
+        ``table`` is the table as it is now, to say whether it was restricted since it was made.
+        """
+        notes = [Note("coverage-unknown", reason=self.unknown)] if self.unknown else []
+        means = self.contexts and table is not None and "template" not in table
+        now, then = 0 if table is None else len(table), self.contexts["means"] if means else self.pairs
+        if table is not None and self.pairs and now != then:
+            notes.append(Note("table-changed", rows=now, measured=then, words=table["protected_word"].nunique()))
+        notes += missing_words(self.lists, lost=False)
+        notes += left_out(self.missing_pairs, self.pairs + self.missing_pairs, "pairs", "no distance")
+
+        def add(code: str, holds: object, **numbers: object) -> None:
+            if holds:
+                notes.append(Note(code, **numbers))
+
+        kept, twins = self.kept_duplicates, "all kept" if self.kept_twins else "counted once"
+        forms = [f"{name} ({'/'.join(each)})" for name, each in self.forms.items() if len(each) > 1]
+        several = [f"{word} ({'/'.join(lists)})" for word, lists in self.in_several_lists.items()]
+        same = [f"{each['word']} = {each['first']}" for each in self.twins]
+        between = [" = ".join(f"{w} ({'/'.join(of)})" for w, of in words.items()) for words in self.one_vector]
+        total = self.pairs + self.repeated_rows * (not kept)
+        add("spelling", self.substituted, words=[f"{a} as {b}" for a, b in self.substituted.items()])
+        add("composed", self.composed, count=len(self.composed), words=self.composed)
+        add("forms", forms, words=forms)
+        add("gender", self.gender, language=self.language, forms=self.gender)
+        add("both-sides", self.own_pairs, words=self.own_pairs)
+        add("several-lists", several, rule="count in each" if kept else "count once", words=several)
+        add("repeated", self.repeated_rows, rows=self.repeated_rows, total=total, rule="kept" if kept else "dropped")
+        why = self.relatedness.removeprefix("none").removeprefix(", because ")
+        add("unrelated", self.relatedness.startswith("none"), reason=why)
+        add("copies", same, count=len(same), rule=twins, words=same)
+        add("copies-between", between, count=sum(map(len, self.one_vector)), words=between)
+        return [*notes, *restored(self.contexts.get("notes", ()))]
+
+
+def limits_of(records: Iterable[Coverage], lists: Container[str] | None = None) -> tuple[Note, ...]:
+    """Notes on words that some embedding lacks, and on weak lists: notes of all results of these records' tables.
+
+    ``lists`` are those that a result is of; None for all.
+    """
+    known, merged = list(records), dict[tuple[object, ...], ListEntry]()
+    for record in known:
+        for entry in record.lists:
+            key = (record.word_list, entry["kind"], entry["list"], entry["asked"])
+            if lists is None or entry["list"] in lists:
+                earlier = merged.setdefault(key, {**entry, "missing": []})
+                earlier["missing"] = list(dict.fromkeys([*earlier["missing"], *entry["missing"]]))
+    return tuple(
+        dict.fromkeys([*missing_words(merged.values()), *(note for each in known for note in _weak_lists(each, lists))])
+    )
+
+
+def _weak_lists(record: Coverage, lists: Container[str] | None) -> list[Note]:
+    """Notes on the short lists among some (None: all), and on control lists that hold many stereotypes."""
+    used = [each for each in record.lists if lists is None or each["list"] in lists]
+    few = [f"{each['list']} {each['found']}" for each in used if 0 < each["found"] <= SHORT]
+    notes = [Note("short-lists", most=SHORT, words=few)] if few else []
+    controls = {each["list"] for each in record.lists if each["kind"] == "control"}
+    for name, found in [(each["list"], each["found"]) for each in used if each["list"] in controls]:
+        both = [word for word, of in record.in_several_lists.items() if name in of and not controls >= {*of}]
+        if len(both) > (1 - HELD) * found:
+            notes.append(Note("stereotype-controls", count=len(both), total=found, list=name, words=both))
+    return notes
+
+
+def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> ListEntry:
+    """The coverage of one list."""
+    return {"list": name, "kind": kind, "asked": len(asked), "found": len(asked) - len(missing), "missing": missing}
+
+
+def entries_of(lists: WordLists, held: Container[str]) -> list[ListEntry]:
+    """The coverage of each list, of the words that are held."""
+    return [
+        list_entry(name, kind, list(words), [word for word in words if word not in held])
+        for kind, part in lists.by_kind
+        for name, words in part.items()
+    ]
+
+
+def known_coverage(stored: object) -> Coverage | None:
+    """The record from its plain values, or None where these are not ours."""
+    try:
+        return coverage_from(stored)
+    except InputError:
+        return None
+
+
+@cache
+def _of_coverage() -> TypeAdapter[Coverage]:
+    """The check of a record, which takes longer to make than to use."""
+    return TypeAdapter(Coverage)
+
+
+def coverage_from(stored: object) -> Coverage:
+    """The record from its plain values."""
+    try:
+        return _of_coverage().validate_python(stored)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{'.'.join(map(str, ('coverage', *first['loc'])))}: {first['msg']}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +220,8 @@ class DistanceTable(pd.DataFrame):
     """Distances of word pairs in long format: a pandas DataFrame that carries what is known of them.
 
     Rows can be selected, sorted, copied, pickled and given further columns, and what the table carries stays with them.
-    A result without the columns of pairs and distances is a plain DataFrame, and so is what pandas builds anew (``T``,
-    ``apply``, ``stack``). ``pandas.concat`` and ``merge`` hand nothing on: functions that read such a table warn
-    (``RelatednessWarning``). ``pd.DataFrame(table)`` is the rows alone.
+    A result without the columns of pairs and distances is a plain DataFrame. ``pandas.concat`` and ``merge`` hand
+    nothing on: functions that read such a table warn (``RelatednessWarning``).
 
     Parameters
     ----------
@@ -70,8 +243,6 @@ class DistanceTable(pd.DataFrame):
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> table[table["group"] == "math"].relatedness is table.relatedness
     True
-    >>> type(table.groupby("connection")["distance"].mean().reset_index()).__name__
-    'DataFrame'
     """
 
     _metadata: ClassVar[list[str]] = ["_provenance"]  # pandas hands it on from a table to its rows
@@ -89,19 +260,16 @@ class DistanceTable(pd.DataFrame):
     ) -> None:
         frame = rows if isinstance(rows, pd.DataFrame) and not options else pd.DataFrame(rows, **options)
         refuse_lacking(frame.columns)
-        if like is not None and not isinstance(like, DistanceTable):
-            raise InputError(f"like is a {type(like).__name__}: give a distance table whose coverage rows are to carry")
-        for name, value, kind in (("coverage", coverage, Coverage), ("relatedness", relatedness, Relatedness)):
-            if value is not None and not isinstance(value, kind):
-                given = shown(value) if isinstance(value, str) else f"a {type(value).__name__}"
-                raise InputError(f"{name} is {given}: give the {name} of a distance table, table.{name}, or None")
         super().__init__(frame)  # type: ignore[call-arg]  # the stubs know no constructor
         source = rows if like is None else like
         own = source._provenance if isinstance(source, DistanceTable) else Provenance()
         if (coverage, relatedness, truth) != (None, None, None):
             own = own or Provenance()
             own = replace(own, coverage=coverage or own.coverage, relatedness=relatedness or own.relatedness)
-        self._provenance = own if truth is None or own is None else _simulated(own, truth)
+        if truth is not None:
+            arrays = {str(name): np.asarray(values, dtype=float) for name, values in truth.items()}
+            own = replace(own or Provenance(), truth=arrays, adjustment=None, moved=SIMULATED)
+        self._provenance = own
 
     @property
     def _constructor(self) -> Callable[..., pd.DataFrame]:
@@ -147,15 +315,6 @@ class DistanceTable(pd.DataFrame):
         adjustment = None if carried.adjustment is None else replace(carried.adjustment, before=None)
         return DistanceTable.carrying(self, replace(carried, relatedness=None, adjustment=adjustment))
 
-    def to_parquet(self, *args: Any, **options: Any) -> Any:
-        """As in pandas: the rows alone, which a warning says; :func:`write_distance_table` keeps all of a table."""
-        if self.relatedness is not None or (self._provenance is not None and self._provenance.moved):
-            warn(
-                "to_parquet writes the rows alone: bb.write_distance_table(table, path) keeps what the table carries",
-                RelatednessWarning,
-            )
-        return pd.DataFrame(self).to_parquet(*args, **options)
-
 
 def _constructed(*args: Any, **options: Any) -> pd.DataFrame:
     """The result of pandas for parts of a table: a table where pairs and distances are all there."""
@@ -175,18 +334,6 @@ def _is_whole(columns: pd.Index, index: pd.Index) -> bool:
     return all(name in columns or name in index.names for name in NEEDED)
 
 
-def _simulated(carried: Provenance, truth: object) -> Provenance:
-    """The provenance of simulated distances."""
-    if not isinstance(truth, Mapping) or carried.adjustment is not None:
-        what = "a table that is adjusted" if isinstance(truth, Mapping) else shown(truth)
-        raise InputError(f"truth is of {what}: give a mapping of parameters to arrays, {{}} where they are not known")
-    try:
-        arrays = {str(name): np.asarray(values, dtype=float) for name, values in truth.items()}
-    except (TypeError, ValueError) as error:
-        raise InputError(f"truth holds no numbers: give a mapping of parameters to arrays ({error})") from error
-    return replace(carried, truth=arrays, moved=SIMULATED)
-
-
 def provenance_of(table: pd.DataFrame) -> Provenance:
     """The provenance of a table; empty for a plain DataFrame and, with a warning, for a table that lost it."""
     if not isinstance(table, DistanceTable):
@@ -200,11 +347,6 @@ def provenance_of(table: pd.DataFrame) -> Provenance:
 def coverage_of(table: object) -> Coverage | None:
     """The coverage that a table carries, or None."""
     return table.coverage if isinstance(table, DistanceTable) else None
-
-
-def relatedness_of(table: object) -> Relatedness | None:
-    """The relatedness that a table carries, or None."""
-    return table.relatedness if isinstance(table, DistanceTable) else None
 
 
 def labels_of(table: pd.DataFrame) -> dict[str, str]:
@@ -231,8 +373,7 @@ def template_columns(table: object) -> list[str]:
 def refuse_lacking(columns: pd.Index) -> None:
     """Refuse a table that lacks a column."""
     if missing := [column for column in NEEDED if column not in columns]:
-        given = ", ".join(str(each) if is_printable(each) else shown(each) for each in columns)
         raise InputError(
             f"the table lacks the column {', '.join(missing)}: a distance table has {', '.join(COLUMNS)} (group and "
-            f"attribute_class may be absent); given are {given or 'none'}"
+            f"attribute_class may be absent); given are {shown(list(columns))}"
         )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._support.arguments import as_float, is_printable
+from bayesbias.distances.adjustment import Adjustment
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import (
     ADJUSTED_FOR,
@@ -19,23 +20,21 @@ from bayesbias.distances.dataframe import (
     PAIR,
     SIMULATED,
     TEMPLATES,
+    Coverage,
     DistanceTable,
     Provenance,
     like,
+    limits_of,
     provenance_of,
     refuse_lacking,
     template_columns,
 )
-from bayesbias.distances.list_coverage import Coverage, limits_of
 from bayesbias.errors import InputError, many, shown
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.marginal import CellStatistics, reduce_to_cells
 from bayesbias.results import Note
 from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import CONNECTIONS, STEREOTYPES, VALID, can_be_control, controls_of, in_order
-
-if TYPE_CHECKING:
-    from bayesbias.distances.adjustment import Adjustment
 
 TOLERANCE = 2e-3  # distances that differ by more do not come from the same vectors (half precision leaves 1e-4)
 CROSSED_TOLERANCE = 0.1  # the same for means over different templates, around the median difference
@@ -76,10 +75,9 @@ class Distances:
                 "make one with distance_table or read one with read_distance_table"
             )
         carried = provenance_of(table)
-        rows, related = _rows(table, bounded=not carried.moved), carried.relatedness
         distances = replace(
-            rows,
-            relatedness=related,
+            _rows(table, bounded=not carried.moved),
+            relatedness=carried.relatedness,
             coverage=carried.coverage,
             moved=carried.moved,
             adjustment=carried.adjustment,
@@ -89,12 +87,35 @@ class Distances:
 
     def check_vectors(self, distances: bool = True) -> None:
         """Refuse relatedness that does not know the words, or is of other vectors than the ``distances``."""
-        if self.relatedness is None:
+        related = self.relatedness
+        if related is None:
             return
-        places = _places_of(self.relatedness, self)
-        if distances and not self.moved:
-            crossed = self.coverage is not None and self.coverage.contexts.get("pairing") == "crossed"
-            _check(self.relatedness, self, places, crossed)
+        if unknown := {*self.protected_words.tolist()}.difference(related.protected_words) | {
+            *self.attribute_words.tolist()
+        }.difference(related.attribute_words):
+            raise InputError(
+                f"the relatedness of the table does not know the word {min(unknown)!r}: make the table anew with "
+                "distance_table, or take table.without_relatedness()"
+            )
+        if not distances or self.moved:
+            return
+        places = (
+            _renumbered(self.protected_words, related.protected_words)[self.word],
+            _renumbered(self.attribute_words, related.attribute_words)[self.attribute],
+        )
+        cosines = related.protected.astype(np.float32) @ related.attributes.astype(np.float32).T
+        theirs = np.clip(1 - cosines, 0, 2)[places]
+        apart, allowed = np.abs(self.y - theirs), TOLERANCE
+        if self.coverage is not None and self.coverage.contexts.get("pairing") == "crossed":
+            # means over different templates differ from those over all by what equal ones share: much the same for all
+            apart, allowed = np.abs(self.y - theirs - np.median(self.y - theirs)), CROSSED_TOLERANCE
+        if (apart > allowed).any():
+            at = int(np.argmax(apart))
+            pair = f"{self.protected_words[self.word[at]]} and {self.attribute_words[self.attribute[at]]}"
+            raise InputError(
+                f"the relatedness of the table is of other vectors: they put {pair} at {theirs[at]:.4f}, the table at "
+                f"{self.y[at]:.4f}; make the table anew with distance_table, or take table.without_relatedness()"
+            )
 
     @classmethod
     def of_rows(cls, rows: pd.DataFrame) -> Distances:
@@ -129,7 +150,7 @@ class Distances:
 
     @property
     def limits(self) -> tuple[Note, ...]:
-        """Sentences on the lists of these distances: lost words, and lists that are short or no controls."""
+        """Notes on the lists of these distances: lost words, and lists that are short or no controls."""
         lists = {*self.attribute_class.tolist(), *self.groups.tolist()}
         return () if self.coverage is None else limits_of([self.coverage], lists)
 
@@ -275,7 +296,7 @@ def class_of_connection(name: str) -> str:
 def _rows(table: pd.DataFrame, bounded: bool) -> Distances:
     """Codes and cells of the means over templates of a table; ``bounded`` distances are those of vectors."""
     columns = columns_of(table, bounded).averaged()
-    unknown = Labels.unknown(len(columns.distance))
+    unknown = Labels(np.full(len(columns.distance), EMPTY), np.empty(0, dtype=str))
     words, protected = columns.labels["protected_word"]
     codes, names = columns.labels["connection"]
     attribute, attribute_words = columns.labels["attribute_word"]
@@ -288,7 +309,7 @@ def _rows(table: pd.DataFrame, bounded: bool) -> Distances:
         connections=np.array(labels),
         groups=Labels(own, group_names).each(),
         word=words,
-        connection=np.array([labels.index(name) for name in names.tolist()])[codes],
+        connection=_renumbered(names, labels)[codes],
         attribute=attribute,
         attribute_words=attribute_words,
         attribute_class=columns.labels.get("attribute_class", unknown).each(),
@@ -296,13 +317,17 @@ def _rows(table: pd.DataFrame, bounded: bool) -> Distances:
     )
 
 
+def _renumbered(labels: NDArray[np.str_], known: Iterable[str]) -> IntArray:
+    """Place of each label among those known."""
+    places = {label: place for place, label in enumerate(known)}
+    return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
+
+
 def refuse_mixed(tables: Mapping[str, Distances]) -> None:
     """Refuse tables of which some are adjusted for an attribute of words and others are not."""
     by_attribute = {each.adjusted: name for name, each in tables.items()}
     if len(by_attribute) > 1:
-        states = [
-            f"{name} is {ADJUSTED_FOR}{what}" if what else f"{name} is not" for what, name in by_attribute.items()
-        ]
+        states = [f"{name} is {f'{ADJUSTED_FOR}{what}' if what else 'not'}" for what, name in by_attribute.items()]
         raise InputError(f"{' and '.join(states)}: adjust all tables for the same attribute of words, or none")
 
 
@@ -324,61 +349,21 @@ def refuse_repeats(data: Distances, model: str) -> None:
 
 def stacked_tables(tables: Sequence[Distances], related: Relatedness) -> Distances:
     """Tables one below another, as if each had protected words of its own, which ``related`` knows in that order."""
-    places = {word: place for place, word in enumerate(related.attribute_words)}
-    connections = np.array(in_order(name for each in tables for name in each.connections.tolist()))
-    begins = np.cumsum([0, *(len(each.protected_words) for each in tables)])
-    order = {name: place for place, name in enumerate(connections.tolist())}
+    connections = in_order(name for each in tables for name in each.connections.tolist())
+    begins = np.cumsum([0, *(len(each.protected_words) for each in tables)]).tolist()
+    attributes = [_renumbered(each.attribute_words, related.attribute_words)[each.attribute] for each in tables]
     return Distances(
         protected_words=np.array(related.protected_words),
-        connections=connections,
+        connections=np.array(connections),
         groups=np.concatenate([each.groups for each in tables]),
-        word=np.concatenate([begin + each.word for begin, each in zip(begins.tolist(), tables, strict=False)]),
-        connection=np.concatenate([_renumbered(each.connections, order)[each.connection] for each in tables]),
-        attribute=np.concatenate([_renumbered(each.attribute_words, places)[each.attribute] for each in tables]),
+        word=np.concatenate([begin + each.word for begin, each in zip(begins, tables, strict=False)]),
+        connection=np.concatenate([_renumbered(each.connections, connections)[each.connection] for each in tables]),
+        attribute=np.concatenate(attributes),
         attribute_words=np.array(related.attribute_words),
         attribute_class=np.concatenate([each.attribute_class for each in tables]),
         y=np.concatenate([each.y for each in tables]),
         relatedness=related,
     )
-
-
-def _renumbered(labels: NDArray[np.str_], places: Mapping[str, int]) -> IntArray:
-    return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
-
-
-def _places_of(relatedness: Relatedness, rows: Distances) -> tuple[IntArray, IntArray]:
-    """Places (rows,) of the protected and attribute words of a table in its relatedness, which must know them."""
-    places = []
-    for kind in ("protected", "attribute"):
-        words: NDArray[np.str_] = getattr(rows, f"{kind}_words")
-        place = {word: i for i, word in enumerate(getattr(relatedness, f"{kind}_words"))}
-        if unknown := [word for word in words.tolist() if word not in place]:
-            raise InputError(
-                f"the relatedness of the table does not know the {kind} word {unknown[0]!r}: make the table anew with "
-                "distance_table, or take table.without_relatedness()"
-            )
-        places.append(np.array([place[word] for word in words.tolist()], dtype=np.intp))
-    return places[0][rows.word], places[1][rows.attribute]
-
-
-def _check(relatedness: Relatedness, rows: Distances, places: tuple[IntArray, IntArray], crossed: bool) -> None:
-    """Refuse relatedness of other vectors than those that distances were measured with.
-
-    ``crossed``: the distances are means over pairs of different templates.
-    """
-    cosines = relatedness.protected.astype(np.float32) @ relatedness.attributes.astype(np.float32).T
-    theirs = np.clip(1 - cosines, 0, 2)[places]
-    apart = rows.y - theirs
-    # means over different templates differ from those over all by what equal ones share, which is much the same for all
-    apart, allowed = (np.abs(apart - np.median(apart)), CROSSED_TOLERANCE) if crossed else (np.abs(apart), TOLERANCE)
-    if (apart > allowed).any():
-        worst = int(np.argmax(apart))
-        pair = rows.protected_words[rows.word[worst]], rows.attribute_words[rows.attribute[worst]]
-        raise InputError(
-            f"the relatedness of the table is of other vectors: they put {' and '.join(map(repr, map(str, pair)))} at "
-            f"{theirs[worst]:.4f}, the table at {rows.y[worst]:.4f}; make the table anew with distance_table, or take "
-            "table.without_relatedness()"
-        )
 
 
 def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
@@ -415,11 +400,6 @@ class Labels(NamedTuple):
 
     codes: IntArray  # (rows,): the place of each row's name, or EMPTY
     names: NDArray[np.str_]  # in the order in which they first stand in the table
-
-    @classmethod
-    def unknown(cls, rows: int) -> Self:
-        """A column without a name."""
-        return cls(np.full(rows, EMPTY), np.empty(0, dtype=str))
 
     def each(self) -> NDArray[np.str_]:
         """The label of each row, empty where it is not known."""
@@ -470,14 +450,11 @@ def columns_of(table: pd.DataFrame, bounded: bool) -> Columns:
         own[word] = group
         refuse_rows(table["group"], group != own[word], "the protected word of that row is in two groups")
     distance = numbers_of(table["distance"])
-    far = ~(np.abs(distance) < BEYOND)
-    refuse_rows(table["distance"], far, f"give a real number below {BEYOND:,} in size; leave missing pairs out")
-    if bounded:
-        refuse_rows(
-            table["distance"],
-            (distance < -NOTHING) | (distance > 2 + NOTHING),
-            "every cosine distance lies in [0, 2]; simulated distances come as bb.DistanceTable(rows, truth={})",
-        )
+    least, most, more = (-NOTHING, 2 + NOTHING, "in [0, 2]") if bounded else (-BEYOND, BEYOND, "of a sensible size")
+    why = (
+        f"give a cosine distance {more}, leave missing pairs out; simulated ones are bb.DistanceTable(rows, truth={{}})"
+    )
+    refuse_rows(table["distance"], ~((least <= distance) & (distance <= most)), why)
     return Columns(labels, distance)
 
 
@@ -509,14 +486,12 @@ def refuse_rows(column: pd.Series, wrong: ArrayLike, why: str) -> None:
 
 def labels_of(column: pd.Series) -> Labels:
     """A column of text: whole numbers stand for their digits, and what is empty has no name."""
-    try:
-        codes, values = pd.factorize(column)
-    except TypeError:  # a list or a mapping in a cell
-        refuse_rows(column, [not isinstance(each, Hashable) for each in column], TEXT)
-        raise
-    names = [str(value) if _is_whole(value) else value for value in values]
-    if odd := [place for place, name in enumerate(names) if name != "" and not is_printable(name)]:
-        refuse_rows(column, codes == odd[0], TEXT)
+    refuse_rows(column, [not isinstance(each, Hashable) for each in column] if column.dtype == object else [], TEXT)
+    codes, values = pd.factorize(column)
+    whole = [isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values]
+    names = [str(value) if digits else value for value, digits in zip(values, whole, strict=True)]
+    odd = [place for place, name in enumerate(names) if name != "" and not is_printable(name)]
+    refuse_rows(column, np.isin(codes, odd), TEXT)
     place = {name: i for i, name in enumerate(dict.fromkeys(name for name in names if name != ""))}
     known = np.array([*(place.get(name, EMPTY) for name in names), EMPTY])
     return Labels(known[codes], np.array(list(place), dtype=str))
@@ -525,19 +500,15 @@ def labels_of(column: pd.Series) -> Labels:
 TEXT = "words and names are printable texts without blanks at their ends"
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
 def _unknown(labels: dict[str, Labels]) -> NDArray[np.bool_]:
     """True for rows with a connection that is neither a known one nor a control list that its rows name as class."""
     codes, names = labels["connection"]
-    classes = labels.get("attribute_class", Labels.unknown(len(codes)))
-    own = {name: place for place, name in enumerate(classes.names.tolist()) if can_be_control(name)}
+    of_row, classes = labels.get("attribute_class", Labels(codes, np.empty(0, dtype=str)))
+    own = {name: place for place, name in enumerate(classes.tolist()) if can_be_control(name)}
     wrong = np.zeros(len(codes), dtype=bool)
     for place, name in enumerate(names.tolist()):
         here = codes == place
-        if name not in CONNECTIONS and (name not in own or (classes.codes[here] != own[name]).any()):
+        if name not in CONNECTIONS and (name not in own or (of_row[here] != own[name]).any()):
             wrong |= here
     return wrong
 

@@ -1,11 +1,11 @@
-"""Long tables of cosine distances, of embeddings and of words in sentences."""
+"""Long tables of cosine distances, of embeddings and of words in sentences, and tables that are adjusted."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,39 +13,52 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import flag, mapping, one_of, whole_number
 from bayesbias._support.progress import progress
-from bayesbias.distances.covariances import ENOUGH, Relatedness
-from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, PAIR, TEMPLATE, DistanceTable, provenance_of
-from bayesbias.distances.distances import text_where_few
-from bayesbias.distances.list_coverage import Coverage, ListEntry, limits_of, list_entry
-from bayesbias.distances.vocabularies import SAMPLE, SampledWords, draws_for, few_words, measured_relatedness
+from bayesbias.distances.adjustment import (
+    FREQUENCY,
+    Attribute,
+    Frequencies,
+    by_slope,
+    by_vocabulary,
+    check_used,
+    control_slope,
+    word_values,
+)
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.dataframe import (
+    ADJUSTED_FOR,
+    ATTRIBUTE_TEMPLATE,
+    COLUMNS,
+    PAIR,
+    TEMPLATE,
+    Coverage,
+    DistanceTable,
+    ListEntry,
+    limits_of,
+    list_entry,
+    provenance_of,
+)
+from bayesbias.distances.distances import Distances, text_where_few
+from bayesbias.distances.vocabularies import draws_for, few_words, measured_relatedness
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.constants import ENOUGH
 from bayesbias.results import stored
 from bayesbias.vectors import (
     TWINS,
     Case,
     Embedding,
     Twins,
-    find_concepts,
     find_keys,
+    find_lists,
     opened,
     opened_by_name,
     twins_within,
 )
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.vectors.lookup import About, FoundConcepts, about_distances, composed_of, first_keys, warn_lost
+from bayesbias.vectors.lookup import FoundConcepts, VocabularySample, first_keys, warn_lost
 from bayesbias.words import GENDERED, AnyWords, WordLists, bundled_controls, in_order, load_words, subtag
 
-if TYPE_CHECKING:
-    from gensim.models import KeyedVectors
-
 TOLD = ("encoder", "representation", "source", "templates", "centre", "all_but_top")  # what a table says of its vectors
-
-
-class _Attribute(NamedTuple):
-    word: str
-    attribute_class: str
-    connection: str
 
 
 def distance_table(
@@ -76,12 +89,11 @@ def distance_table(
         ``"as-is"`` looks words up as they are written, phrases also with other blanks (``New_York``);
         ``"fallback"`` also tries lower case, capital first letters and capitals, by the rules of the lists' language.
     relatedness
-        Whether the table carries how the distances of similar words are correlated (``table.relatedness``), as
-        :func:`relatedness` estimates it. Without it, models take different words for unrelated.
+        Whether the table carries how the distances of similar words are correlated, as :func:`relatedness` estimates
+        it. Without it, models take different words for unrelated.
     twins
         Words of one list that have one vector (cosine of 1 - 1e-6 and more, as in pruned embeddings) are one word:
-        ``"once"`` takes the first, ``"keep"`` all. :func:`coverage` names them, and words of different lists that have
-        one vector, which stay.
+        ``"once"`` takes the first, ``"keep"`` all. :func:`coverage` names them.
     pairing
         Of words in sentences: both words of a pair in the ``"same"`` template, or in different ones (``"crossed"``).
         Equal templates make all sentences similar, and every distance smaller.
@@ -95,16 +107,14 @@ def distance_table(
         A DataFrame that carries its ``coverage`` and ``relatedness``. Columns ``protected_word``, ``group``,
         ``attribute_word``, ``attribute_class`` (the group whose stereotype it is, or the control list), ``connection``
         (associated, different, or the control list) and ``distance`` (cosine distance in [0, 2]); from 100,000 rows on
-        words and labels are categories. Words that the embedding lacks are left out; :func:`coverage` tells which. Of
-        words in sentences there is one row for each template of a pair, named in ``template`` (that of the protected
-        word; crossed templates have ``attribute_template`` too); words that do not suit all templates are left out,
-        since distances differ between templates.
+        words and labels are categories. Words that the embedding lacks are left out. Of words in sentences there is one
+        row for each template of a pair, named in ``template`` (crossed ones have ``attribute_template`` too); words
+        that do not suit all templates are left out.
 
     Warns
     -----
     CoverageWarning
-        The embedding lacks more than a fifth of the words of a list, or a word that names its list. All results of the
-        table say so too, and figures below their panels.
+        The embedding lacks more than a fifth of the words of a list, or a word that names its list.
     RelatednessWarning
         Fewer than 400 words of the embedding are no protected or stereotype words: relatedness is then known badly, and
         below 30 there is none. Common words of the language, encoded too, are the remedy.
@@ -136,17 +146,17 @@ def distance_table(
     one_of(pairing, tuple(PAIRINGS), "pairing")
     one_of(centre, CENTRES, "centre")
     all_but_top = whole_number(all_but_top, "all_but_top", least=0)
+    contextual = isinstance(kv, ContextVectors)
+    if keep_duplicates if contextual else (pairing != SAME or centre != "none" or all_but_top):
+        raise InputError("keep_duplicates is for embeddings; pairing, centre, all_but_top are for words in sentences")
     if isinstance(kv, ContextVectors):
-        if keep_duplicates:
-            raise InputError("keep_duplicates=True is for embeddings: each pair of words in sentences counts once")
         if pairing != SAME and len(kv.templates) == 1:
             raise InputError("pairing='crossed' needs two templates: give more templates, or pairing='same'")
         moved = kv.whole().centred(centre, lists, all_but_top)
         means = distance_table(moved.keyed_vectors(pairing), lists, False, case, relatedness, twins)
         return _with_templates(means, moved, lists, pairing, case)
-    if pairing != SAME or centre != "none" or all_but_top:
-        raise InputError("pairing, centre and all_but_top are for words in sentences: give what encode returns")
-    return warned(distances_of(opened(kv, lists, case), lists, keep_duplicates, case, relatedness, twins))
+    looked = find_lists(opened(kv, lists, case), lists, case)
+    return warned(distances_of(looked, keep_duplicates, relatedness, twins))
 
 
 def warned(*tables: DistanceTable) -> DistanceTable:
@@ -164,8 +174,9 @@ def distance_tables(
 ) -> dict[str, DistanceTable]:
     """Distance tables of several embeddings, whose relatedness is estimated at the same words of all vocabularies.
 
-    :func:`compare` and :func:`pool` need a sample that the embeddings share, to know how the errors of
-    one embedding's distances are correlated with those of another's.
+    :func:`compare` and :func:`pool` need a sample that the embeddings share, to know how the errors of one embedding's
+    distances are correlated with those of another's. Where the vocabularies share fewer than 30 words outside of the
+    lists, such as those of several languages, each table is sampled for itself.
 
     Parameters
     ----------
@@ -175,12 +186,6 @@ def distance_tables(
         As in :func:`distance_table`; or a mapping of the same names to lists, such as those of each one's language.
     keep_duplicates, case, twins
         As in :func:`distance_table`.
-
-    Returns
-    -------
-    dict of DistanceTable
-        As :func:`distance_table` returns them. Where the vocabularies share fewer than 30 such words,
-        such as those of several languages, each table is sampled for itself.
 
     Examples
     --------
@@ -192,203 +197,167 @@ def distance_tables(
     given: dict[str, Any] = mapping(embeddings, "embeddings", "embeddings")
     several = isinstance(words, Mapping) and "protected" not in words
     by_name = mapping(words, "words", "word lists") if several else dict.fromkeys(given, words)
-    if set(by_name) != set(given):
-        raise InputError(f"words has lists for {listed(list(by_name))}: give those of {listed(list(given))}")
-    if contextual := [name for name, kv in given.items() if isinstance(kv, ContextVectors)]:
-        raise InputError(f"{contextual[0]} holds words in sentences: measure it by itself, with distance_table")
     flag(keep_duplicates, "keep_duplicates")
     one_of(twins, TWINS, "twins")
-    lists = {name: load_words(each) for name, each in by_name.items()}
-    opened_ = opened_by_name(given, lists, case)
-    drawn = draws_for(list(opened_.values()), [[lists[name]] for name in opened_], case)
+    lists = {name: load_words(by_name[name]) for name in given}
+    looked = {name: find_lists(kv, lists[name], case) for name, kv in opened_by_name(given, lists, case).items()}
+    drawn = draws_for(list(looked.values()))
     tables = {}
-    with progress("measuring distances", len(opened_)) as done:
-        for number, (name, kv) in enumerate(opened_.items()):
+    with progress("measuring distances", len(looked)) as done:
+        for number, (name, found) in enumerate(looked.items()):
             own = None if isinstance(drawn, str) else drawn[number]
-            tables[name] = distances_of(kv, lists[name], keep_duplicates, case, True, twins, own)
+            tables[name] = distances_of(found, keep_duplicates, True, twins, own)
             done(number + 1)
     warned(*tables.values())
     return tables
 
 
 def distances_of(
-    kv: KeyedVectors,
-    lists: WordLists,
+    looked: FoundConcepts,
     keep_duplicates: bool = False,
-    case: Case = "as-is",
     relatedness: bool = True,
     twins: Twins = "once",
-    drawn: SampledWords | None = None,
+    drawn: VocabularySample | None = None,
 ) -> DistanceTable:
-    """The distance table of an embedding; ``drawn`` is a sample of its vocabulary that others share."""
-    looked, path = find_concepts(kv, lists.concepts, case, lists.language), lists.path
-    concepts, alike = looked.concepts, looked.twins()
-    if not looked.forms.keys:
-        asked = lists.every_word()
-        raise InputError(
-            f"the embedding holds none of the {len(asked)} words; {first_keys(kv, asked, case, lists.language)}"
-        )
-    entries, bundled = _entries(kv, lists, looked, case), bundled_controls(lists)
+    """The distance table of words in an embedding; ``drawn`` is a sample of its vocabulary that others share."""
+    entries, asked, concepts = _entries(looked), looked.lists, looked.concepts
     # the words of each list that have the vector of an earlier word of the same list
     same = [
         {"list": name, "kind": kind, "word": word, "first": first}
-        for kind, part in lists.by_kind
+        for kind, part in asked.by_kind
         for name, words in part.items()
-        for word, first in twins_within([word for word in words if word in concepts], alike).items()
+        for word, first in twins_within([word for word in words if word in concepts], looked.duplicates).items()
     ]
     if twins == "once" and same:
         left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in same}
         protected, stereotypes, controls = (
             {name: [word for word in words if (kind, name, word) not in left_out] for name, words in part.items()}
-            for kind, part in lists.by_kind
+            for kind, part in asked.by_kind
         )
-        lists = replace(lists, protected=protected, stereotypes=stereotypes, controls=controls)
-    table, own = _measured(lists, looked, keep_duplicates)
+        lists = replace(asked, protected=protected, stereotypes=stereotypes, controls=controls)
+        looked = replace(looked, lists=lists)
+    lists = looked.lists
+    table, own = _measured(looked, keep_duplicates)
     if keep_duplicates and lists.repeats:
         table = table.loc[table.index.repeat(table["protected_word"].map(lists.repeats).fillna(1).astype(int))]
         table = table.reset_index(drop=True)
-    related = measured_relatedness(kv, lists, SAMPLE, 0, case, drawn) if relatedness else ""
+    measured = measured_relatedness(looked, drawn=drawn) if relatedness else ""
+    known, why = (measured, "") if isinstance(measured, Relatedness) else (None, measured)
     by_word = _lists_by_word((lists.stereotypes, lists.controls))
     record = Coverage(
         word_list=lists.name,
         lists=entries,
         substituted={word: used for word, used in looked.forms.keys.items() if word != used},
-        composed=composed_of(kv, looked.forms.keys),
+        composed=looked.composed,
         own_pairs=own,
         in_several_lists={word: names for word, names in by_word.items() if len(names) > 1 and word in concepts},
         repeated_rows=int(table.duplicated(PAIR).sum()) if keep_duplicates else 0,
         kept_duplicates=keep_duplicates,
         source=lists.source,
         doi=lists.doi,
-        embedding=cast("About", related.embedding) if isinstance(related, Relatedness) else about_distances(kv),
+        embedding=looked.about,
         pairs=len(table),
-        relatedness=related.drawn if isinstance(related, Relatedness) else related and f"none, because {related}",
+        relatedness=known.drawn if known else why and f"none, because {why}",
         twins=same,
         kept_twins=twins == "keep",
-        one_vector=_one_vector(lists, looked),
+        one_vector=_one_vector(looked),
         labels=dict(lists.labels),
         forms={name: list(concepts[name]) for name in lists.forms if name in concepts},
-        gender=_gender(lists, concepts),
+        gender=_gender(looked),
         language=lists.language,
-        case=case,
-        bundled=bundled,
-        path=path,
+        case=looked.case,
+        bundled=bundled_controls(asked),
+        path=asked.path,
     )
-    if isinstance(related, Relatedness):
-        if related.sampled < ENOUGH:
-            warn(few_words(related), RelatednessWarning)
-    elif related:
+    if known and known.sampled < ENOUGH:
+        warn(few_words(known), RelatednessWarning)
+    if why:
         warn(
             "the table does not tell how words are related, so that models take different words for unrelated and "
-            f"intervals may be too narrow by a factor of 2 and more: {related}",
+            f"intervals may be too narrow by a factor of 2 and more: {why}",
             RelatednessWarning,
         )
     if record.gender:
         warn(next(note for note in record.notes() if note.code == "gender"), GrammarWarning)
-    return DistanceTable(table, coverage=record, relatedness=related if isinstance(related, Relatedness) else None)
+    return DistanceTable(table, coverage=record, relatedness=known)
 
 
-def _gender(lists: WordLists, concepts: Mapping[str, Sequence[str]]) -> str:
+def _gender(looked: FoundConcepts) -> str:
     """Why forms do not balance the grammatical gender of the language of the lists; empty where they do."""
-    if subtag(lists.language) not in GENDERED:
-        return ""
-    half = [name for name, forms in lists.forms.items() if 0 < len(concepts.get(name, ())) < len(forms)]
-    if lists.forms and not half:
+    lists = looked.lists
+    half = [name for name, forms in lists.forms.items() if 0 < len(looked.concepts.get(name, ())) < len(forms)]
+    if subtag(lists.language) not in GENDERED or (lists.forms and not half):
         return ""
     return f"not all forms of {listed(half, 5)}" if half else "one form a word"
 
 
-def _one_vector(lists: WordLists, looked: FoundConcepts) -> list[dict[str, list[str]]]:
+def _one_vector(looked: FoundConcepts) -> list[dict[str, list[str]]]:
     """Sets of words, or of forms, of different lists that have one vector: each with the lists that hold it."""
-    alike = looked.of_forms.twins()
+    first = looked.forms.duplicates
     sets: dict[str, dict[str, list[str]]] = {}
-    several = set(alike).union(alike.values())
-    for word, names in _lists_by_word(part for _, part in lists.by_kind).items() if several else ():
+    for word, names in _lists_by_word(part for _, part in looked.lists.by_kind).items() if first else ():
         for form in looked.concepts.get(word, ()):
-            if form in several:
-                sets.setdefault(alike.get(form, form), {})[form] = names
+            sets.setdefault(first.get(form, form), {})[form] = names
     return [words for words in sets.values() if len(words) > 1 and len(set(chain(*words.values()))) > 1]
 
 
-def _entries(kv: KeyedVectors, lists: WordLists, looked: FoundConcepts, case: Case) -> list[ListEntry]:
-    entries, lacking, empty = [], [], ""
+def _entries(looked: FoundConcepts) -> list[ListEntry]:
+    """The coverage of each list, none of which may be lost whole."""
+    lists = looked.lists
+    entries, lacking, empty = [], [], []
     for kind, part in lists.by_kind:
         for name, words in part.items():
             forms = [form for word in words for form in lists.forms.get(word, (word,))]
             missing = [form for form in forms if form not in looked.forms.keys]
-            if len(missing) == len(forms) and not empty:
-                empty = (
-                    f"the embedding holds none of the {len(forms)} words of the {kind} list {name!r} "
-                    f"({listed(forms, 5)}): take the list out or choose other words; "
-                    f"{first_keys(kv, forms, case, lists.language)}"
-                )
-            elif missing:
+            if missing:
                 lacking.append(f"{len(missing)} of {many(len(forms), 'word')} of the {kind} list {name!r}")
+            if len(missing) == len(forms):
+                empty.append(f"of the {len(forms)} words of the {kind} list {name!r} ({listed(forms, 5)})")
             entries.append(list_entry(name, kind, forms, missing))
-    if empty and lacking:
-        empty += f"; it also lacks {listed(lacking)}, which check_words (bayesbias check) names"
     if empty:
-        raise InputError(empty)
+        whole = not looked.forms.keys
+        what = f"of the {len(lists.every_word())} words" if whole else f"{empty[0]}: take it out or choose other words"
+        also = f"; it lacks {listed(lacking)}" if len(lacking) > 1 and not whole else ""
+        keys = first_keys(looked.kv, lists.every_word(), looked.case, lists.language)
+        raise InputError(f"the embedding holds none {what}; {keys}{also}")
     return entries
 
 
-def _attributes_of(lists: WordLists, group: str, concepts: Collection[str], keep_duplicates: bool) -> list[_Attribute]:
-    """The attribute words of a group's protected words, in the order that decides doubtful pairs."""
-    others = [name for name in lists.stereotypes if name != group]
+def _attributes_of(looked: FoundConcepts, group: str, keep_duplicates: bool) -> list[tuple[str, str, str, str]]:
+    """Group, attribute word, class and connection for a group's protected words, in the order of doubtful pairs."""
+    lists = looked.lists
     order = [("associated", group, lists.stereotypes.get(group, ()))]
-    order += [("different", name, lists.stereotypes[name]) for name in others]
+    order += [("different", name, words) for name, words in lists.stereotypes.items() if name != group]
     order += [(name, name, lists.controls[name]) for name in in_order(lists.controls)]
-    listed = [
-        _Attribute(word, name, connection) for connection, name, part in order for word in part if word in concepts
-    ]
-    return listed if keep_duplicates else list({a.word: a for a in reversed(listed)}.values())[::-1]
+    found = [(group, word, name, how) for how, name, words in order for word in words if word in looked.concepts]
+    return found if keep_duplicates else list({row[1]: row for row in reversed(found)}.values())[::-1]
 
 
-def _measured(lists: WordLists, looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFrame, list[str]]:
+def _measured(looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFrame, list[str]]:
     """The rows of a table, and words that are protected and attribute words."""
-    by_group = {group: _attributes_of(lists, group, looked.concepts, keep_duplicates) for group in lists.protected}
-    protected = [word for word in lists.group_of if word in looked.concepts]
-    attributes = list(dict.fromkeys(a.word for part in by_group.values() for a in part))
-    matrix: FloatArray = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
-    column_of = {word: column for column, word in enumerate(attributes)}
-    holders: dict[str, list[str]] = {}
-    for word in attributes:
-        for key in looked.keys(word):
-            holders.setdefault(key, []).append(word)
-    classes = list(dict.fromkeys(a.attribute_class for part in by_group.values() for a in part))
-    connections = list(dict.fromkeys(a.connection for part in by_group.values() for a in part))
-    coded = {
-        group: np.array(
-            [(column_of[a.word], classes.index(a.attribute_class), connections.index(a.connection)) for a in part]
-        )
-        for group, part in by_group.items()
-    }
-    group_of = lists.group_of
-    pieces, own = [], []
-    for word in protected:
-        rows_of_group = coded[group_of[word]].reshape(-1, 3)
-        shared = [column_of[name] for key in looked.keys(word) for name in holders.get(key, ())]
-        pieces.append(rows_of_group[~np.isin(rows_of_group[:, 0], shared)] if shared else rows_of_group)
-        if len(pieces[-1]) < len(rows_of_group):
-            own.append(word)
-    sizes = [len(piece) for piece in pieces]
-    if not sum(sizes):
+    group_of = {word: group for word, group in looked.lists.group_of.items() if word in looked.concepts}
+    parts = [_attributes_of(looked, group, keep_duplicates) for group in looked.lists.protected]
+    listed = pd.DataFrame([*chain(*parts)], columns=["group", "attribute_word", "attribute_class", "connection"])
+    words = pd.DataFrame(group_of.items(), columns=["protected_word", "group"])
+    # there may be millions of rows: their words are codes
+    for table in (listed, words):
+        for name in table:
+            values = list(looked.lists.protected) if name == "group" else table[name].unique()
+            table[name] = pd.Categorical(table[name], pd.Index(values, dtype="str"))
+    protected, attributes = (list(each.cat.categories) for each in (words["protected_word"], listed["attribute_word"]))
+    distances = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)
+    holders: dict[str, list[int]] = {}
+    for column, word in enumerate(attributes):
+        for key in looked.keys([word]):
+            holders.setdefault(key, []).append(column)
+    for row, word in enumerate(protected):
+        distances[row, [column for key in looked.keys([word]) for column in holders.get(key, ())]] = np.nan
+    table = words.merge(listed, on="group")[COLUMNS[:-1]]
+    table["distance"] = distances[table["protected_word"].cat.codes, table["attribute_word"].cat.codes]
+    own = table.loc[table["distance"].isna(), "protected_word"].unique().tolist()
+    table = table.dropna(subset="distance", ignore_index=True) if own else table
+    if table.empty:
         raise InputError("no pair is left: the only attribute words found are the protected words themselves")
-    groups = list(by_group)
-    place = np.array([groups.index(group_of[word]) for word in protected], dtype=np.int32)
-    rows = np.repeat(np.arange(len(protected), dtype=np.int32), sizes)
-    columns, of_class, of_connection = np.concatenate(pieces).astype(np.int32).T
-    labels = {
-        "protected_word": (rows, protected),
-        "group": (place[rows], groups),
-        "attribute_word": (columns, attributes),
-        "attribute_class": (of_class, classes),
-        "connection": (of_connection, connections),
-    }
-    categories = {
-        name: pd.Categorical.from_codes(codes, pd.Index(names, dtype="str")) for name, (codes, names) in labels.items()
-    }
-    table = pd.DataFrame({**categories, "distance": matrix[rows, columns]})
     return text_where_few(table), own
 
 
@@ -406,12 +375,9 @@ def _with_templates(
     table: DistanceTable, vectors: ContextVectors, lists: WordLists, pairing: str, case: Case
 ) -> DistanceTable:
     """A table of mean distances with one row for each template of each pair."""
-    units, filled = _concepts(vectors, lists, case)
-    place = {name: i for i, name in enumerate(units)}
-    words = np.array([place[word] for word in table["protected_word"]])
-    attributes = np.array([place[word] for word in table["attribute_word"]])
-    matrix, present = np.stack(list(units.values())), np.stack(list(filled.values()))
-    carried = provenance_of(table)
+    found, carried = _concepts(vectors, lists, case), provenance_of(table)
+    words, attributes = (pd.Index(list(found)).get_indexer(pd.Index(table[name].astype(str))) for name in PAIR)
+    matrix, present = (np.stack(part) for part in zip(*found.values(), strict=True))
     pairs = table.drop(columns="distance")
     mean = matrix.sum(axis=1) / np.maximum(present.sum(axis=1), 1)[:, None]
     names = vectors.templates or tuple(f"sentence {i + 1}" for i in range(present.shape[1]))
@@ -444,23 +410,19 @@ def _with_templates(
     return DistanceTable.carrying(result, replace(carried, coverage=record))
 
 
-def _concepts(
-    vectors: ContextVectors, lists: WordLists, case: Case
-) -> tuple[dict[str, NDArray[np.float32]], dict[str, NDArray[np.bool_]]]:
+def _concepts(vectors: ContextVectors, lists: WordLists, case: Case) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
     """Vectors (templates, d) of each word, of a concept with several forms their mean, and which templates it has."""
     units, filled = vectors.units(), vectors.filled
     number = {word: i for i, word in enumerate(vectors.words)}
     keys = find_keys(chain(*lists.concepts.values()), number, case, lists.language)
-    means, present = {}, {}
+    found = {}
     for name, forms in lists.concepts.items():
-        places = [number[keys[form]] for form in forms if form in keys]
-        rows = [row for row in places if filled[row].any()]
+        rows = [row for form in forms if form in keys and filled[row := number[keys[form]]].any()]
         if rows:
-            count = filled[rows].sum(axis=0)
-            total = units[rows].sum(axis=0)
-            means[name] = np.divide(total, count[:, None], out=np.zeros_like(total), where=count[:, None] > 0)
-            present[name] = count > 0
-    return means, present
+            count, total = filled[rows].sum(axis=0), units[rows].sum(axis=0)
+            mean = np.divide(total, count[:, None], out=np.zeros_like(total), where=count[:, None] > 0)
+            found[name] = mean, count > 0
+    return found
 
 
 def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns: IntArray) -> FloatArray:
@@ -469,3 +431,70 @@ def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns
     right, column = np.unique(columns, return_inverse=True)
     result: FloatArray = (first[left].astype(float) @ second[right].astype(float).T)[row, column]
     return result
+
+
+def adjust(table: pd.DataFrame, by: Attribute = FREQUENCY, frequencies: Frequencies = None) -> DistanceTable:
+    """A distance table less what an attribute of its words lets expect.
+
+    With vectors the expectation is a smooth curve for each protected word over the vocabulary's sample; without them,
+    or where fewer than 200 sampled words have a value, a common slope that is estimated from the control words. The
+    slope has an error, which travels with the table into the posterior of :func:`fit`.
+
+    Parameters
+    ----------
+    table
+        A distance table as it was measured.
+    by, frequencies
+        ``"frequency"``, ``"length"`` (letters), or an attribute of your own: a mapping of its name to a mapping of
+        words to numbers; and where frequencies come from, as in :func:`balance`.
+
+    Returns
+    -------
+    DistanceTable
+        The same rows, without those of attribute words that have no value. ``table.adjustment`` says what was
+        subtracted; adjusted distances can lie outside of [0, 2].
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> from bayesbias.distances import adjust
+    >>> adjusted = adjust(table, by="length")
+    >>> adjusted.adjustment.how
+    'vocabulary'
+    >>> post = bb.fit(adjusted, seed=0)
+    >>> post.attrs["adjust"]
+    'length'
+    """
+    check_used(by if by == FREQUENCY else None, frequencies)
+    distances, carried = Distances.read(table), provenance_of(table)
+    if carried.adjustment is not None:
+        raise InputError(f"the table is {carried.moved} already: adjust the table as it was measured")
+    related = distances.relatedness
+    attributes = table["attribute_word"].astype(str)
+    distinct = attributes.unique().tolist()
+    values = word_values(
+        [*distinct, *(() if related is None else related.sample_words)], by, frequencies, related, distances.language
+    )
+    every = pd.Series(values.of(distinct), index=distinct)
+    known = every.dropna()
+    rows = table[attributes.isin(known.index).to_numpy()]
+    lists = ["connection", "attribute_class"] if "attribute_class" in table else ["connection"]
+    held, left = (set(each[lists].astype(str).itertuples(index=False, name=None)) for each in (table, rows))
+    if lost := sorted({name for name, *_ in held - left}):
+        raise InputError(f"{values.source} has {values.name} for no word of {listed(lost)}: give more words")
+    made, changed = by_vocabulary(related, values, known) or (None, related)
+    made = made or by_slope(values, control_slope(rows, values), known, rows["protected_word"].astype(str))
+    adjustment = replace(made, left_out=tuple(every.index[every.isna()]), before=related)
+    moved = ", ".join([*filter(None, [carried.moved]), f"{ADJUSTED_FOR}{values.name}"])
+    result = rows.assign(distance=rows["distance"] - adjustment.of_rows(rows))
+    return DistanceTable.carrying(result, replace(carried, relatedness=changed, adjustment=adjustment, moved=moved))
+
+
+def as_measured(table: DistanceTable) -> DistanceTable:
+    """The rows of an adjusted table with their distances before."""
+    carried = provenance_of(table)
+    if (adjustment := carried.adjustment) is None:
+        return table
+    rows = table.assign(distance=table["distance"] + adjustment.of_rows(table))
+    moved = carried.moved.removesuffix(f"{ADJUSTED_FOR}{adjustment.attribute.name}").removesuffix(", ")
+    return DistanceTable.carrying(rows, replace(carried, relatedness=adjustment.before, adjustment=None, moved=moved))

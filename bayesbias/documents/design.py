@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from scipy.linalg import helmert
 
 from bayesbias.axes.poles import FoundPoles, sample_beside
-from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.documents.samples import LEAST, TargetVectors, VectorSample, units_of
 from bayesbias.errors import InputError, agreed, listed, many, near
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.offsets import Field, field_of, mean_offset
 from bayesbias.numerics.related import PairSample, list_correlations, pair_shares, principal_components, sample_pairs
 from bayesbias.results import Note
-from bayesbias.vectors.lookup import in_order, left_out
+from bayesbias.vectors.lookup import in_order, left_out, sampled_rows
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

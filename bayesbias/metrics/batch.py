@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,27 +15,18 @@ from scipy.special import ndtr
 
 from bayesbias._support.arguments import mapping, several
 from bayesbias._support.progress import progress
-from bayesbias.distances.covariances import ENOUGH, Relatedness
-from bayesbias.distances.vocabularies import SAMPLE, measured_relatedness
+from bayesbias.distances.covariances import Relatedness
+from bayesbias.distances.vocabularies import measured_relatedness
 from bayesbias.errors import InputError, SetSizeWarning, warn
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.definition import (
-    NO_BIAS,
-    RELATED,
-    Linear,
-    Measured,
-    Metric,
-    MetricFaultError,
-    Space,
-    no_value,
-)
-from bayesbias.metrics.queries import Query, every_word, load_query
-from bayesbias.metrics.query_words import FoundSets, Lookup, OnMissing, Sets, look_up
+from bayesbias.metrics.definition import RELATED, Linear, Measured, Metric, MetricFaultError, Space, no_value
+from bayesbias.metrics.queries import FoundSets, Lookup, OnMissing, Query, Sets, every_word, load_query, look_up
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, nearest_rows, unit_rows, unit_single
-from bayesbias.numerics.resampling import permutation_test
+from bayesbias.numerics.constants import ENOUGH
+from bayesbias.numerics.statistics import permutation_test
 from bayesbias.posteriors import PROB
 from bayesbias.results import Cited, Note, Result
-from bayesbias.vectors import Case, Embedding, Twins, about, opened, opened_by_name
+from bayesbias.vectors import Case, Embedding, Twins, about, find_lists, opened, opened_by_name
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import left_out, lost_lines, warn_lost
 from bayesbias.words import WordLists
@@ -44,6 +36,9 @@ if TYPE_CHECKING:
 
 
 NUMBERS = ("value", "p_value", "optimum", "partitions", "exact", "null_mean", "null_sd", "null_words")
+OF_METRIC = ("title", "optimum", "source", "doi", "unbiased")
+MEASURED = ("value", "p_value", "partitions", "exact", "by_word", "reason", "null_mean", "null_sd", "null_words")
+"""Fields of a result that are those of its metric, and of what was measured."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,34 +47,27 @@ class MetricResult(Result):
 
     Attributes
     ----------
-    metric, title
-        Name of the metric, in code and in print.
-    value
-        The number; NaN where there is none, for the reason in ``reason``.
+    metric, title, source, doi, optimum, unbiased
+        Of the metric: its name in code and in print, where it is defined, and the value of no bias and what it is
+        called.
+    value, reason
+        The number; NaN where there is none, for the reason.
+    range
+        The smallest and largest value (NaN where there is no value).
     p_value, partitions, exact
         Of the test, if one was asked for; for a permutation test the partitions that were looked at, and whether these
         are all.
-    optimum, range
-        The value of no bias, and the smallest and largest value (NaN where there is no value).
-    query, embedding
-        What was measured.
+    null_mean, null_sd, null_words
+        Mean and sd of the metric over random attribute lists, as similar as these, for ``p_value="related"``, and the
+        number of words of the vocabulary that these are described by.
+    query, embedding, options
+        What was measured, and all options of the metric and of the look-up, as used.
     words, by_word
         Set to the words that :attr:`per_word` is about, and what each of them adds, in that order.
     entries
         Asked, found and missing words of each set; :attr:`coverage` is the table of it.
-    options
-        All options of the metric and of the look-up, as used.
-    reason
-        Why there is no value.
     notes
         On words that repeat, stand in several sets or were left out, on small sets, and why there is no value.
-    source, doi
-        Where the metric is defined.
-    null_mean, null_sd, null_words
-        Mean and sd of the metric over random attribute lists, as similar as these, for ``p_value="related"``, and the
-        number of words of the vocabulary that these are described by.
-    unbiased
-        What the optimum is called.
     """
 
     prob: ClassVar[float] = PROB
@@ -102,10 +90,10 @@ class MetricResult(Result):
     notes: tuple[Note, ...]
     source: str
     doi: str | None
-    null_mean: float | None = None
-    null_sd: float | None = None
-    null_words: int | None = None
-    unbiased: str = NO_BIAS
+    null_mean: float | None
+    null_sd: float | None
+    null_words: int | None
+    unbiased: str
 
     def __float__(self) -> float:
         return self.value
@@ -113,8 +101,6 @@ class MetricResult(Result):
     @property
     def per_word(self) -> pd.DataFrame:
         """Contribution of each word: ``word``, ``set``, ``value``."""
-        import pandas as pd
-
         rows = [(word, name) for name, words in self.words.items() for word in words]
         return pd.DataFrame(rows, columns=["word", "set"]).assign(value=self.by_word)
 
@@ -124,24 +110,17 @@ class MetricResult(Result):
 
     def header(self) -> dict[str, object]:
         """Facts of what was measured."""
+        kind = "random lists" if self.null_mean is not None else "permutations" if self.partitions else "normal"
         return {
             "query": self.query.name,
             "embedding": self.embedding,
             "found": [f"{entry['set']} {entry['found']}/{entry['asked']}" for entry in self.entries],
-            "test": self._test,
+            "test": [] if self.p_value is None else [kind, self.options.get("alternative", "two-sided")],
         }
-
-    @property
-    def _test(self) -> list[str]:
-        """The test behind the p-value, and its side."""
-        kind = "random lists" if self.null_mean is not None else "permutations" if self.partitions else "normal"
-        return [] if self.p_value is None else [kind, self.options.get("alternative", "two-sided")]
 
     @property
     def coverage(self) -> pd.DataFrame:
         """One row a set: ``set``, ``kind``, ``asked``, ``found`` (numbers of words), ``missing`` (the words)."""
-        import pandas as pd
-
         return pd.DataFrame(self.entries, columns=["set", "kind", "asked", "found", "missing"])
 
     def sources(self) -> tuple[Any, ...]:
@@ -155,11 +134,9 @@ class MetricResult(Result):
         ``value``, ``p_value``, ``optimum``, ``partitions``, ``exact``, ``null_mean``, ``null_sd``, ``null_words``
         (missing where there is no such test), ``least`` and ``most`` (the range).
         """
-        import pandas as pd
-
-        named = {"metric": self.metric, "query": self.query.name, "embedding": self.embedding}
-        ends = dict(zip(("least", "most"), self.range, strict=True))
-        return pd.DataFrame([{**named, **{name: getattr(self, name) for name in NUMBERS}, **ends}])
+        row = {"metric": self.metric, "query": self.query.name, "embedding": self.embedding}
+        row |= {name: getattr(self, name) for name in NUMBERS} | dict(zip(("least", "most"), self.range, strict=True))
+        return pd.DataFrame([row])
 
     def summary(self) -> pd.DataFrame:
         """The value and its test."""
@@ -196,15 +173,14 @@ class Prepared:
         if self.found.reason is not None:
             return Measured(float("nan"), reason=self.found.reason)
         value = self._measured(self.found.targets, self.found.attributes)
-        test = self.options.get("p_value", False)
-        if not test or value.reason is not None:
+        options, size = self.options, len(self.found.targets[0])
+        if not options.get("p_value") or value.reason is not None:
             return value
-        if test == RELATED and self.metric.linear is not None:
+        if options["p_value"] == RELATED and self.metric.linear is not None:
             return self._against_random_lists(value, self.metric.linear)
         # a permutation test of the target words over their two sets
-        options, size = self.options, len(self.found.targets[0])
-        first, second = value.by_word[:size], value.by_word[size:]
         rng = np.random.default_rng(options["seed"])
+        first, second = value.by_word[:size], value.by_word[size:]
         tested = permutation_test(first, second, options["alternative"], options["permutations"], rng)
         return replace(value, p_value=tested.p_value, partitions=tested.partitions, exact=tested.exact)
 
@@ -215,15 +191,21 @@ class Prepared:
         word of the vocabulary, its variance follows from the covariance of the distances; it is taken for normal.
         """
         related, weights = self._weighted_cosines(linear)
-        mean = _null_mean(linear, related, weights)
+        totals = weights.sum(axis=1)
+        totals[np.abs(totals) < NOTHING * np.abs(weights).max()] = 0
+        mean = linear.constant + float(related.protected.astype(float) @ related.centre @ totals)
         sd = float(np.sqrt(related.covariance(weights)))
         z = (measured.value - mean) / sd if sd > NOTHING else 0.0  # without spread no list gives another value
         tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}
         few = (Note("few-candidates", words=related.sampled, rule=f"sd times {np.sqrt(related.inflation):.2f}"),)
-        notes = (*measured.notes, *(few if related.sampled < ENOUGH else ()))
-        p_value = float(tails[self.options["alternative"]])
-        null: Any = {"null_mean": mean, "null_sd": sd, "null_words": related.sampled}
-        return replace(measured, p_value=p_value, notes=notes, **null)
+        return replace(
+            measured,
+            p_value=float(tails[self.options["alternative"]]),
+            notes=(*measured.notes, *(few if related.sampled < ENOUGH else ())),
+            null_mean=mean,
+            null_sd=sd,
+            null_words=related.sampled,
+        )
 
     def _weighted_cosines(self, linear: Linear) -> tuple[Relatedness, FloatArray]:
         """The relatedness of the words of the sets, and the weights (J, W) of their cosines in the metric.
@@ -236,22 +218,16 @@ class Prepared:
             for names in (self.query.targets, self.query.attributes)
         )
         sides = linear.sides(found.targets, found.attributes)
-        rows, columns = ({word: i for i, word in enumerate(dict.fromkeys(part))} for part in (targets, attributes))
-        weights = np.zeros((len(rows), len(columns)))
-        places = np.ix_([rows[key] for key in targets], [columns[key] for key in attributes])
-        np.add.at(weights, places, np.outer(sides.targets, sides.attributes))
+        weights = pd.DataFrame(np.outer(sides.targets, sides.attributes), targets, attributes)
+        weights = weights.groupby(level=0, sort=False).sum().T.groupby(level=0, sort=False).sum().T
         # words that cancel out say nothing of how near the random lists are
-        heavy = np.abs(weights) >= NOTHING * np.abs(weights).max()
-        kept = (
-            [word for word, i in rows.items() if heavy[i].any()],
-            [w for w, i in columns.items() if heavy[:, i].any()],
-        )
-        lists = WordLists("query", {"targets": kept[0]}, {"targets": kept[1]})
-        related = measured_relatedness(self.kv, lists, SAMPLE, self.options["seed"], "as-is")
+        heavy = weights.abs() >= NOTHING * weights.abs().to_numpy().max()
+        weights = weights.loc[heavy.any(axis=1), heavy.any(axis=0)]
+        lists = WordLists("query", {"targets": weights.index.tolist()}, {"targets": weights.columns.tolist()})
+        related = measured_relatedness(find_lists(self.kv, lists), seed=self.options["seed"])
         if isinstance(related, str):
             raise InputError(f"p_value={RELATED!r} needs a vocabulary: {related}")
-        order = [rows[word] for word in related.protected_words], [columns[word] for word in related.attribute_words]
-        return related, weights[np.ix_(*order)]
+        return related, weights.loc[list(related.protected_words), list(related.attribute_words)].to_numpy()
 
     @property
     def attribute_rows(self) -> IntArray:
@@ -261,7 +237,6 @@ class Prepared:
 
     def with_attributes(self, rows: IntArray) -> Measured:
         """The metric when other words of the embedding, by row, stand in for the attribute words."""
-        self._refuse_sentences()
         ends = np.cumsum([len(vectors) for vectors in self.found.attributes])[:-1]
         vectors = self.kv.vectors[rows].astype(np.float64)
         sets = tuple(np.split(unit_rows(vectors) if self.how.normalise else vectors, ends))
@@ -269,24 +244,13 @@ class Prepared:
 
     def resampled(self, chosen: Mapping[str, IntArray]) -> Measured:
         """The metric on some words of each set, by their places, which may repeat."""
-        self._refuse_sentences()
-        targets = tuple(v[chosen[name]] for name, v in zip(self.query.targets, self.found.targets, strict=True))
-        attributes = tuple(
-            v[chosen[name]] for name, v in zip(self.query.attributes, self.found.attributes, strict=True)
-        )
-        starts = np.cumsum([0, *(len(vectors) for vectors in self.found.attributes)])
-        places = [start + chosen[name] for start, name in zip(starts, self.query.attributes, strict=False)]
-        positions = np.concatenate(places)
-        nearest = None if self.nearest is None else self.nearest[positions]
-        rows = None if self.space is None else self.attribute_rows[positions]
-        return self._measured(targets, attributes, rows, nearest)
-
-    def _refuse_sentences(self) -> None:
-        if self.owners is not None:
-            raise InputError(
-                f"{self.metric.name} is measured on all sentences of its words, not on words drawn from them: take a "
-                "metric of words, such as weat_effect_size"
-            )
+        found, query = self.found, self.query
+        targets = tuple(v[chosen[name]] for name, v in zip(query.targets, found.targets, strict=True))
+        attributes = tuple(v[chosen[name]] for name, v in zip(query.attributes, found.attributes, strict=True))
+        starts = np.cumsum([0, *map(len, found.attributes)])
+        places = np.concatenate([start + chosen[name] for start, name in zip(starts, query.attributes, strict=False)])
+        nearest = None if self.nearest is None else self.nearest[places]
+        return self._measured(targets, attributes, None if self.space is None else self.attribute_rows[places], nearest)
 
     def with_neighbours(self) -> Prepared:
         """The same with the attribute words' neighbours looked up, which many draws of the words then share."""
@@ -298,6 +262,11 @@ class Prepared:
     def _measured(
         self, targets: Sets, attributes: Sets, rows: IntArray | None = None, nearest: IntArray | None = None
     ) -> Measured:
+        if self.owners is not None and targets is not self.found.targets:
+            raise InputError(
+                f"{self.metric.name} is measured on all sentences of its words, not on words drawn from them: take a "
+                "metric of words, such as weat_effect_size"
+            )
         extra: dict[str, Any] = {"compat": self.how.compat} if self.metric.compat else {}
         if self.space is not None:
             extra["space"] = Space(self.space, self.attribute_rows if rows is None else rows, nearest)
@@ -305,13 +274,6 @@ class Prepared:
             extra["owners"] = self.owners
         own = {name: value for name, value in self.options.items() if name not in self.metric.of_test}
         return self.metric.measured(targets, attributes, **own, **extra)
-
-
-def _null_mean(linear: Linear, related: Relatedness, weights: FloatArray) -> float:
-    """The mean of a weighted sum of cosines over random attribute lists: its value for the mean word."""
-    totals = weights.sum(axis=1)
-    totals[np.abs(totals) < NOTHING * np.abs(weights).max()] = 0
-    return linear.constant + float(related.protected.astype(float) @ related.centre @ totals)
 
 
 def prepared(
@@ -332,13 +294,12 @@ def prepared(
             f"{chosen.name} takes fewer: measure its sub-queries, query.subqueries{parts[0].template}, or all of them "
             "with run_metrics"
         )
-    if chosen.sentences and not isinstance(kv, ContextVectors):
+    if isinstance(kv, ContextVectors):
+        vectors = kv.keyed_vectors()
+    elif chosen.sentences:
         raise InputError(f"{chosen.name} is a metric of words in sentences: give what encode returns")
-    vectors = (
-        kv.keyed_vectors()
-        if isinstance(kv, ContextVectors)
-        else opened(kv, every_word([parsed]), how.case, parsed.language)
-    )
+    else:
+        vectors = opened(kv, every_word([parsed]), how.case, parsed.language)
     sets, owners = look_up(vectors, parsed, how, chosen.paired), None
     if chosen.sentences and isinstance(kv, ContextVectors):
         sets, owners = _sentence_sets(kv, sets, parsed)
@@ -351,19 +312,18 @@ def _sentence_sets(
 ) -> tuple[FoundSets, dict[str, tuple[IntArray, ...]]]:
     """Sets of all sentences of their words, and for each sentence the place of its word in the set."""
     place = {word: i for i, word in enumerate(vectors.words)}
-    sets: dict[str, list[FloatArray]] = {"targets": [], "attributes": []}
-    owners: dict[str, list[IntArray]] = {"targets": [], "attributes": []}
     texts: dict[str, tuple[str, ...]] = {}
+    owners: dict[str, IntArray] = {}
+    sets: dict[str, FloatArray] = {}
     for name, words in found.words.items():
-        kind = "targets" if name in query.targets else "attributes"
         rows = [np.flatnonzero(vectors.word == place[found.keys[word]]) for word in words]
         every = np.concatenate([np.empty(0, dtype=np.intp), *rows])
-        owner = np.repeat(np.arange(len(rows)), list(map(len, rows)))
-        sets[kind].append(vectors.vectors[every].astype(float))
-        owners[kind].append(owner)
-        texts[name] = tuple(f"{words[i]}: {vectors.texts[row]}" for i, row in zip(owner, every, strict=True))
-    targets, attributes = (tuple(held) for held in sets.values())
-    by_kind = {kind: tuple(held) for kind, held in owners.items()}
+        owners[name] = np.repeat(np.arange(len(rows)), list(map(len, rows)))
+        sets[name] = vectors.vectors[every].astype(float)
+        texts[name] = tuple(f"{words[i]}: {vectors.texts[row]}" for i, row in zip(owners[name], every, strict=True))
+    parts = {"targets": query.targets, "attributes": query.attributes}
+    targets, attributes = (tuple(sets[name] for name in names) for names in parts.values())
+    by_kind = {kind: tuple(owners[name] for name in names) for kind, names in parts.items()}
     return replace(found, targets=targets, attributes=attributes, words=texts), by_kind
 
 
@@ -411,36 +371,27 @@ OF_WEFE = {
 
 def checked_options(chosen: Metric, given: Mapping[str, Any], normalise: bool = False) -> dict[str, Any]:
     """All options of a metric, those that were given after their checks; whether the look-up scales vectors."""
-    if isinstance(tested := given.get("p_value"), str) and tested == RELATED and chosen.linear is None:
-        raise InputError(
-            f"{chosen.name} is not a weighted sum of cosines, and p_value={RELATED!r} is the test of one: valid are "
-            f"{_linear_metrics()}"
-        )
-    unknown = [name for name in given if name not in chosen.options]
-    if unknown:
+    if unknown := [name for name in given if name not in chosen.options]:
         valid = f"it takes {', '.join(chosen.options)}" if chosen.options else "it takes none"
         see = f"see {OF_WEFE[unknown[0]]}; " if unknown[0] in OF_WEFE else ""
         raise InputError(f"{chosen.name} has no option {unknown[0]!r}: {see}{valid}")
-    defaults = {name: option.default for name, option in chosen.options.items()}
-    values = {**defaults, **{name: chosen.options[name].check(value, name) for name, value in given.items()}}
-    if values.get("p_value") == RELATED and chosen.linear is not None:
-        there = {**values, "normalise": normalise}
-        if lacking := [name for name, value in chosen.linear.needs.items() if there[name] != value]:
+    values = {name: option.default for name, option in chosen.options.items()}
+    values |= {name: chosen.options[name].check(value, name) for name, value in given.items()}
+    if values.get("p_value") == RELATED:
+        there, needs = {**values, "normalise": normalise}, chosen.linear.needs if chosen.linear else {}
+        wrong = [f" with {name}={there[name]!r}" for name, value in needs.items() if there[name] != value]
+        if chosen.linear is None or wrong:
             raise InputError(
-                f"{chosen.name} with {lacking[0]}={there[lacking[0]]!r} is not a weighted sum of cosines, and "
-                f"p_value={RELATED!r} is the test of one: valid are {_linear_metrics()}"
+                f"{chosen.name}{''.join(wrong)} is not a weighted sum of cosines, and p_value={RELATED!r} is the test "
+                f"of one: valid are {', '.join(_linear_metrics())}"
             )
     return values
 
 
-def _linear_metrics() -> str:
+def _linear_metrics() -> list[str]:
     """The metrics that are weighted sums of cosines, with the options that make them so."""
-    names = []
-    for name, metric in METRICS.items():
-        if metric.linear is not None:
-            needs = " and ".join(f"{option}={value!r}" for option, value in metric.linear.needs.items())
-            names.append(f"{name} with {needs}" if needs else name)
-    return ", ".join(names)
+    needs = {name: metric.linear.needs for name, metric in METRICS.items() if metric.linear is not None}
+    return [" with ".join([name, *(f"{key}={value!r}" for key, value in own.items())]) for name, own in needs.items()]
 
 
 COLUMNS = ["embedding", "query", "subquery", "metric", "value", "p_value", "optimum", "found", "missing", "reason"]
@@ -463,10 +414,9 @@ def metric(
     Parameters
     ----------
     name
-        One that ``bundled("metrics")`` shows: ``"weat"``, ``"weat_effect_size"``, ``"rnd"``, ``"rnsb"``, ``"mac"``,
-        ``"ect"``, ``"ripa"``, ``"direct_bias"``, ``"db_wa"``, ``"nbm"``, ``"same"``, ``"semaxis"``, ``"wefat"``;
-        of words in sentences ``"seat"`` and ``"ceat"``. Or a :class:`bayesbias.metrics.Metric`, or a function of the
-        vectors of target sets and of attribute sets.
+        One that ``bundled("metrics")`` shows, such as ``"weat_effect_size"`` (``"seat"`` and ``"ceat"`` are of words in
+        sentences), a :class:`bayesbias.metrics.Metric`, or a function of the vectors of target sets and of attribute
+        sets.
     kv
         The embedding, or what :func:`load_embedding` takes; or vectors of words in sentences (:func:`encode`), of which
         other metrics than ``seat`` and ``ceat`` take the mean cosines over the same templates.
@@ -488,17 +438,16 @@ def metric(
         Words of one set that have one vector (see :func:`distance_table`) count once, the first of them; pairs whose
         two words have one vector are left out. ``"keep"`` takes all, and so does ``compat="wefe"``. Notes name them.
     **options
-        The metric's own: ``rnd`` takes ``distance`` (``"norm"``, ``"cos"``); ``rnsb`` ``holdout``, ``train`` and
-        ``seed``; ``direct_bias`` ``exponent``; ``nbm`` ``neighbours``. Tests take ``p_value``, ``alternative``
+        The metric's own: ``rnd`` takes ``distance`` (``"norm"``, ``"cos"``); ``rnsb`` ``holdout`` and ``seed``;
+        ``direct_bias`` ``exponent``; ``nbm`` ``neighbours``. Tests take ``p_value``, ``alternative``
         (``"two-sided"``, ``"greater"``, ``"less"``) and ``seed``:
 
         - ``p_value=True``, of ``weat`` and ``weat_effect_size``: permutation test (``permutations`` random ones where a
           million do not hold all) of the target words over their two sets, with the attribute words as given.
         - ``p_value="related"``, of weighted sums of cosines (``weat``, ``mac``, ``db_wa``, ``rnd`` with
           ``distance="cos"``, ``ripa`` with ``normalise=True``): normal test against random attribute lists of the
-          vocabulary, as many words and as similar as these, with the target words as given. The mean over such lists is
-          the metric of the vocabulary's mean word (0 for ``weat``), the variance follows from
-          :meth:`Relatedness.covariance`; the result has both, as ``null_mean`` and ``null_sd``.
+          vocabulary, as many words and as similar as these, whose mean and standard deviation the result has as
+          ``null_mean`` and ``null_sd`` (:meth:`Relatedness.covariance`).
 
     Warns
     -----
@@ -528,27 +477,15 @@ def metric(
     sets = ready.query.targets if chosen.words == "targets" else ready.query.attributes
     return MetricResult(
         metric=chosen.name,
-        title=chosen.title,
-        value=measured.value,
-        p_value=measured.p_value,
-        partitions=measured.partitions,
-        exact=measured.exact,
-        optimum=chosen.optimum,
         range=(np.nan, np.nan) if measured.reason else chosen.range(list(map(len, found.targets)), ready.options),
         query=ready.query,
         embedding=str(about(ready.kv)["name"]),
         entries=found.entries,
         words={name: found.words[name] for name in sets} if len(measured.by_word) else {},
-        by_word=measured.by_word,
         options={**ready.options, **how.options},
-        reason=measured.reason,
         notes=(*none, *ready.query.notes, *found.notes, *measured.notes),
-        source=chosen.source,
-        doi=chosen.doi,
-        null_mean=measured.null_mean,
-        null_sd=measured.null_sd,
-        null_words=measured.null_words,
-        unbiased=chosen.unbiased,
+        **{name: getattr(chosen, name) for name in OF_METRIC},
+        **{name: getattr(measured, name) for name in MEASURED},
     )
 
 
@@ -592,8 +529,6 @@ def run_metrics(
     0   weat   1.25
     1   rnsb   0.04
     """
-    import pandas as pd
-
     how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
     named = named_queries(queries)
     embeddings = named_embeddings(kvs, every_word(named.values()), case)
@@ -612,39 +547,36 @@ def run_metrics(
     of_sets = left_out(len(too_few), len(usual) + len(too_few), "metrics", "too few sets", too_few)
     notes: dict[Note, None] = dict.fromkeys(of_sets)
     with progress("measuring", len(embeddings) * len(named)) as done:
-        for i, (embedding, kv) in enumerate(embeddings.items()):
+        for i, ((embedding, kv), (number, name)) in enumerate(product(embeddings.items(), enumerate(named))):
             space = unit_single(kv.vectors) if any(m.space for _, m, _ in chosen) else None
-            for number, name in enumerate(named):
-                seen: dict[tuple[int, bool], FoundSets] = {}
-                for label, choice, values in chosen:
-                    for part in parts[number, label]:
-                        key = (id(part), choice.paired)
-                        sets = seen[key] = seen.get(key) or look_up(kv, part, how, choice.paired)
-                        ready = Prepared(choice, part, values, how, kv, sets, space if choice.space else None)
-                        try:
-                            got = ready.measure()
-                        except MetricFaultError as error:  # the others work
-                            got = no_value(str(error))
-                        lines = lost_lines(sets.notes)
-                        where = f"{name} in {embedding}" if len(embeddings) > 1 else name
-                        lost |= {_lost_in(where, line): None for line in lines}
-                        notes |= dict.fromkeys((*part.notes, *sets.notes[len(lines) :], *got.notes))
-                        sub = part.name if len(parts[number, label]) > 1 else None
-                        counts = [sum(entry["found"] for entry in sets.entries)]
-                        counts.append(sum(len(entry["missing"]) for entry in sets.entries))
-                        figures = (got.value, got.p_value, choice.optimum, *counts, got.reason)
-                        rows.append((embedding, name, sub, label, *figures))
-                done(i * len(named) + number + 1)
+            seen: dict[tuple[int, bool], FoundSets] = {}
+            for label, choice, values in chosen:
+                for part in parts[number, label]:
+                    key = (id(part), choice.paired)
+                    sets = seen[key] = seen.get(key) or look_up(kv, part, how, choice.paired)
+                    ready = Prepared(choice, part, values, how, kv, sets, space if choice.space else None)
+                    try:
+                        got = ready.measure()
+                    except MetricFaultError as error:  # the others work
+                        got = no_value(str(error))
+                    lines = lost_lines(sets.notes)
+                    where = f"{name} in {embedding}" if len(embeddings) > 1 else name
+                    lost |= {
+                        Note(line.code, **{**line.numbers, "kind": f"{where}: {line.numbers['kind']}"}): None
+                        for line in lines
+                    }
+                    notes |= dict.fromkeys((*part.notes, *sets.notes[len(lines) :], *got.notes))
+                    sub = part.name if len(parts[number, label]) > 1 else None
+                    found = sum(entry["found"] for entry in sets.entries)
+                    missing = sum(len(entry["missing"]) for entry in sets.entries)
+                    figures = (got.value, got.p_value, choice.optimum, found, missing, got.reason)
+                    rows.append((embedding, name, sub, label, *figures))
+            done(i + 1)
     numbers = {"value": float, "p_value": float, "optimum": float, "found": int, "missing": int}
     table = pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype(numbers)
     table.attrs["notes"] = (*lost, *notes)
     warn_lost(lost, "attrs['notes']")
     return table
-
-
-def _lost_in(where: str, line: Note) -> Note:
-    """A note on missing words, with the query and the embedding."""
-    return Note(line.code, **{**line.numbers, "kind": f"{where}: {line.numbers['kind']}"})
 
 
 def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
@@ -662,11 +594,8 @@ def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuer
     else:
         named = {}
         for query in map(as_query, several(queries)):
-            name, number = query.name, 1
-            while name in named:
-                number += 1
-                name = f"{query.name} ({number})"
-            named[name] = query
+            numbered = (query.name, *(f"{query.name} ({number})" for number in range(2, len(named) + 2)))
+            named[next(name for name in numbered if name not in named)] = query
     if not named:
         raise InputError("no query was given: give at least one")
     return named
@@ -694,7 +623,7 @@ def named_metrics(
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric,
 ) -> list[tuple[str, str | Metric, Mapping[str, Any]]]:
     """Label of each metric, the metric (by its name where it was named), and its options."""
-    alone = isinstance(metrics, str | bytes | Metric) or callable(metrics) or _paired(metrics)
+    alone = isinstance(metrics, str | Metric) or callable(metrics) or _paired(metrics)
     every: Any = [metrics] if alone else metrics
     if not np.iterable(every):
         raise InputError(f"metrics is {every!r}: give metrics, or pairs of a metric and its options")

@@ -23,7 +23,7 @@ from bayesbias.metrics.definition import (
     no_value,
     options_of_test,
 )
-from bayesbias.metrics.query_words import Sets
+from bayesbias.metrics.queries import Sets
 from bayesbias.numerics.arrays import (
     NOTHING,
     FloatArray,
@@ -37,7 +37,7 @@ from bayesbias.numerics.arrays import (
     unit_products,
     unit_rows,
 )
-from bayesbias.numerics.resampling import effect_size, sum_statistic
+from bayesbias.numerics.statistics import effect_size, sum_statistic
 from bayesbias.results import Note
 
 if TYPE_CHECKING:
@@ -101,12 +101,6 @@ def _effect_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float,
 NO_DIRECTION = "the mean vector of a target set is 0 and has no direction"
 ONE_VECTOR = "the words of a pair have one vector"
 ONE_DIRECTION = "the words of a pair have one direction"
-NO_AXIS = "both attribute sets have one mean, so there is no axis"
-ALL_AS_NEAR = "a target word is as near to all attribute words: no spread"
-NO_ORDER = "one attribute word has no order"
-ONE_MEAN = "the groups have one mean, so nothing separates them"
-AS_WORDS = "sentences of one word taken for different words"
-EQUALLY_NEAR = "all attribute words are as near to a group as each other"
 
 
 def _directed(sets: Sets) -> FloatArray:
@@ -144,27 +138,26 @@ def _rnd_sides(targets: Sets, attributes: Sets) -> Sides:
 
 
 def rnsb(
-    targets: Sets,
-    attributes: Sets,
-    holdout: bool | None = None,
-    train: Sequence[int] | None = None,
-    seed: int = 0,
-    compat: str | None = None,
+    targets: Sets, attributes: Sets, holdout: bool | None = None, seed: int = 0, compat: str | None = None
 ) -> Measured:
     """Kullback-Leibler divergence (natural log) of the target words' negative probabilities from the uniform.
 
     A logistic regression separates the words of the first attribute set (positive) from the second (negative); the
     probabilities of the second, over all target words, are scaled to sum 1. Fitted to convergence on all attribute
-    words, unless ``holdout`` leaves a fifth of them out or ``train`` names the rows (of the first set, then the second)
-    to learn from. ``compat="wefe"`` fits with WEFE's solver and tolerance (scikit-learn's liblinear), and holds out by
-    default as WEFE does.
+    words, unless ``holdout`` leaves a fifth of them out. ``compat="wefe"`` fits with WEFE's solver and tolerance
+    (scikit-learn's liblinear), and holds out by default as WEFE does.
     """
-    x = np.vstack(attributes)
-    positive = np.arange(len(x)) < len(attributes[0])
-    rows = _learned_from(positive, compat == "wefe" if holdout is None else holdout, train, seed)
-    if compat == "wefe":
-        from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression  # loads slowly
+    from sklearn.model_selection import train_test_split
 
+    x = np.vstack(attributes)
+    rows = np.arange(len(x))
+    positive = rows < len(attributes[0])
+    if compat == "wefe" if holdout is None else holdout:
+        rows = train_test_split(rows, test_size=0.2, random_state=seed, stratify=positive)[0]
+    if positive[rows].all() or not positive[rows].any():
+        raise InputError("the classifier would learn from words of one attribute set only: give more words")
+    if compat == "wefe":
         fitted = LogisticRegression(solver="liblinear", max_iter=10_000).fit(x[rows], positive[rows])
         w = np.r_[fitted.coef_[0], fitted.intercept_]
     else:
@@ -188,35 +181,6 @@ def _fit_logistic(x: FloatArray, first: np.ndarray) -> FloatArray:
         fitted = LogisticRegression(solver="newton-cholesky", fit_intercept=False, tol=1e-10).fit(rows, first)
         coefficients = fitted.coef_[0]
     return coefficients
-
-
-def _learned_from(positive: np.ndarray, holdout: bool, train: Sequence[int] | None, seed: int) -> np.ndarray:
-    """The attribute words that the classifier learns from."""
-    every = np.arange(len(positive))
-    if train is not None and holdout:
-        raise InputError("holdout and train are given both: one of them says which words the classifier learns from")
-    if train is not None:
-        rows = np.asarray(train)
-        if rows.max() >= len(every):
-            raise InputError(f"train holds the row {rows.max()}: the attribute words found are 0 to {len(every) - 1}")
-    elif holdout:
-        from sklearn.model_selection import train_test_split
-
-        rows = train_test_split(every, test_size=0.2, random_state=seed, stratify=positive)[0]
-    else:
-        rows = every
-    if positive[rows].all() or not positive[rows].any():
-        raise InputError("the classifier would learn from words of one attribute set only: give more words, or train")
-    return rows
-
-
-def _checked_train(value: object, name: str) -> object:
-    if value is None:
-        return None
-    rows = np.asarray(value)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or rows.min() < 0:
-        raise InputError(f"{name} is {value!r}: give the rows of attribute words to learn from, whole numbers from 0")
-    return rows
 
 
 def mac(targets: Sets, attributes: Sets) -> Measured:
@@ -247,9 +211,9 @@ def ect(targets: Sets, attributes: Sets) -> Measured:
     ranks: FloatArray = rankdata(cosines, axis=1)
     by_word = ranks[0] - ranks[1]
     if len(by_word) < 2:
-        return no_value(NO_ORDER, len(by_word))
+        return no_value("one attribute word has no order", len(by_word))
     if np.ptp(cosines, axis=1).min() <= NOTHING:
-        return no_value(EQUALLY_NEAR, len(by_word))
+        return no_value("all attribute words are as near to a group as each other", len(by_word))
     few = (Note("set-size", words=2, kind="attribute", values="1 or -1"),) if len(by_word) == 2 else ()
     return Measured(float(np.corrcoef(*ranks)[0, 1]), by_word, notes=few)
 
@@ -331,7 +295,7 @@ def same(targets: Sets, attributes: Sets) -> Measured:
     basis, _ = spanned(means[1:] - means[0])
     by_word: FloatArray = np.linalg.norm(unit_products(attributes[0], basis), axis=0)
     if not len(basis):
-        return no_value(ONE_MEAN, len(by_word))
+        return no_value("the groups have one mean, so nothing separates them", len(by_word))
     return Measured(float(by_word.mean()), by_word)
 
 
@@ -343,7 +307,7 @@ def semaxis(targets: Sets, attributes: Sets) -> Measured:
     ends = np.stack([vectors.mean(axis=0) for vectors in attributes])
     axis = beyond_rounding(ends[0] - ends[1], np.linalg.norm(np.vstack(attributes), axis=1).max())
     if not axis.any():
-        return no_value(NO_AXIS, sum(map(len, targets)))
+        return no_value("both attribute sets have one mean, so there is no axis", sum(map(len, targets)))
     sides = [unit_products(vectors, unit_rows(axis[None])[0]) for vectors in targets]
     means = [float(side.mean()) for side in sides]
     return Measured(means[0] - (means[1] if len(means) > 1 else 0.0), np.concatenate(sides))
@@ -359,7 +323,7 @@ def wefat(targets: Sets, attributes: Sets) -> Measured:
     first, second = (words @ unit_rows(vectors).T for vectors in attributes)
     spread = np.concatenate([first, second], axis=1).std(axis=1)
     if spread.min() <= NOTHING:
-        return no_value(ALL_AS_NEAR, len(words))
+        return no_value("a target word is as near to all attribute words: no spread", len(words))
     by_word: FloatArray = (first.mean(axis=1) - second.mean(axis=1)) / spread
     return Measured(float(by_word.mean()), by_word)
 
@@ -368,7 +332,7 @@ def seat(targets: Sets, attributes: Sets, owners: Mapping[str, tuple[IntArray, .
     """The WEAT effect size with every sentence as a word of its own."""
     measured = weat_effect_size(targets, attributes)
     many = sum(len(owner) for owner in owners["targets"]) > sum(len(np.unique(owner)) for owner in owners["targets"])
-    note = Note("metric", metric="seat", limit=AS_WORDS)
+    note = Note("metric", metric="seat", limit="sentences of one word taken for different words")
     return replace(measured, notes=(*measured.notes, note)) if many else measured
 
 
@@ -418,7 +382,7 @@ def _one_of_each(owners: IntArray, samples: int, rng: np.random.Generator) -> In
 
 # of metrics that compare target words by two attribute sets
 FOUR_SETS: Any = {"attributes": (2, 2), "words": "targets"}
-LISTS = options_of_test(related=True)  # the one test of metrics that are weighted sums of cosines
+LISTS = options_of_test()  # the one test of metrics that are weighted sums of cosines
 CALISKAN = "Caliskan, Bryson and Narayanan (2017)", "10.1126/science.aal4230"
 
 METRICS = Register(Metric, "metric", "bayesbias.metrics")
@@ -456,7 +420,7 @@ for bundled in (
         lambda sizes, options: (-2.0 * sum(sizes), 2.0 * sum(sizes)),
         *CALISKAN,
         **FOUR_SETS,
-        options=options_of_test(permutation=True, related=True),
+        options=options_of_test(permutation=True),
         linear=Linear(_weat_sides),
     ),
     Metric(
@@ -489,7 +453,6 @@ for bundled in (
         targets=(1, None),
         options={
             "holdout": Option(None, lambda value, name: value if value is None else flag(value, name)),
-            "train": Option(None, _checked_train),
             "seed": SEED,
         },
         compat=True,

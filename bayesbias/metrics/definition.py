@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from inspect import Parameter
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import finite_number, flag, one_of, printable, text, whole_number
+from bayesbias._support.arguments import flag, one_of, whole_number
 from bayesbias._support.registers import description_of, name_of, options_of
-from bayesbias.errors import InputError, shown
-from bayesbias.metrics.query_words import Lookup, Sets
+from bayesbias.errors import InputError
+from bayesbias.metrics.queries import Lookup, Sets
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.resampling import ALTERNATIVES
+from bayesbias.numerics.statistics import ALTERNATIVES
 from bayesbias.results import Note
 
 Bounds = Callable[[list[int], Mapping[str, Any]], tuple[float, float]]
@@ -55,10 +53,8 @@ class Linear:
 
     Attributes
     ----------
-    sides
-        A function from target sets and attribute sets to the weights of their words.
-    constant
-        What is added.
+    sides, constant
+        A function from target sets and attribute sets to the weights of their words, and what is added.
     needs
         Options, also of the look-up, that make the metric such a sum.
     """
@@ -74,20 +70,14 @@ class Measured:
 
     Attributes
     ----------
-    value
-        The number.
+    value, reason
+        The number, or why there is none.
     by_word
         What each of the metric's ``words`` adds, set after set; empty where words add nothing of their own.
-    reason
-        Why there is no value.
-    p_value, partitions, exact
-        Of a test that the metric itself makes; for a permutation test the partitions that it looked at, and whether
-        these are all.
+    p_value, partitions, exact, null_mean, null_sd, null_words
+        Of a test, as in :class:`MetricResult`.
     notes
         On the value, each a :class:`bayesbias.Note`; ``metric`` warns of it too where its code is ``set-size``.
-    null_mean, null_sd, null_words
-        Of the metric over random attribute lists, where its p-value comes from them, and the number of words of the
-        vocabulary that these are described by.
     """
 
     value: float
@@ -127,20 +117,16 @@ class Metric:
         Least and largest number of target sets, and of attribute sets; None for any.
     words
         The words that :attr:`Measured.by_word` is about: ``"attributes"`` or ``"targets"``.
-    optimum
-        The value of no bias.
-    unbiased
-        What the optimum is called.
+    optimum, unbiased
+        The value of no bias, and what it is called.
     options
         Name of an option to its default and check. Other parameters of ``measure`` are options that are not checked.
     linear
         Where it is a weighted sum of cosines: it has a test against random lists then.
     paired
         Whether the words of two target sets are pairs, in order.
-    compat
-        Whether ``measure`` takes ``compat``, which :func:`metric` explains.
-    space
-        Whether ``measure`` takes ``space``, the whole vocabulary.
+    compat, space
+        Whether ``measure`` takes ``compat``, which :func:`metric` explains, and ``space``, the whole vocabulary.
     sentences
         Whether sets hold all sentences of all words; ``measure`` takes ``owners``, the place of each one's word.
     usual
@@ -167,16 +153,7 @@ class Metric:
     usual: bool = True
 
     def __post_init__(self) -> None:
-        printable(text(self.name, "the name of a metric"), "the name of a metric")
-        if not callable(self.measure):
-            raise InputError(f"measure of {self.name} is {shown(self.measure)}: give a function of sets of vectors")
-        one_of(self.words, ("attributes", "targets"), f"words of {self.name}")
-        finite_number(self.optimum, f"optimum of {self.name}")
         own = options_of(self.measure, 2, GIVEN, self.name)
-        if without := [
-            name for name, default in own.items() if default is Parameter.empty and name not in self.options
-        ]:
-            raise InputError(f"the option {without[0]!r} of {self.name} has no default: give one")
         further = {name: Option(default, lambda value, name: value) for name, default in own.items()}
         options = further | {name: Option(*option) for name, option in self.options.items()}
         if taken := [name for name in options if name in Lookup().options or name in ("name", "kv", "query")]:
@@ -219,27 +196,19 @@ class Metric:
             vectors.setflags(write=False)
         try:
             returned = self.measure(targets, attributes, **options)
+            measured = returned if isinstance(returned, Measured) else Measured(returned)
+            value, by_word = float(measured.value), np.asarray(measured.by_word, dtype=float)
         except InputError:
             raise
         except Exception as error:  # of a function that may come from anywhere
             raise MetricFaultError(f"the metric {self.name} failed: {type(error).__name__}: {error}") from error
-        return self._checked(returned, sum(map(len, targets if self.words == "targets" else attributes)))
-
-    def _checked(self, returned: object, words: int) -> Measured:
-        """The return value of the function for so many words, checked."""
-        measured = returned if isinstance(returned, Measured) else Measured(returned)  # type: ignore[arg-type]
-        value: object = measured.value
-        by_word = np.asarray(measured.by_word)
-        if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-            fault = f"returned {shown(value)}: a number, or a Measured of one, is needed"
-        elif not np.isfinite(float(value)) and measured.reason is None:
+        words = sum(map(len, targets if self.words == "targets" else attributes))
+        if not np.isfinite(value) and measured.reason is None:
             fault = f"returned {value} without a reason: Measured(nan, reason='...') says why there is no value"
-        elif texts := [note for note in measured.notes if not isinstance(note, Note)]:
-            fault = f"has the note {shown(texts[0])}: a Note of a code is needed, such as Note('metric', ...)"
-        elif by_word.dtype.kind not in "biuf" or (by_word.size and by_word.shape != (words,)):
+        elif by_word.size and by_word.shape != (words,):
             fault = f"returned by_word of shape {by_word.shape}: a number for each of {words} words, or none, is needed"
         else:
-            return replace(measured, value=float(value))
+            return replace(measured, value=value)
         raise MetricFaultError(f"the metric {self.name} {fault}")
 
 
@@ -257,17 +226,15 @@ TEST_OPTIONS = frozenset({"p_value", "alternative", "permutations", "seed"})
 SEED = Option(0, lambda value, name: whole_number(value, name, least=0, most=None))
 
 
-def options_of_test(permutation: bool = False, related: bool = False) -> dict[str, Option]:
-    """The options of a metric's tests, of which there is at least one."""
-    valid = "True or False" if not related else "True, False or 'related'" if permutation else "False or 'related'"
+def options_of_test(permutation: bool = False) -> dict[str, Option]:
+    """The options of a metric's tests; that against random lists is of weighted sums of cosines."""
 
     def checked(value: object, name: str) -> bool | str:
-        if related and isinstance(value, str) and value == RELATED:
+        if isinstance(value, str) and value == RELATED:
             return RELATED
-        if not isinstance(value, bool | np.bool_) or (value and not permutation):
-            why = ", and the metric has no permutation test" if value is True else ""
-            raise InputError(f"{name} is {value!r}{why}: give {valid}")
-        return flag(value, name)
+        if flag(value, name) and not permutation:
+            raise InputError(f"{name} is True, and the metric has no permutation test: give False or {RELATED!r}")
+        return bool(value)
 
     alternative = Option("two-sided", lambda value, name: one_of(value, ALTERNATIVES, name))
     permutations = {"permutations": Option(10_000, whole_number)} if permutation else {}

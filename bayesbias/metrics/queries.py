@@ -1,23 +1,27 @@
-"""``Query``: target sets and attribute sets of words, as given or from a file."""
+"""``Query``: target sets and attribute sets of words, from a file or as given, and their words in an embedding."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from itertools import combinations
+from itertools import combinations, filterfalse
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import AfterValidator, PlainValidator, model_validator
 
 from bayesbias._support import shipped
-from bayesbias._support.arguments import flag, printable, whole_number
+from bayesbias._support.arguments import flag, one_of, printable, share, whole_number
 from bayesbias._support.files import check, frozen, home_folder
-from bayesbias.errors import InputError, near, shown
+from bayesbias.errors import InputError, listed, near, shown
+from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.results import Note
+from bayesbias.vectors import TWINS, Case, FoundWords, Twins, composed_notes, composed_of, find_words
+from bayesbias.vectors.lookup import first_keys, left_out, missing_words, other_capitals, pairs_once, words_once
 from bayesbias.words import (
     CONTROLS,
     QUERY,
@@ -36,7 +40,11 @@ from bayesbias.words import (
 )
 
 if TYPE_CHECKING:
-    pass
+    from gensim.models import KeyedVectors
+
+Sets = tuple[FloatArray, ...]  # vectors of some sets, each (words, dimensions)
+OnMissing = Literal["drop", "error"]
+ONE_VECTOR = "the words of every pair have one vector, so that nothing relates them"
 
 
 def _set_of_words(words: Any) -> tuple[str, ...]:
@@ -71,8 +79,6 @@ class Query:
         Where the words come from.
     language
         BCP 47 tag, for the language's rules of capitals.
-    repeats
-        Set to the words that were listed in it more than once.
     description
         What the query asks.
 
@@ -121,8 +127,7 @@ class Query:
         controls
             Whether the control lists are attribute sets too.
         """
-        controls = flag(controls, "controls")
-        lists = load_words(words)
+        controls, lists = flag(controls, "controls"), load_words(words)
         lists.single_forms("a query")
         attributes = {f"{group} stereotype": listed for group, listed in lists.stereotypes.items()}
         attributes |= dict(lists.controls) if controls else {}
@@ -153,11 +158,6 @@ class Query:
     def distinct(self) -> dict[str, tuple[str, ...]]:
         """Every set by its name, each word once."""
         return {name: tuple(dict.fromkeys(words)) for name, words in self.sets.items()}
-
-    @cached_property
-    def repeats(self) -> dict[str, tuple[str, ...]]:
-        """Set to the words that were listed in it more than once."""
-        return {name: again for name, words in self.sets.items() if (again := _repeated(words))}
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
@@ -205,8 +205,6 @@ def load_query(name_or_path: str | Path) -> Query:
     >>> list(query.targets), list(query.attributes)
     (['male_names', 'female_names'], ['career', 'family'])
     """
-    if not isinstance(name_or_path, str | Path):
-        raise InputError(f"load_query takes a name or a path, given is {type(name_or_path).__name__}")
     bundled = bundled_queries()
     path = bundled.get(str(name_or_path), home_folder(name_or_path))
     if not path.is_file():
@@ -263,10 +261,218 @@ def bundled_queries() -> dict[str, Path]:
     return {path.stem: path for path in sorted((shipped("data") / "queries").glob("*.toml"), key=order)}
 
 
-def _repeated(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word for word, count in Counter(words).items() if count > 1)
-
-
 def _joined(names: Mapping[str, object]) -> str:
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Options for the look-up of words."""
+
+    on_missing: OnMissing = "drop"  # "drop" leaves missing words out and says so, "error" refuses them
+    max_missing: float = 0.2  # largest share of a set's words (of the pairs, for metrics of pairs) that may be missing
+    case: Case = "as-is"  # as in find_words
+    normalise: bool = False  # whether vectors are scaled to length 1 first
+    compat: str | None = None  # "wefe": repeated words count as lost, and pairs whose word is missing shift
+    twins: Twins = "once"  # whether words of a set (pairs) that have one vector count "once", or all: "keep"
+    without: frozenset[str] = frozenset()  # words that count as missing although the embedding holds them
+    alike: Mapping[str, str] | None = None  # word to the one it counts as, in several embeddings; None: by the vectors
+
+    @classmethod
+    def checked(
+        cls, on_missing: OnMissing, max_missing: float, case: Case, normalise: bool, compat: str | None, twins: Twins
+    ) -> Lookup:
+        """Arguments of a public function, checked."""
+        one_of(on_missing, ("drop", "error"), "on_missing")
+        one_of(case, ("as-is", "fallback"), "case")
+        if compat is not None:
+            one_of(compat, ("wefe",), "compat")
+        one_of(twins, TWINS, "twins")
+        return cls(on_missing, share(max_missing, "max_missing"), case, flag(normalise, "normalise"), compat, twins)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options by the names of the public functions' arguments."""
+        names = ("on_missing", "max_missing", "case", "normalise", "compat", "twins")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class FoundSets:
+    """Vectors of a query's sets."""
+
+    targets: Sets
+    attributes: Sets
+    words: Mapping[str, tuple[str, ...]]  # set to the words that were used
+    keys: Mapping[str, str]  # word to the key under which the embedding holds it
+    entries: tuple[Mapping[str, Any], ...]  # one a set: set, kind, asked, found, missing (words)
+    reason: str | None  # why there can be no value
+    notes: tuple[Note, ...]  # on what was left out
+    twin_notes: tuple[Note, ...] = ()  # those of them on words that have one vector
+
+
+def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundSets:
+    """Look a query's words up."""
+    sets = {
+        name: find_words(kv, filterfalse(how.without.__contains__, words), how.case, query.language)
+        for name, words in query.distinct.items()
+    }
+    keys = {word: key for words in sets.values() for word, key in words.keys.items()}
+    entries = _entries(query, sets)
+    lost = [word for entry in entries for word in entry["missing"]]
+    if lost and how.on_missing == "error":
+        raise InputError(
+            f"the embedding lacks {listed(lost)}, words of the query "
+            f"{query.name!r}: change the query, or pass on_missing='drop'"
+        )
+    counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
+    lines = missing_words({**entry, "list": entry["set"]} for entry in entries)
+    notes, alike, twin_notes = [*lines, *_lost(lines, entries, sets, counted)], _alike(sets, how), list[Note]()
+    for name in query.attributes if paired else query.sets:
+        distinct, again = words_once(counted[name], alike, name)
+        counted[name], twin_notes = tuple(distinct), [*twin_notes, *again]
+    reasons = _too_few(query, query.attributes if paired and how.compat != "wefe" else query.sets, sets, how)
+    if paired and how.compat == "wefe":
+        least = min(len(counted[name]) for name in query.targets)
+        counted |= {name: counted[name][:least] for name in query.targets}
+    elif paired:
+        whole, lacking = _whole_pairs(query, sets)
+        if len(lacking) > how.max_missing * (len(whole) + len(lacking)) or not whole:
+            reasons.insert(0, f"{len(lacking)} of {len(whole) + len(lacking)} pairs lack a word{_limit(how)}")
+        else:
+            gone = map("/".join, lacking)
+            notes += left_out(len(lacking), len(whole) + len(lacking), "pairs", "a word is missing", gone)
+        different, again = pairs_once(whole, alike)
+        if whole and not different:
+            reasons.append(ONE_VECTOR)
+        words = zip(*different, strict=True) if different else ((), ())
+        counted |= dict(zip(query.targets, words, strict=True))
+        twin_notes += again
+    twin_notes += _across(counted, sets, alike)
+    return FoundSets(
+        targets=_vectors(query.targets, sets, counted, how),
+        attributes=_vectors(query.attributes, sets, counted, how),
+        words=counted,
+        keys=keys,
+        entries=entries,
+        reason="; ".join(reasons) + _remedy(kv, query, entries, how) if reasons else None,
+        notes=(*notes, *composed_notes(composed_of(kv, keys)), *twin_notes),
+        twin_notes=tuple(twin_notes),
+    )
+
+
+def _entries(query: Query, sets: Mapping[str, FoundWords]) -> tuple[Mapping[str, Any], ...]:
+    """Words of each set that were asked for, found and missing."""
+    return tuple(
+        {
+            "set": name,
+            "kind": "target" if name in query.targets else "attribute",
+            "asked": len(query.distinct[name]),
+            "found": len(words.keys),
+            "missing": list(filterfalse(words.keys.__contains__, query.distinct[name])),
+        }
+        for name, words in sets.items()
+    )
+
+
+def _whole_pairs(query: Query, sets: Mapping[str, FoundWords]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The pairs of a query's targets, in order, both of whose words are found, and the others."""
+    left, right = query.targets.values()
+    if len(left) != len(right):
+        raise InputError(
+            f"metrics of pairs take the words of {' and '.join(map(repr, query.targets))} in order, and they have "
+            f"{len(left)} and {len(right)} words: give as many to each, or leave ripa, direct_bias, db_wa and nbm "
+            "out"
+        )
+    first, second = (sets[name].keys for name in query.targets)
+    pairs = list(zip(left, right, strict=True))
+    whole = [pair for pair in pairs if pair[0] in first and pair[1] in second]
+    return whole, [pair for pair in pairs if pair not in whole]
+
+
+def _vectors(
+    names: Iterable[str], sets: Mapping[str, FoundWords], counted: Mapping[str, Sequence[str]], how: Lookup
+) -> Sets:
+    """Vectors of the counted words of some sets."""
+    arrays = [sets[name].of(counted[name]) for name in names]
+    return tuple(unit_rows(array) if how.normalise and len(array) else array for array in arrays)
+
+
+def _alike(sets: Mapping[str, FoundWords], how: Lookup) -> Mapping[str, str]:
+    """Word to the first word of the sets that has its vector, for words that are not the first."""
+    if how.twins == "keep" or how.compat == "wefe":
+        return {}
+    if how.alike is not None:
+        return how.alike
+    keys: dict[str, str] = {}
+    vectors = []
+    for words in sets.values():
+        new = {word: key for word, key in words.keys.items() if word not in keys}
+        vectors.append(words.of(list(new)))
+        keys |= new
+    return FoundWords(keys, np.concatenate(vectors)).duplicates
+
+
+def _across(
+    counted: Mapping[str, Sequence[str]], sets: Mapping[str, FoundWords], alike: Mapping[str, str]
+) -> list[Note]:
+    """A note on words of different sets that have one vector, although the embedding tells them apart by name."""
+    places: dict[str, dict[str, str]] = {}
+    for name, words in counted.items() if alike else ():
+        for word in words:
+            places.setdefault(alike.get(word, word), {}).setdefault(sets[name].keys[word], f"{word} ({name})")
+    shared = [words for words in places.values() if len(words) > 1]
+    named = [" = ".join(words.values()) for words in shared]
+    return [Note("copies-between", count=sum(map(len, shared)), words=named)] if shared else []
+
+
+def _lost(
+    lines: Iterable[Note],
+    entries: Iterable[Mapping[str, Any]],
+    sets: Mapping[str, FoundWords],
+    counted: Mapping[str, Sequence[str]],
+) -> list[Note]:
+    """Notes on missing words of sets of which no line has said so, and on words under several spellings."""
+    said, notes = {line.numbers["kind"] for line in lines}, list[Note]()
+    for entry in entries:
+        if entry["kind"] not in said:
+            name, missing = f"words of {entry['set']}", entry["missing"]
+            notes += left_out(len(missing), entry["asked"], name, "missing", missing)
+    for name, words in sets.items():
+        keys = list(words.keys.values())
+        again = dict.fromkeys(key for key in keys if keys.count(key) > 1)
+        notes += left_out(len(keys) - len(counted[name]), len(keys), f"words of {name}", "other spellings", again)
+    return notes
+
+
+def _once(keys: Mapping[str, str]) -> tuple[str, ...]:
+    """Words without those that the embedding holds under the key of an earlier one."""
+    if len(set(keys.values())) == len(keys):
+        return tuple(keys)
+    first = {key: word for word, key in reversed(list(keys.items()))}
+    return tuple(word for word, key in keys.items() if first[key] == word)
+
+
+def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords], how: Lookup) -> list[str]:
+    """Why there is no value: the sets that lost too many words."""
+    reasons = []
+    for name in names:
+        count = len(query.sets[name] if how.compat == "wefe" else query.distinct[name])
+        lost = count - len(sets[name].keys)
+        if lost > how.max_missing * count or lost == count:
+            what = "missing or repeated" if how.compat == "wefe" else "missing"
+            reasons.append(f"{lost} of {count} words of the set {name!r} are {what}{_limit(how)}")
+    return reasons
+
+
+def _remedy(kv: KeyedVectors, query: Query, entries: Iterable[Mapping[str, Any]], how: Lookup) -> str:
+    """The end of a reason: what the keys look like where a set has none of its words, or which other capitals do."""
+    missing = [word for entry in entries for word in entry["missing"]]
+    look = kv, missing, how.case, query.language
+    said = other_capitals(*look) if all(entry["found"] for entry in entries) else first_keys(*look)
+    return f"; {said}" if said else ""
+
+
+def _limit(how: Lookup) -> str:
+    return f" (at most {how.max_missing:.0%} may be)" if how.max_missing < 1 else ""

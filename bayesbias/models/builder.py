@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pymc.logprob.transforms import Transform
 
 from bayesbias.distances.distances import Distances
-from bayesbias.errors import DrawsWarning, warn
 from bayesbias.models import related
 from bayesbias.models.spec import ModelSpec, Pooled, common_of
 from bayesbias.numerics.arrays import FloatArray
@@ -259,14 +258,8 @@ def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
 
 
 def _no_prior(observed: FloatArray, factor: FloatArray, rng: np.random.Generator, size: Any = None) -> FloatArray:
-    """NaN for each mean: a flat prior has no draws. PyMC asks for some when it draws the graph of a model, too."""
-    none = np.full(observed.shape, np.nan)  # PyMC tries functions with symbols first, of which this makes none
-    warn(
-        "in the model 'related' means of words have a flat prior, so that there is no prior predictive distribution "
-        "(NaN); 'crossed' and 'published' have one",
-        DrawsWarning,
-    )
-    return none
+    """NaN for each mean: a flat prior has no draws."""
+    return np.full(observed.shape, np.nan)
 
 
 Centred = tuple[NDArray[np.bool_], FloatArray, FloatArray]

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.errors import InputError
-from bayesbias.models import exact, marginal
+from bayesbias.models import marginal
 from bayesbias.models.functionals import (
     CellErrors,
     CellMeans,
@@ -29,10 +29,9 @@ from bayesbias.models.functionals import (
     related_cell_errors,
     related_functionals,
 )
-from bayesbias.models.layout import DIMS
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.related import (
-    draw_errors,
+    errors_of,
     further_word_sd,
     log_likelihood,
     prior_scale,
@@ -42,7 +41,7 @@ from bayesbias.models.related import (
     too_many_lists,
 )
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of, log_priors
-from bayesbias.models.tree import MEANS, Fit, at_rows, row_means
+from bayesbias.models.tree import DIMS, MEANS, Fit, at_rows, row_means
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import LOG_2PI, Scales
@@ -63,8 +62,6 @@ class Independent:
     """Assumption on attribute words, as the attributes of a fit name it."""
     needs_relatedness: ClassVar[bool] = False
     """True where the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
-    about_given_words: ClassVar[bool] = False
-    """True where means of connections speak about the given protected words, not about similar ones."""
     unrelated: ClassVar[bool] = True
     """True where different words are taken for unrelated, so that intervals are too narrow."""
     has_prior: ClassVar[bool] = True
@@ -78,7 +75,7 @@ class Independent:
         return not spec.crossed and not spec.related
 
     def lacking(self, data: Distances) -> str:
-        """Reason why the models cannot take some distances, a sentence without its full stop; empty where they can."""
+        """The lack of distances that models of the family cannot take, in a few words; empty where they can."""
         return ""
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
@@ -98,10 +95,6 @@ class Independent:
         """The sd of distances by which associations of words are pooled; None where the model pools words itself."""
         return None
 
-    def is_exact(self, result: Fit) -> bool:
-        """True where the posterior mean of sums of cells is the observed value, known without draws."""
-        return False
-
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """Posterior of weighted sums (m, J * C) of cells: normal given the scales where an engine knows these."""
         if not has_further_errors(result) and self.obstacle(result.spec) is None and result.engine != "nuts":
@@ -120,7 +113,7 @@ class Independent:
 
     def obstacle(self, spec: ModelSpec) -> str | None:
         """Reason why the moments of a model are not known without chains, or None."""
-        return exact.obstacle(spec)
+        return marginal.exact_obstacle(spec)
 
     def log_priors(self, result: Fit) -> dict[str, FloatArray]:
         """Log priors (chain, draw) by name, as of :func:`bayesbias.models.spec.log_priors`."""
@@ -204,22 +197,12 @@ class Independent:
     ) -> Truth:
         """Given parameters as arrays, with what is not given of the effects drawn."""
         sizes = _scale_sizes(spec, data)
-        effects = ("word_mean", "attribute_effect", "interaction_effect")
-        unknown = sorted(map(str, set(truth) - set(sizes) - set(effects)))
-        missing = sorted(set(sizes) - set(truth))
-        if unknown or missing:
-            fault = f"does not know {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
-            raise InputError(f"the truth {fault}: the model {spec.name!r} has {', '.join(sizes)}")
+        if set(sizes) - set(truth) or set(truth) - {*sizes, *MEANS}:
+            raise InputError(f"the truth of the model {spec.name!r} has {', '.join(sizes)}, not {', '.join(truth)}")
         labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
         values = {name: _as_array(name, truth[name], size, labels) for name, size in sizes.items()}
         drawn = _with_effects(spec, data, values, rng)
-        for name in set(truth) & set(effects):
-            array = np.asarray(truth[name], dtype=float)
-            needed = drawn[name].shape if name in drawn else ()
-            if array.shape != needed:
-                raise InputError(f"the truth's {name} has the shape {array.shape}, needed is {needed}")
-            drawn[name] = array
-        return drawn
+        return drawn | {name: np.asarray(truth[name], dtype=float) for name in set(truth) & {*MEANS}}
 
     def drawn_distances(self, spec: ModelSpec, truth: Truth, data: Distances, rng: np.random.Generator) -> FloatArray:
         """A distance for each row given the parameters; not confined to [0, 2]."""
@@ -259,7 +242,6 @@ class Related(Independent):
 
     attribute_words = "related"
     needs_relatedness = True
-    about_given_words = True
     unrelated = has_prior = False
     most_numbers = 2**24  # several arrays of this size are held at once
 
@@ -269,7 +251,7 @@ class Related(Independent):
 
     def lacking(self, data: Distances) -> str:
         """Relatedness, or lists that are few enough."""
-        return "the table does not tell how words are related" if data.relatedness is None else too_many_lists(data)
+        return "no relatedness" if data.relatedness is None else too_many_lists(data)
 
     def shrinks_words(self, spec: ModelSpec) -> bool:
         """Means of words are the observed ones."""
@@ -283,22 +265,18 @@ class Related(Independent):
         """Each pair once."""
         return fit_for_crossed(spec, data)
 
-    def is_exact(self, result: Fit) -> bool:
-        """Sentence templates and an estimated slope add errors of their own, of which there are draws."""
-        return not has_further_errors(result)
-
     def cells(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """Posterior of weighted sums (m, J * C) of cells: exact."""
-        if not self.is_exact(result):
+        if has_further_errors(result):
             return self.functionals(result, cells, weights)
         law = cell_fields(result.spec, result.data, cells)
         return Estimates.of(law, len(law.mean)).combine(weights)
 
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """Posterior of weighted sums (m, J * C) of cells: exact."""
-        if self.is_exact(result):
-            return related_functionals(result.spec, result.data, cells, weights)
-        return drawn_functionals(result.draws("word_mean"), cells, weights)
+        if has_further_errors(result):
+            return drawn_functionals(result.draws("word_mean"), cells, weights)
+        return related_functionals(result.spec, result.data, cells, weights)
 
     def log_priors(self, result: Fit) -> dict[str, FloatArray]:
         """That of the factors; nothing flows back from the covariance between protected words."""
@@ -334,7 +312,7 @@ class Related(Independent):
         """Predictive draws (chain, draw, pair) of the distances to the same words, with correlated errors."""
         places, steps = result.places, (posterior.sizes["chain"], posterior.sizes["draw"])
         factors, means = posterior["sd_factor"].to_numpy(), posterior["word_mean"].to_numpy()
-        value = draw_errors(result.data, factors.reshape(-1, factors.shape[-1]), rng).reshape(*steps, -1)
+        value = errors_of(result.data)(factors.reshape(-1, factors.shape[-1]), rng).reshape(*steps, -1)
         for part in parts_of(value.shape[2]):
             rows = {dim: place[part] for dim, place in places.items()}
             value[:, :, part] += at_rows("word_mean", means, rows)
@@ -357,58 +335,27 @@ class Related(Independent):
     ) -> Truth:
         """Given parameters; ``word_mean`` follows ``connection_mean`` where that is given."""
         if not {"sd_factor"} <= set(truth) <= {"sd_factor", "word_mean", "connection_mean"}:
-            raise InputError(
-                f"the truth has {', '.join(truth) or 'nothing'}: the model 'related' takes sd_factor, and word_mean or "
-                "connection_mean"
-            )
+            raise InputError("the truth of the model 'related' has sd_factor, and word_mean or connection_mean")
         labels = {"connection": data.connections.tolist(), "attribute_class": data.connection_classes}
-        size = len(data.connection_classes)
-        values: Truth = {"sd_factor": _as_array("sd_factor", truth["sd_factor"], size, labels)}
-        if "word_mean" in truth:
-            values["word_mean"] = np.asarray(truth["word_mean"], dtype=float)
-            if values["word_mean"].shape != data.filled.shape:
-                raise InputError(
-                    f"the truth's word_mean has the shape {values['word_mean'].shape}, needed is {data.filled.shape}"
-                )
-        elif "connection_mean" in truth:
-            mean = _as_array("connection_mean", truth["connection_mean"], len(data.connections), labels)
-            values["word_mean"] = np.where(data.filled, mean, np.nan)
-        else:
-            values["word_mean"] = _observed_means(data)
-        return values
+        factors = _as_array("sd_factor", truth["sd_factor"], len(data.connection_classes), labels)
+        means = truth.get("word_mean", _observed_means(data))
+        if "connection_mean" in truth:
+            given = _as_array("connection_mean", truth["connection_mean"], len(data.connections), labels)
+            means = np.where(data.filled, given, np.nan)
+        return {"sd_factor": factors, "word_mean": np.asarray(means, dtype=float)}
 
     def drawn_distances(self, spec: ModelSpec, truth: Truth, data: Distances, rng: np.random.Generator) -> FloatArray:
         """A distance for each row given the parameters, with correlated errors."""
-        value: FloatArray = (
-            row_means(truth, data.places, leading=0) + draw_errors(data, truth["sd_factor"][None], rng)[0]
-        )
+        errors = errors_of(data)(truth["sd_factor"][None], rng)[0]
+        value: FloatArray = row_means(truth, data.places, leading=0) + errors
         return value
 
 
 FAMILIES: list[Independent] = [Related(), Crossed(), Independent()]  # every family of models
-OWN = ("holds", "attribute_words", "unrelated")
-"""Members that no family takes over from those of the package: which models are of it, and what it assumes."""
 
 
 def register(family: Independent) -> None:
-    """Add a family of models, which is asked before those that are known already.
-
-    Raises
-    ------
-    InputError
-        It is no family, or leaves words to the class of the package that it is derived from.
-
-    Examples
-    --------
-    >>> bb.models.families.register("mine")
-    Traceback (most recent call last):
-    bayesbias.errors.InputError: the family is a str: give an object of a class derived from Independent
-    """
-    if not isinstance(family, Independent):
-        raise InputError(f"the family is a {type(family).__name__}: give an object of a class derived from Independent")
-    own = {name for kind in type(family).__mro__ if kind.__module__ != __name__ for name in vars(kind)}
-    if missing := [name for name in OWN if name not in own]:
-        raise InputError(f"the family {type(family).__name__} has no {', '.join(missing)} of its own: give them too")
+    """Add a family of models, which is asked before those that are known already."""
     FAMILIES.insert(0, family)
 
 
@@ -462,20 +409,8 @@ def _scale_sizes(spec: ModelSpec, data: Distances) -> dict[str, int]:
 def _as_array(name: str, given: Any, size: int, labels: Mapping[str, list[str]]) -> FloatArray:
     """A parameter as an array (size,), from a number, numbers, or a mapping by label of its dimension."""
     if isinstance(given, Mapping):
-        valid = labels.get(DIMS.get(name, ("",))[0], [])
-        if set(valid) - set(given):
-            raise InputError(f"the truth's {name} names {', '.join(map(str, given))}; needed are {', '.join(valid)}")
-        given = [given[label] for label in valid]
-    try:
-        values = np.asarray(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        values = np.full((0, 0), np.nan)
-    if values.ndim and values.shape != (size,):
-        raise InputError(f"the truth's {name} is {given!r}: give a number, {size or 1} of them, or a mapping by label")
-    if not np.isfinite(values).all() or (name != "connection_mean" and (values < 0).any()):
-        needed = "finite numbers" if name == "connection_mean" else "numbers of at least 0"
-        raise InputError(f"the truth's {name} is {given!r}: give {needed}, in cosine distance")
-    return np.broadcast_to(values, (size,) if size else ()).copy()
+        given = [given[label] for label in labels[DIMS[name][0]]]
+    return np.broadcast_to(np.asarray(given, dtype=float), (size,) if size else ()).copy()
 
 
 def _with_effects(spec: ModelSpec, data: Distances, values: Truth, rng: np.random.Generator) -> Truth:

@@ -1,4 +1,4 @@
-"""Engines by model, ``fit``, and predictive draws and log likelihoods of a fit."""
+"""Engines by model, ``fit``, and groups that ArviZ knows: prior, predictive draws, log likelihood."""
 
 from __future__ import annotations
 
@@ -11,22 +11,34 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._support.arguments import one_of, text, whole_number
+from bayesbias._support.arguments import one_of, whole_number
 from bayesbias._support.files import to_json
-from bayesbias.distances.adjustment import Adjustment, as_measured
-from bayesbias.distances.adjustment import adjust as adjusted_for
+from bayesbias.distances.adjustment import Adjustment, check_used
 from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.vocabularies import check_used
-from bayesbias.errors import InputError, shown
-from bayesbias.models import exact, marginal, nuts
-from bayesbias.models.families import family_of
-from bayesbias.models.layout import ADJUSTMENT, STEPS, UNADJUSTED
-from bayesbias.models.own import WORD_MEAN, OwnModel, is_own
+from bayesbias.distances.tables import adjust as adjusted_for
+from bayesbias.distances.tables import as_measured
+from bayesbias.errors import DrawsWarning, InputError, warn
+from bayesbias.models import marginal, nuts
+from bayesbias.models.families import MOST_NUMBERS, check_draws_of_pairs, family_of, parts_of
+from bayesbias.models.own import WORD_MEAN, OwnModel
 from bayesbias.models.own import sampled as sampled_own
 from bayesbias.models.spec import ModelSpec, load_model, with_priors
 from bayesbias.models.template_variation import template_data, with_template_effects
-from bayesbias.models.tree import EXACT, Draws, Fit, assemble, made_by, read_distances, with_slope_moved
+from bayesbias.models.tree import (
+    ADJUSTMENT,
+    DIMS,
+    EXACT,
+    STEPS,
+    UNADJUSTED,
+    Draws,
+    Fit,
+    assemble,
+    made_by,
+    read_distances,
+    with_slope_moved,
+)
+from bayesbias.numerics.arrays import FloatArray
 from bayesbias.results import Note, restored, stored
 
 if TYPE_CHECKING:
@@ -45,9 +57,9 @@ class Engine:
 
 
 ENGINES = (
-    Engine(EXACT, exact.obstacle, exact.sample, independent=True),
+    Engine(EXACT, marginal.exact_obstacle, marginal.exact_sample, independent=True),
     Engine("marginal", marginal.obstacle, marginal.sample, independent=True),
-    Engine("nuts", nuts.obstacle, nuts.sample),
+    Engine("nuts", lambda _: None, nuts.sample),
 )
 """The fastest first: ``auto`` takes the first that can fit the model."""
 
@@ -69,32 +81,13 @@ def choose_engine(spec: ModelSpec, name: str) -> Engine:
     return engine
 
 
-def integrating_engine(spec: ModelSpec) -> str:
-    """The engine of a comparison: the fastest for the model that does not sample."""
-    reasons = {each.name: each.obstacle(spec) for each in ENGINES if each.independent}
-    able = [engine for engine, reason in reasons.items() if reason is None]
-    if not able:
-        why = "; ".join(f"not {engine}, since {reason}" for engine, reason in reasons.items())
-        raise InputError(
-            f"the model {spec.name!r} needs NUTS, with which compare fits no changes ({why}): take one like 'change'"
-        )
-    return able[0]
-
-
-def engine_of(result: Fit) -> Engine | None:
-    """The engine that made a fit; None of one that is not known here."""
-    return next((engine for engine in ENGINES if engine.name == result.engine), None)
-
-
 def made_independently(result: Fit) -> bool:
     """True where the engine of a fit makes independent draws."""
-    engine = engine_of(result)
-    return engine is not None and engine.independent
+    return any(engine.independent for engine in ENGINES if engine.name == result.engine)
 
 
 FEWEST_DRAWS = 500  # draws that a fit of a large table has at least
-AUTO, RELATED, FALLBACK = "auto", "related", "crossed"
-CHOICES = (RELATED, FALLBACK)  # what "auto" takes the first of whose family can take the table
+AUTO, RELATED, FALLBACK = "auto", "related", "crossed"  # what "auto" takes, and where its family cannot
 
 
 def fit(
@@ -120,10 +113,8 @@ def fit(
         effect, which is integrated over, so that intervals are for templates like these.
     model
         A name that ``bundled("models")`` shows, the path of a TOML file, a loaded model, or a model of one's own: a
-        PyMC model, or a function that makes one from the distances
-        (:class:`bayesbias.models.Distances`). ``"auto"`` is ``"related"``
-        where the table carries relatedness (:func:`distance_table` adds it), else ``"crossed"``, which takes different
-        words for unrelated and says so.
+        PyMC model, or a function that makes one from :class:`bayesbias.models.Distances`. ``"auto"`` is ``"related"``
+        where the table carries relatedness, else ``"crossed"``, which takes different words for unrelated.
     engine
         ``"auto"`` takes the fastest that is exact for the model; ``"exact"`` (independent draws by quadrature),
         ``"marginal"`` (crossed models: importance sampling of the scales, all else exact) or ``"nuts"`` (PyMC).
@@ -133,16 +124,14 @@ def fit(
     seed
         Seed of the draws; None takes a fresh one. Either way it is recorded in the result.
     adjust
-        An attribute of words that distances are adjusted for, as in :func:`balance`. From each distance its expectation
-        at the word's value is subtracted: with vectors a smooth curve for each protected word over the vocabulary's
-        sample, without them a common slope estimated from the control words, whose uncertainty is in the posterior.
-        :func:`adjustment` shows contrasts before and after. Attribute words without a value are left out.
+        An attribute of words whose expectation is subtracted from each distance: with vectors a smooth curve for each
+        protected word over the vocabulary's sample, without them a common slope of the control words, whose uncertainty
+        is in the posterior. :func:`adjustment` shows contrasts before and after. Words without a value are left out.
     frequencies
         Where frequencies come from, as in :func:`balance`.
     priors
         Priors in place of the model's: parameter name to what a model file gives for it, such as
-        ``{"sigma": {"distribution": "half_normal", "sd": 0.2}}``, or ``{"sigma": {"rate": 5}}`` to change a field. The
-        fit records the model with these priors, and its notes name them.
+        ``{"sigma": {"distribution": "half_normal", "sd": 0.2}}``, or ``{"sigma": {"rate": 5}}`` to change a field.
     sampler
         Options of ``pymc.sample`` for ``engine="nuts"``, such as ``{"target_accept": 0.99, "tune": 2000}`` or
         ``{"nuts_sampler": "numpyro"}``.
@@ -175,26 +164,43 @@ def fit(
     {'associated': 0.93, 'different': 0.94, 'human': 0.94, 'neutral': 0.94}
     """
     check_used(adjust, frequencies)
+    draws, chains = checked_draws(draws, chains)
+    seed_used = used_seed(seed)
     if not isinstance(model, str | Path | ModelSpec):
-        if not is_own(model):
-            raise InputError(
-                f"a model is a name, a path, a PyMC model or a function that makes one, not {shown(model)}"
-            )
         if priors is not None or engine not in ("auto", "nuts") or adjust is not None:
             raise InputError(
                 "a model of one's own has its own priors and covariates and is sampled by NUTS: leave priors, adjust "
                 "and engine out"
             )
-        return sampled_own(table, model, checked_draws(draws, chains), used_seed(seed), sampler, word_mean)
-    if text(word_mean, "word_mean") != WORD_MEAN:
-        raise InputError(f"word_mean is {shown(word_mean)}, a variable of a model of one's own: leave it out")
+        return sampled_own(table, model, (draws, chains), seed_used, sampler, word_mean)
     if adjust is not None:
         table = adjusted_for(table, adjust, frequencies)
-    options = _FitOptions(model, engine, *checked_draws(draws, chains), used_seed(seed), priors, sampler)
-    post = _posterior(table, options)
-    if not isinstance(table, DistanceTable) or (adjustment := table.adjustment) is None:
+
+    how = (model, engine, draws, chains, seed_used, priors, sampler)
+    post = _posterior(table, *how)
+    if not isinstance(table, DistanceTable) or table.adjustment is None:
         return post
-    return _recorded(_with_slope(post, adjustment, options.seed), adjustment, _posterior(as_measured(table), options))
+    return _recorded(post, table.adjustment, _posterior(as_measured(table), *how), seed_used)
+
+
+def _posterior(
+    table: pd.DataFrame,
+    model: str | Path | ModelSpec,
+    engine: str,
+    draws: int,
+    chains: int,
+    seed: int,
+    priors: Mapping[str, Mapping[str, Any]] | None,
+    sampler: Mapping[str, Any] | None,
+) -> xr.DataTree:
+    """The posterior of the distances as they stand in a table."""
+    data = read_distances(table)
+    spec, notes = _chosen_model(model, data, priors)
+    made = run(spec, data, engine, draws, chains, seed, sampler)
+    how = made_by(made.spec, made.engine, seed) | {"attribute_words": family_of(made.spec).attribute_words}
+    post = assemble(made.spec, replace(made.data, notes=(*notes, *made.data.notes)), made.drawn, how)
+    templates = template_data(table, data)
+    return post if templates is None else with_template_effects(post, templates, seed)
 
 
 def pymc_model(
@@ -240,56 +246,19 @@ def pymc_model(
     return build(*family_of(spec).prepared(spec, data))
 
 
-class _FitOptions(NamedTuple):
-    """The model to fit, its priors, the engine, the draws and the seed, and options of the sampler."""
-
-    model: str | Path | ModelSpec
-    engine: str
-    draws: int
-    chains: int
-    seed: int
-    priors: Mapping[str, Mapping[str, Any]] | None
-    sampler: Mapping[str, Any] | None = None
-
-
-def _posterior(table: pd.DataFrame, options: _FitOptions) -> xr.DataTree:
-    """The posterior of the distances as they stand in a table."""
-    data = read_distances(table)
-    spec, notes = _chosen_model(options.model, data, options.priors)
-    fitted = run(spec, data, options.engine, options.draws, options.chains, options.seed, options.sampler)
-    how = {
-        **made_by(fitted.spec, fitted.engine, options.seed),
-        "attribute_words": family_of(fitted.spec).attribute_words,
-    }
-    post = assemble(fitted.spec, replace(fitted.data, notes=(*notes, *fitted.data.notes)), fitted.drawn, how)
-    templates = template_data(table, data)
-    return post if templates is None else with_template_effects(post, templates, options.seed)
-
-
 def _chosen_model(
     model: str | Path | ModelSpec, data: Distances, priors: Mapping[str, Mapping[str, Any]] | None = None
 ) -> tuple[ModelSpec, tuple[Note, ...]]:
-    """The model that was asked for, with its priors, and notes on how it came about.
-
-    For ``"auto"`` it is the first whose family can take the distances.
-    """
-    spec, notes = _first_able(data) if is_auto(model) else (load_model(model), [])
+    """The model that was asked for, with its priors, and notes on how it came about."""
+    notes: list[Note] = []
+    spec = load_model(RELATED if is_auto(model) else model)
+    if is_auto(model) and (reason := family_of(spec).lacking(data)):
+        spec = load_model(FALLBACK)
+        notes.append(Note("model", model=spec.name, reason=reason))
     if priors is not None:
         spec = with_priors(spec, priors)
         notes.append(Note("priors", model=spec.name, names=list(priors)))
     return spec, tuple(notes)
-
-
-def _first_able(data: Distances) -> tuple[ModelSpec, list[Note]]:
-    """The first of the models whose family can take the distances, or the last, and why it is none before."""
-    reasons: list[str] = []
-    *others, spec = map(load_model, CHOICES)
-    for other in others:
-        if not (reason := family_of(other).lacking(data)):
-            spec = other
-            break
-        reasons.append(reason)
-    return spec, [Note("model", model=spec.name, reason=each) for each in reasons]
 
 
 class Run(NamedTuple):
@@ -314,7 +283,7 @@ def run(
     chosen = choose_engine(spec, engine)
     if sampler is not None and chosen.sample is not nuts.sample:
         raise InputError(f"sampler is for engine='nuts', and the engine is {chosen.name!r}: leave one of them out")
-    how = () if sampler is None else (nuts.checked_options(sampler),)
+    how = () if sampler is None else (dict(sampler),)
     spec, data = family_of(spec).prepared(spec, data)
     draws, why = fewer_draws(spec, data, draws, chains)
     drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(seed), *how)
@@ -353,30 +322,205 @@ def used_seed(seed: int | None) -> int:
     return whole_number(seed, "seed", least=0, most=None)
 
 
-def _with_slope(post: xr.DataTree, adjustment: Adjustment, seed: int) -> xr.DataTree:
-    """The fit with the uncertainty of the common slope in its means: the posterior variable ``slope`` has its draws."""
-    if adjustment.slope is None:
-        return post
-    slope, posterior = adjustment.slope, post["posterior"].dataset
-    sizes = [posterior.sizes[name] for name in STEPS]
-    moved = xr.DataArray(slope.se * np.random.default_rng([seed, 2]).standard_t(slope.df, sizes), dims=STEPS)
-    changed = with_slope_moved(posterior, Fit(post).data, adjustment, moved).assign(slope=slope.value + moved)
-    tree = post.copy()
-    tree["posterior"] = xr.DataTree(changed)
+def _recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree, seed: int) -> xr.DataTree:
+    """The fit with its adjustment: a group of words' values, and the fit of the distances as they were measured."""
+    tree, data, slope = post.copy(), Fit(post).data, adjustment.slope
+    if slope is not None:
+        posterior = post["posterior"].dataset
+        sizes = [posterior.sizes[name] for name in STEPS]
+        moved = xr.DataArray(slope.se * np.random.default_rng([seed, 2]).standard_t(slope.df, sizes), dims=STEPS)
+        changed = with_slope_moved(posterior, data, adjustment, moved).assign(slope=slope.value + moved)
+        tree["posterior"] = xr.DataTree(changed)
+    group = xr.Dataset(
+        {"value": ("attribute_word", adjustment.attribute.of(data.attribute_words))},
+        coords={"attribute_word": data.attribute_words},
+        attrs={"facts": to_json(adjustment.facts())},
+    )
+    tree[ADJUSTMENT], tree[UNADJUSTED] = xr.DataTree(group), raw
+    notes = [*restored(Fit(post).fact("notes")), *adjustment.notes]
+    tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": to_json(stored(notes))}
     return tree
 
 
-def _recorded(post: xr.DataTree, adjustment: Adjustment, raw: xr.DataTree) -> xr.DataTree:
-    """The fit with a group ``adjustment``, of words' values, and the fit of the distances as they were measured."""
-    result = Fit(post)
-    words = result.data.attribute_words
-    group = xr.Dataset(
-        {"value": ("attribute_word", adjustment.attribute.of(words))},
-        coords={"attribute_word": words},
-        attrs={"facts": to_json(adjustment.facts())},
-    )
-    tree = post.copy()
-    tree[ADJUSTMENT], tree[UNADJUSTED] = xr.DataTree(group), raw
-    notes = [*restored(result.fact("notes")), *adjustment.notes]
-    tree.attrs = {**post.attrs, "adjust": adjustment.attribute.name, "notes": to_json(stored(notes))}
+POINTWISE = "pointwise_log_likelihood"  # beside the density of all distances together, where that is no sum of it
+
+
+def add_prior(
+    post: xr.DataTree, draws: int = 1000, seed: int | None = None, log_likelihood: bool = False
+) -> xr.DataTree:
+    """The fit with its priors: groups ``prior``, ``prior_predictive`` and ``log_prior``, as ArviZ takes them.
+
+    Draws are exact and need no PyMC. With ``log_likelihood=True`` ``az.psense_summary`` and
+    ``azp.plot_psense_dist`` work too (Kallioinen et al. 2024, https://doi.org/10.1007/s11222-023-10366-5).
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    draws
+        Draws of the prior.
+    seed
+        Seed of these draws; None takes one that follows from the seed of the fit.
+    log_likelihood
+        Whether to add the group ``log_likelihood``, as :func:`add_log_likelihood` does. Where words are related, or the
+        table is too large for the densities of all draws, it is that of all distances together, for power scaling, and
+        the group ``pointwise_log_likelihood`` has those of single distances, for LOO.
+
+    Returns
+    -------
+    DataTree
+        A new tree; ``post`` is untouched. ``log_prior`` has the parameters that depend on no other, and pooled scales
+        by the density of their logarithm. The model ``related`` has ``log_prior`` alone: its means of words have a flat
+        prior, and the covariance of the distances comes from the vectors.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.checks.add_prior(bb.fit(table, "published", seed=0), draws=200, seed=0)
+    >>> post["prior_predictive/distance"].sizes["draw"]
+    200
+    """
+    result = Fit.read(post)
+    rng = np.random.default_rng([result.seed, 4] if seed is None else whole_number(seed, "seed", least=0, most=None))
+    family, tree = family_of(result.spec), result.tree.copy()
+    tree["log_prior"] = xr.DataTree(_by_step(result, family.log_priors(result.model_alone)))
+    if family.has_prior:
+        tree.update({name: xr.DataTree(group) for name, group in _drawn_prior(result, draws, rng).items()})
+    if log_likelihood:
+        single = add_log_likelihood(post)["log_likelihood"]
+        tree["log_likelihood"] = single
+        if family.needs_relatedness or single.sizes["draw"] < result.posterior.sizes["draw"]:
+            whole = {"distance": family.log_likelihood(result.model_alone)}
+            tree[POINTWISE], tree["log_likelihood"] = single, xr.DataTree(_by_step(result, whole))
+    return tree
+
+
+def _drawn_prior(result: Fit, draws: int, rng: np.random.Generator) -> dict[str, xr.Dataset]:
+    """Draws of a fit's parameters from their priors, and of the distances that follow."""
+    family, posterior, data = family_of(result.spec), result.posterior, result.data
+    check_draws_of_pairs(draws, len(data.y))
+    truths = [family.drawn_truth(result.spec, data, rng) for _ in range(draws)]
+    distances = np.stack([family.drawn_distances(result.spec, truth, data, rng) for truth in truths])[None]
+    at = {"chain": [0], "draw": np.arange(draws)}
+    variables = {}
+    for name in map(str, posterior.data_vars):
+        if name in truths[0]:  # a slope is none of the model's
+            values = np.stack([truth[name] for truth in truths])[None]
+            variables[name] = ((*STEPS, *DIMS.get(name, ())[: values.ndim - 2]), values)
+    used = {dim for dims, _ in variables.values() for dim in dims[2:]}
+    pairs = {"pair": result.tree["observed_data/pair"].to_numpy()}
+    return {
+        "prior": xr.Dataset(variables, coords=at | {dim: posterior[dim].to_numpy() for dim in used}),
+        "prior_predictive": xr.Dataset({"distance": ((*STEPS, "pair"), distances)}, coords=at | pairs),
+    }
+
+
+def add_predictive(post: xr.DataTree, seed: int | None = None, draws: int | None = None) -> xr.DataTree:
+    """The fit with a group ``posterior_predictive``: ``distance`` (chain, draw, pair) of the same words again.
+
+    Where words are related, distances are known once the words are: the draws are those of other lists, as similar as
+    these, on the same protected words.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    seed
+        Seed of the predictive draws; None takes one that follows from the seed of the fit.
+    draws
+        Of how many of the fit's draws the group is made, at even steps; None takes all where these are at most 2**26
+        numbers (draws x pairs, half a gigabyte), else as many as that, with a warning.
+
+    Returns
+    -------
+    DataTree
+        A new tree; ``post`` is untouched.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> post = bb.checks.add_predictive(post, seed=0, draws=200)
+    >>> "posterior_predictive" in post.children
+    True
+    """
+    result = Fit.read(post)
+    rng, posterior = predictive_generator(result, seed), _thinned(result, draws)
+    value = family_of(result.spec).predicted(result, posterior, rng)
+    return _with_group(result, "posterior_predictive", value, posterior)
+
+
+def _thinned(result: Fit, draws: int | None) -> xr.Dataset:
+    """The posterior at even steps: so many draws in all, or as many as the memory of a group allows."""
+    posterior, pairs = result.posterior, result.tree["observed_data"].sizes["pair"]
+    chains, each = result.steps
+    if draws is not None:
+        step = -(-each * chains // whole_number(draws, "draws", least=chains, most=each * chains))
+    else:
+        step = -(-chains * each * pairs // MOST_NUMBERS)
+    thinned = posterior.isel(draw=slice(None, None, step))
+    if draws is None and step > 1:
+        every = chains * each
+        warn(
+            f"the group is made of {chains * thinned.sizes['draw']:,} of {every:,} draws: all would be "
+            f"{every * pairs:,} numbers, more than {MOST_NUMBERS:,} (draws={every} takes all)",
+            DrawsWarning,
+        )
+    return thinned
+
+
+def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTree:
+    """The fit with a group ``log_likelihood``: ``distance`` (chain, draw, pair), for ``az.loo`` and ``az.compare``.
+
+    Where words are related, the density is that of one distance alone, given the mean of its cell; it does not know
+    of the correlation with other distances. Densities are those of the model, without the errors of templates and of an
+    estimated slope, which a fit adds to its means.
+
+    Parameters
+    ----------
+    post
+        A result of :func:`fit`.
+    draws
+        Of how many of the fit's draws the group is made, as in :func:`add_predictive`.
+
+    Returns
+    -------
+    DataTree
+        A new tree; ``post`` is untouched.
+
+    Examples
+    --------
+    >>> table = bb.distance_table("google-news-slice", "weat7")
+    >>> post = bb.fit(table, seed=0)
+    >>> post = bb.checks.add_log_likelihood(post, draws=200)
+    >>> "log_likelihood" in post.children
+    True
+    """
+    result = Fit.read(post)
+    posterior = _thinned(result, draws)
+    thinned = post.copy()
+    thinned["posterior"] = xr.DataTree(posterior)
+    density = family_of(result.spec).density(Fit(thinned).model_alone)
+    value = np.empty((posterior.sizes["chain"] * posterior.sizes["draw"], result.tree["observed_data"].sizes["pair"]))
+    for part in parts_of(value.shape[1]):
+        value[:, part] = density(part)
+    return _with_group(result, "log_likelihood", value.reshape(posterior.sizes["chain"], -1, value.shape[1]), posterior)
+
+
+def _by_step(result: Fit, values: Mapping[str, FloatArray]) -> xr.Dataset:
+    coords = {name: result.posterior[name] for name in STEPS}
+    return xr.Dataset({name: (STEPS, each) for name, each in values.items()}, coords)
+
+
+def predictive_generator(result: Fit, seed: int | None = None) -> np.random.Generator:
+    """A generator for predictive draws, apart from the one that made the fit."""
+    return np.random.default_rng([result.seed, 1] if seed is None else whole_number(seed, "seed", least=0, most=None))
+
+
+def _with_group(result: Fit, group: str, values: FloatArray, posterior: xr.Dataset) -> xr.DataTree:
+    """The fit with a group of numbers (chain, draw, pair)."""
+    coords = {name: posterior[name].to_numpy() for name in ("chain", "draw")}
+    coords["pair"] = result.tree["observed_data"]["pair"].to_numpy()
+    tree = result.tree.copy()
+    tree[group] = xr.DataTree(xr.Dataset({"distance": ((*STEPS, "pair"), values)}, coords=coords))
     return tree

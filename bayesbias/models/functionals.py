@@ -19,8 +19,6 @@ from scipy import sparse
 
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
-from bayesbias.errors import InputError
-from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
 from bayesbias.models.related import (
     attribute_sets,
@@ -33,11 +31,10 @@ from bayesbias.models.related import (
     relatedness_for,
 )
 from bayesbias.models.spec import ModelSpec, Normal
-from bayesbias.models.tree import Fit
+from bayesbias.models.tree import TEMPLATES, Fit
 from bayesbias.models.weights import Cells, by_connection, cells_of, column_classes, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.conditionals import CellTotals, beta_moments, cell_totals, kind_moments, totals_by_kind
-from bayesbias.numerics.marginal import IncompleteSums, Scales
+from bayesbias.numerics.marginal import CellTotals, Scales, beta_moments, cell_totals, kind_moments, totals_by_kind
 from bayesbias.numerics.mixtures import (
     AT_ONCE,
     Empirical,
@@ -68,11 +65,7 @@ NODES = 16  # nodes that stand for the posterior of a factor; smooth functions o
 
 @dataclass(frozen=True)
 class _Conditional(Nodes):
-    """The law of p weighted sums of cells that are independent and normal given the scales and the means they share.
-
-    These, connection means less ``prior_mean`` and effects of patterns, are the centre plus the root times standard
-    normals.
-    """
+    """The law of p weighted sums of cells that are independent and normal given the scales and the means they share."""
 
     parts: sparse.csr_array  # (p, J * K)
     totals: CellTotals  # what the cells need of the table
@@ -138,32 +131,11 @@ class _Conditional(Nodes):
 
     def _squares(self, combine: sparse.csr_array) -> FloatArray:
         """Sums (m, kinds) of squared weights over the cells of a kind, by which its variance enters that of a sum."""
-        member = self.member
-        value = np.empty((combine.shape[0], member.shape[1]))
-        terms = np.diff(combine.indptr)
-        many = np.flatnonzero(terms > FEW_TERMS)
-        for rows in np.array_split(many, max(1, len(many) * self.parts.shape[1] // AT_ONCE)):
+        value = np.empty((combine.shape[0], self.member.shape[1]))
+        for rows in np.array_split(np.arange(len(value)), max(1, len(value) * self.parts.shape[1] // AT_ONCE)):
             weights = sparse.csr_array(combine[rows] @ self.parts)
-            value[rows] = (weights.power(2) @ member).toarray()
-        few = np.flatnonzero(terms <= FEW_TERMS)
-        if not len(few):
-            return value
-        # sums of few parts: products of each two parts are enough, although a part may hold every cell
-        slots = np.arange(int(terms[few].max()))
-        places = combine.indptr[few][:, None] + slots
-        real = slots < terms[few][:, None]
-        places = np.where(real, places, 0)
-        columns, values = combine.indices[places], np.where(real, combine.data[places], 0.0)
-        for kind in range(member.shape[1]):
-            own = self.parts @ sparse.diags_array(member[:, [kind]].toarray().ravel())
-            products = sparse.csr_array(own @ own.T)
-            parts = [
-                values[:, slot] * values[:, two] * products[columns[:, slot], columns[:, two]]
-                for slot in slots.tolist()
-                for two in slots.tolist()
-            ]
-            value[few, kind] = np.sum(parts, axis=0)
-        return np.maximum(value, 0.0)
+            value[rows] = (weights.power(2) @ self.member).toarray()
+        return value
 
     def covariance(self, weights: Matrix) -> FloatArray:
         cells, weight = sparse.csr_array(sparse.csr_array(weights) @ self.parts), self._by_kind(weights)
@@ -225,10 +197,7 @@ class Fields(Law):
         return held
 
     def _variances(self, weights: Matrix, kinds: Sequence[int]) -> FloatArray:
-        """Covariance (classes, classes, m) of what each sum holds of some classes, for factors of 1.
-
-        Where rough variograms give a component a negative variance it has none.
-        """
+        """Covariance (classes, classes, m) of what each sum holds of some classes, for factors of 1."""
         cells = sparse.csc_array(weights)
         fields = np.zeros((len(kinds), cells.shape[0], self.scaled.shape[1], self.correlations.shape[1]))
         for place, kind in enumerate(kinds):
@@ -299,8 +268,6 @@ def cell_fields(spec: ModelSpec, data: Distances, cells: Cells) -> Fields:
 
 def related_functionals(spec: ModelSpec, data: Distances, cells: Cells, weights: sparse.csr_array) -> Estimates:
     """Posterior of weighted sums (m, J * C) of cells for the model of related words, with a law of their own."""
-    if (~cells.filled.ravel()[weights.indices[weights.data != 0]]).any():
-        raise InputError("weights fall on cells without a distance: give 0 to these")
     return Estimates.of(cell_fields(spec, data, cells).settled(weights), weights.shape[0])
 
 
@@ -346,7 +313,6 @@ def _factor_nodes(grid: FactorGrid, classes: Sequence[int]) -> tuple[FloatArray,
 
 FEWEST_POINTS, POINTS = 250, 1000  # draws of the scales that stand for their posterior: fewest and most
 NUMBERS = 2**22  # sums times points that are kept, as far as there are points enough
-FEW_TERMS = 6  # parts of a sum whose products are looked up pair by pair
 
 
 class CellMeans(NamedTuple):
@@ -367,7 +333,7 @@ def crossed_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans |
     In tables with holes in many places cells depend on each other given these.
     """
     sums = reduced(data, prior.mean, scales.interaction is not None)  # a fit of one group has left it out
-    if isinstance(sums, IncompleteSums):
+    if sums is None:
         return None
     return CellMeans(cell_totals(sums, data.filled.shape), *beta_moments(sums, scales, prior.sd))
 
@@ -446,8 +412,6 @@ class ErrorFields:
         columns.eliminate_zeros()
         total = np.zeros((weights.shape[0], *roots.shape[::2]))
         held = np.diff(columns.indptr) > 0
-        if (self.listed[held] < 0).any():
-            raise InputError("weights fall on cells without a distance: give 0 to these")
         for place in np.unique(self.listed[held]):
             rows = np.flatnonzero(held & (self.listed == place))
             entries = self.factors[rows], (np.arange(len(rows)), self.word[rows])

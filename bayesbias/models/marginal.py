@@ -1,202 +1,54 @@
-"""The marginal engine: crossed models with every Gaussian integrated out, by importance sampling of the scales."""
+"""The engines that integrate over what is Gaussian: quadrature or importance sampling of the scales, all else exact."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import cast
 
 import numpy as np
 import xarray as xr
-from scipy.special import gammaln, logsumexp, ndtri
 
-from bayesbias._support.progress import in_notebook, progress
+from bayesbias._support.progress import progress
 from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import DrawsWarning, InputError, warn
+from bayesbias.models import nuts, related
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
 from bayesbias.models.tree import EFFECTS, Draws, DrawsOfWords
-from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.conditionals import draw_gaussians
+from bayesbias.numerics.arrays import FloatArray, in_blocks
 from bayesbias.numerics.marginal import (
+    BLOCK_OF_DRAWS,
+    PARTS,
     CrossedSums,
-    IncompleteSums,
     Scales,
+    Taker,
     crossed_sums,
+    draw_gaussians,
+    fast_generators,
     find_patterns,
-    incomplete_log_likelihood,
-    incomplete_sums,
     pattern_log_likelihood,
 )
+from bayesbias.numerics.quadrature import (
+    STAGES,
+    Connection,
+    Priors,
+    ScaleGrid,
+    connection_sums,
+    draw_cells,
+    draw_scales,
+    importance_sample,
+    points_for,
+    resample,
+    scale_grid,
+    weights_fault,
+)
 from bayesbias.results import Note
-
-Density = Callable[[FloatArray], FloatArray]
-STAGES = (512, 1024, 2048)  # points of the stages that fit the proposal, before the one that counts
-DEGREES = 4.0
-"""Degrees of freedom of the proposal: its tails are heavier than any posterior's here, so that weights are bounded."""
-WIDE_SHARE, WIDER = 0.2, 2.5
-"""Share and width of the wide part, which guards against a proposal that is too narrow (Hesterberg 1995, Weighted
-average importance sampling and defensive mixture distributions, https://doi.org/10.1080/00401706.1995.10484303)."""
-WIDEST = 3.0  # scale of directions with less curvature, in prior sds
-SLOPE_STEP, CURVATURE_STEP = 1e-4, 1e-3
-LENGTHS = 2.0 ** np.arange(1, -7, -1)  # lengths of a Newton step that are tried at once
-LONGEST, FARTHEST, MOST_STEPS = 1.0, 4.5, 40
-"""Largest change of a coordinate in a step of length 1, largest coordinate that is looked at, and steps."""
-CLOSE = 0.1  # how near to the mode the search ends, in posterior sds
-MAX_PARETO_K = 0.7  # tail index above which importance weights cannot be trusted (Vehtari et al. 2024)
-LEAST_SHARE, MAX_EXTRA = 0.1, 3
-"""Effective points, as a share of those asked for, below which stages are added, and how many at most."""
-
-
-class _Proposal(NamedTuple):
-    """A mixture of two multivariate t distributions with one centre: root (d, d) of its scale matrix and a wide one."""
-
-    centre: FloatArray
-    root: FloatArray
-
-
-@dataclass(frozen=True)
-class WeightedPoints:
-    """Points that stand for a density."""
-
-    points: FloatArray  # (N, d)
-    weights: FloatArray  # (N,): Pareto-smoothed, with sum 1
-    pareto_k: float  # tail index of the raw weights: above 0.7 they cannot be trusted
-    ess: float  # effective number of points, 1 / sum of squared weights
-    log_integral: float  # of the density
-    stages: int  # how many were drawn
-
-
-def _importance_sample(log_density: Density, start: FloatArray, size: int, rng: np.random.Generator) -> WeightedPoints:
-    """Points with weights for a density, given up to a constant.
-
-    From the mode and the curvature there, each stage draws scrambled Sobol points from a mixture of a multivariate t
-    and a wider one, and refits centre and scale to their weights; stages of twice as many points are added while
-    Pareto k is above 0.7 or the effective points are fewer than a tenth of those asked for (Vehtari, A. et al. (2024).
-    Pareto smoothed importance sampling. Journal of Machine Learning Research 25(72).
-    https://doi.org/10.48550/arXiv.1507.02646).
-    """
-    # each stage's weighted moments make the next proposal (adaptive importance sampling, Cappé et al. 2008,
-    # https://doi.org/10.1007/s11222-008-9059-x); only the last stage's points are kept, so that no proposal that was
-    # fitted to them weighs them
-    proposal, done = _laplace(log_density, start), len(STAGES)
-    for count in STAGES:
-        proposal = _refit(_stage(log_density, proposal, count, rng))
-    drawn = _stage(log_density, proposal, size, rng)
-    while (drawn.pareto_k > MAX_PARETO_K or drawn.ess < LEAST_SHARE * size) and done < len(STAGES) + MAX_EXTRA:
-        proposal, done = _refit(drawn), done + 1
-        drawn = _stage(log_density, proposal, 2 * len(drawn.points), rng)
-    return replace(drawn, stages=done + 1)
-
-
-def resample(drawn: WeightedPoints, size: int, rng: np.random.Generator) -> FloatArray:
-    """Points (size, d) of equal weight, by systematic resampling, in random order."""
-    # one uniform number for all: a point of weight w stands size * w times, rounded down or up (Kitagawa 1996,
-    # https://doi.org/10.2307/1390750), which adds less noise than independent choices
-    steps = (np.arange(size) + rng.random()) / size
-    chosen = np.searchsorted(np.cumsum(drawn.weights), steps)
-    points: FloatArray = drawn.points[rng.permutation(np.minimum(chosen, len(drawn.weights) - 1))]
-    return points
-
-
-def _laplace(log_density: Density, start: FloatArray) -> _Proposal:
-    """The proposal of a normal about the mode, by Newton's method; directions without curvature get a wide scale.
-
-    Each step looks at several lengths along the Newton direction at once, and the search ends where another would
-    gain next to nothing, whatever the scales of the coordinates.
-    """
-    centre = start
-    for _ in range(MOST_STEPS):
-        height, gradient, hessian = _curvature(log_density, centre)
-        curvature, axes = np.linalg.eigh(-hessian)
-        # with absolute curvatures the step goes uphill where the density is not concave, too
-        root = axes / np.sqrt(np.maximum(np.abs(curvature), WIDEST**-2))
-        ahead = root.T @ gradient
-        # the slope in units of the curvature is the distance to the mode in posterior sds
-        if ahead @ ahead < CLOSE**2 and curvature[0] > 0:
-            break
-        direction = root @ ahead
-        direction *= min(1.0, LONGEST / np.abs(direction).max())
-        tried = np.clip(centre + LENGTHS[:, None] * direction, -FARTHEST, FARTHEST)
-        heights = log_density(tried)
-        best = int(np.argmax(heights))
-        if not heights[best] > height:
-            break
-        centre = tried[best]
-    # the symmetric root varies smoothly: signs and rotations of axes, which rounding decides, cancel out in it
-    return _Proposal(centre, root @ axes.T)
-
-
-def _curvature(log_density: Density, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """A log density, its gradient (d,) and its Hessian (d, d) by central differences, all points in one batch."""
-    size = len(theta)
-    first, second = np.triu_indices(size, 1)
-    unit = CURVATURE_STEP * np.eye(size)
-    moved = np.vstack([unit, unit[first] + unit[second]])
-    height, *values = log_density(theta + np.vstack([np.zeros(size), moved, -moved]))
-    ahead, back = np.reshape(values, (2, -1))
-    bent = ahead + back - 2 * height
-    # along a + b the second difference is that along a, that along b and twice the mixed one
-    own, mixed = bent[:size], bent[size:]
-    hessian = np.diag(own)
-    hessian[first, second] = hessian[second, first] = (mixed - own[first] - own[second]) / 2
-    return float(height), (ahead - back)[:size] / (2 * CURVATURE_STEP), hessian / CURVATURE_STEP**2
-
-
-def _stage(log_density: Density, proposal: _Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
-    """Points of a proposal, weighted to stand for a density."""
-    from scipy.stats import qmc  # loads slowly
-
-    size = len(proposal.centre)
-    uniform = np.clip(qmc.Sobol(size + 3, rng=rng).random(count), 1e-12, 1 - 1e-12)
-    # chi-squared with 4 degrees of freedom: minus twice the log of a product of two uniforms
-    stretch = np.sqrt(DEGREES / (-2 * np.log(uniform[:, 1] * uniform[:, 2])))
-    stretch[uniform[:, 0] < WIDE_SHARE] *= WIDER
-    points: FloatArray = proposal.centre + (stretch[:, None] * ndtri(uniform[:, 3:])) @ proposal.root.T
-    # log density of the mixture of two multivariate t distributions
-    standard = np.linalg.solve(proposal.root, (points - proposal.centre).T)
-    squares = (standard**2).sum(axis=0)
-    constant = gammaln((DEGREES + size) / 2) - gammaln(DEGREES / 2) - size / 2 * np.log(DEGREES * np.pi)
-    constant -= np.linalg.slogdet(proposal.root)[1]
-    narrow, wide = (
-        -(DEGREES + size) / 2 * np.log1p(squares / (DEGREES * scale**2)) - size * np.log(scale)
-        for scale in (1.0, WIDER)
-    )
-    mixture = constant + np.logaddexp(np.log1p(-WIDE_SHARE) + narrow, np.log(WIDE_SHARE) + wide)
-    log_ratio = log_density(points) - mixture
-    # weights are over the density of the whole mixture, whichever part a point came from: none can be more than
-    # 1 / WIDE_SHARE times the weight by the wide part alone
-    log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
-    # the evidence is the mean of the raw weights, which is unbiased; smoothed ones are steadier but biased
-    log_integral = float(logsumexp(log_ratio) - np.log(count))
-    weights, k = smoothed_weights(log_ratio)
-    return WeightedPoints(points, weights, k, float(1 / np.sum(weights**2)), log_integral, 1)
-
-
-def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
-    """Pareto-smoothed importance weights (N,), which add up to 1, and Pareto k."""
-    from arviz_stats.base import array_stats
-
-    # it takes minus the log weights, as leave-one-out has them (the ratio is then 1 / likelihood)
-    smoothed, k = array_stats.psislw(-log_ratio)
-    return np.exp(smoothed - logsumexp(smoothed)), float(k)
-
-
-def _refit(drawn: WeightedPoints) -> _Proposal:
-    """The proposal with the weighted mean and covariance of a stage's points."""
-    centre = drawn.weights @ drawn.points
-    apart = drawn.points - centre
-    covariance = (apart * drawn.weights[:, None]).T @ apart
-    variances, axes = np.linalg.eigh(covariance)
-    return _Proposal(centre, (axes * np.sqrt(np.maximum(variances, 1e-8))) @ axes.T)
-
 
 BOUNDS = (-5.0, 5.5)
 """Coordinates beyond these, with 3e-7 of the prior's mass, are left out: scales below 1e-7 are lost to rounding."""
 START = np.linspace(-2.4, 1.6, 6)
 """Coordinates of scales from which the search for the mode begins: .004 to 1.5 under an Exponential(2) prior."""
-MOST_EFFECTS = 100  # mean effects of patterns up to which patterns are faster than the parts of a table with holes
-MOST_NUMBERS = 2**26  # numbers that the sums of a table with holes may have
+MOST_EFFECTS = 300  # mean effects of patterns of attribute words, of which tables with many holes have more
 
 
 @dataclass(frozen=True)
@@ -207,7 +59,7 @@ class CrossedTarget:
     """
 
     spec: ModelSpec
-    sums: CrossedSums | IncompleteSums  # the table, reduced
+    sums: CrossedSums  # the table, reduced
     places: dict[str, slice]  # scale to its columns of theta; the common scale of pooled ones comes after them
     mean: Normal  # prior of each connection mean
 
@@ -235,10 +87,8 @@ class CrossedTarget:
             prior, z = self.spec.priors[name], theta[:, place]
             if isinstance(prior, Pooled):
                 values[name] = values[common_of(name)] * np.exp(prior.spread * z)
-            elif isinstance(prior, ScalePrior):
-                values[name] = prior.from_normal(z)
             else:
-                raise TypeError(f"{name} is a scale and needs the prior of one")
+                values[name] = cast("ScalePrior", prior).from_normal(z)
         return values
 
     def variances(self, theta: FloatArray) -> Scales:
@@ -255,11 +105,8 @@ class CrossedTarget:
         value = np.full(len(theta), -np.inf)
         inside = np.flatnonzero(((theta > BOUNDS[0]) & (theta < BOUNDS[1])).all(axis=1))
         if len(inside):
-            scales, log_prior = self.variances(theta[inside]), self.log_prior(theta[inside])
-            if isinstance(self.sums, IncompleteSums):
-                value[inside] = incomplete_log_likelihood(self.sums, scales, self.mean.sd) + log_prior
-            else:
-                value[inside] = pattern_log_likelihood(self.sums, scales, self.mean.sd) + log_prior
+            likelihood = pattern_log_likelihood(self.sums, self.variances(theta[inside]), self.mean.sd)
+            value[inside] = likelihood + self.log_prior(theta[inside])
         return value
 
 
@@ -300,15 +147,14 @@ def fit_for_crossed(spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distan
 
 def prior_of_means(spec: ModelSpec) -> Normal:
     """The prior of the connection means."""
-    mean = spec.priors["connection_mean"]
-    if not isinstance(mean, Normal):
-        raise TypeError("connection_mean has a normal prior")
-    return mean
+    return cast("Normal", spec.priors["connection_mean"])
 
 
-def crossed_target(spec: ModelSpec, data: Distances) -> CrossedTarget:
-    """The density of a crossed model with normal residuals; no pair of the table repeats."""
+def crossed_target(spec: ModelSpec, data: Distances) -> CrossedTarget | None:
+    """The density of a crossed model, None for tables with many holes; no pair of the table repeats."""
     mean = prior_of_means(spec)
+    if (sums := reduced(data, mean.mean, spec.terms.word_x_group)) is None:
+        return None
     k, classes = len(data.connections), len(data.attribute_classes)
     sizes = {"connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 1}
     sizes["attribute_sd"] = 1 if spec.terms.attribute_sd == "shared" else classes
@@ -317,84 +163,22 @@ def crossed_target(spec: ModelSpec, data: Distances) -> CrossedTarget:
         sizes["interaction_sd"] = 1
     ends = np.cumsum(list(sizes.values())).tolist()
     places = {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
-    return CrossedTarget(spec, reduced(data, mean.mean, spec.terms.word_x_group), places, mean)
+    return CrossedTarget(spec, sums, places, mean)
 
 
-def reduced(data: Distances, centre: float, by_group: bool) -> CrossedSums | IncompleteSums:
-    """A table's sums: by patterns of attribute words, by its parts where holes make patterns many."""
+def reduced(data: Distances, centre: float, by_group: bool) -> CrossedSums | None:
+    """A table's sums by patterns of attribute words; None where holes make patterns too many."""
     groups = data.group_index if by_group else np.zeros(len(data.protected_words), dtype=np.intp)
-    rows = (data.word, data.connection, data.attribute, groups, data.class_index, data.y - centre)
     k = len(data.connections)
+    rows = (data.word, data.connection, data.attribute, groups, data.class_index, data.y - centre)
     patterns, blocks = find_patterns(*rows, k)
-    effects = sum(1 + by_group * len(p.groups) for p in patterns)
-    if effects > MOST_EFFECTS:
-        try:
-            return incomplete_sums(patterns, data.filled, *rows, most=MOST_NUMBERS)
-        except ValueError as error:
-            raise InputError(
-                f"the table has holes in too many places: {effects:,} sets of protected words share attribute words, "
-                f"and {len(data.protected_words):,} protected words are too many for these; leave out attribute words "
-                "that lack pairs, or take engine='nuts'"
-            ) from error
+    if sum(1 + by_group * len(p.groups) for p in patterns) > MOST_EFFECTS:
+        return None
     return crossed_sums(patterns, blocks, groups, k, by_group)
-
-
-TUNE = 1000
-TARGET_ACCEPT = 0.95
-NOWHERE = -1e12  # the log density of points that have none, so that a step there counts as divergent
-
-
-def walk(
-    log_density: Density, start: FloatArray, chains: int, draws: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Draws (chains, draws, d) of a density by nutpie's NUTS, and which transitions diverged (chains, draws).
-
-    Gradients are central differences, all points of one in one batch.
-    """
-    import nutpie
-    from nutpie.compiled_pyfunc import from_pyfunc
-
-    size = len(start)
-    steps = SLOPE_STEP * np.vstack([np.zeros(size), np.eye(size), -np.eye(size)])
-
-    def value_and_slope(theta: FloatArray) -> tuple[float, FloatArray]:
-        value, *around = log_density(theta + steps)
-        with np.errstate(invalid="ignore"):  # beyond the bounds there is no slope
-            gradient = np.subtract(around[:size], around[size:]) / (2 * SLOPE_STEP)
-        if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return NOWHERE, np.zeros(size)
-        return float(value), gradient
-
-    def make_expand(*_: Any) -> Any:
-        return lambda theta, **__: {"theta": np.asarray(theta)}
-
-    model = from_pyfunc(
-        size,
-        lambda: value_and_slope,
-        make_expand,
-        [np.dtype("float64")],
-        [(size,)],
-        ["theta"],
-        make_initial_point_fn=lambda _: start,
-    )
-    trace: Any = nutpie.sample(
-        model,
-        draws=draws,
-        tune=TUNE,
-        chains=chains,
-        cores=1,
-        seed=int(rng.integers(2**31)),
-        target_accept=TARGET_ACCEPT,
-        progress_bar=sys.stderr.isatty() or in_notebook(),
-    )
-    return trace["posterior/theta"].to_numpy(), trace["sample_stats/diverging"].to_numpy()
 
 
 VANISHING = (-4.6, -4.8)
 """Coordinates of sigmas, 1.1e-6 and 4e-7 under an Exponential(2) prior, far below what measured distances have."""
-POINTS_PER_DRAW = 2
-FEWEST_POINTS = 1024
-LEAST_ESS_SHARE = 0.05  # effective points, as a share of those asked for, below which NUTS takes over
 
 
 def obstacle(spec: ModelSpec) -> str | None:
@@ -406,21 +190,19 @@ def obstacle(spec: ModelSpec) -> str | None:
 
 def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Draws by importance sampling of the scales, then exact Gaussian draws of everything else."""
-    target = crossed_target(spec, data)
-    _refuse_constant(target, data)
     size = chains * draws
-    points = points_for(size) // (2 if isinstance(target.sums, IncompleteSums) else 1)
-    with progress(f"fitting {spec.name}", sum(STAGES) + points) as done:
-        sampled = explored(_counted(target.log_density, done), target.start, points, chains, draws, rng)
-    notes: tuple[Note, ...] = ()
-    weighted = sampled.points
-    attrs: dict[str, float] = {"importance_points": len(weighted.points), "importance_stages": weighted.stages}
-    if sampled.fault is None:
-        attrs["log_evidence"] = weighted.log_integral
-    else:
-        notes = (Note("model", model=spec.name, reason=f"scales by NUTS ({sampled.fault})"),)
-        warn(notes[0], DrawsWarning)
-    theta = sampled.drawn(size, rng)
+    fault: str | None = "many pairs are missing"
+    if (target := crossed_target(spec, data)) is not None:
+        _refuse_constant(target, data)
+        points = points_for(size)
+        with progress(f"fitting {spec.name}", sum(STAGES) + points):
+            weighted = importance_sample(target.log_density, target.start, points, rng)
+        fault = weights_fault(weighted, points)
+    if target is None or fault is not None:
+        note = Note("model", model=spec.name, reason=f"by NUTS: {fault}")
+        warn(note, DrawsWarning)
+        return replace(nuts.sample(spec, data, chains, draws, rng), notes=(note,))
+    theta = resample(weighted, size, rng)
     # given the scales all else is normal
     taker = DrawsOfWords(data, size, EFFECTS if spec.terms.word_x_group else EFFECTS[:1], target.mean.mean)
     mu = draw_gaussians(target.sums, target.variances(theta), target.mean.sd, data.filled, rng, taker)
@@ -430,58 +212,9 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     scales = {name: value[:, 0] if name in single else value for name, value in target.scale_values(theta).items()}
     posterior = {"connection_mean": target.mean.mean + mu, **scales}
     by_chain = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()}
-    return taker.into(Draws(by_chain, sampled.stats, attrs, notes), chains)
-
-
-class _Explored(NamedTuple):
-    """A density by importance sampling, or by NUTS where the weights cannot be trusted."""
-
-    points: WeightedPoints
-    fault: str | None  # why NUTS took over; None where it did not
-    walked: FloatArray | None  # draws of NUTS (chains, draws, d)
-    stats: dict[str, FloatArray | float]  # of what made the draws
-
-    def drawn(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Draws (size, d) of equal weight; NUTS has made so many."""
-        return resample(self.points, size, rng) if self.walked is None else self.walked.reshape(size, -1)
-
-
-def explored(
-    log_density: Density, start: FloatArray, points: int, chains: int, draws: int, rng: np.random.Generator
-) -> _Explored:
-    """Importance sampling of a density with so many points, and NUTS where :func:`_weights_fault` asks for it."""
-    sampled = _importance_sample(log_density, start, points, rng)
-    if (fault := _weights_fault(sampled, points)) is None:
-        return _Explored(sampled, None, None, {"pareto_k": sampled.pareto_k, "importance_ess": sampled.ess})
-    walked, diverging = walk(log_density, sampled.weights @ sampled.points, chains, draws, rng)
-    return _Explored(sampled, f"{fault} after {sampled.stages} stages", walked, {"diverging": diverging})
-
-
-def points_for(draws: int, fewest: int = FEWEST_POINTS) -> int:
-    """Importance points for so many draws: a power of 2."""
-    return 1 << int(np.ceil(np.log2(max(POINTS_PER_DRAW * draws, fewest))))
-
-
-def _weights_fault(weighted: WeightedPoints, points: int) -> str | None:
-    """Reason why the weights cannot be trusted, or None."""
-    if weighted.pareto_k > MAX_PARETO_K:
-        return f"Pareto k of the importance weights was {weighted.pareto_k:.2f}, above {MAX_PARETO_K},"
-    if weighted.ess < LEAST_ESS_SHARE * points:
-        return f"The effective sample size of the importance weights was {weighted.ess:.0f} of {len(weighted.points):,}"
-    return None
-
-
-def _counted(log_density: Density, done: Callable[[float], None]) -> Density:
-    """A density that tells how many points it has been asked for."""
-    evaluated = 0
-
-    def density(points: FloatArray) -> FloatArray:
-        nonlocal evaluated
-        evaluated += len(points)
-        done(evaluated)
-        return log_density(points)
-
-    return density
+    stats = {"pareto_k": weighted.pareto_k, "importance_ess": weighted.ess}
+    facts = {"importance_points": len(weighted.points), "importance_stages": weighted.stages}
+    return taker.into(Draws(by_chain, stats, facts | {"log_evidence": weighted.log_integral}), chains)
 
 
 def _refuse_constant(target: CrossedTarget, data: Distances) -> None:
@@ -499,3 +232,88 @@ def _refuse_constant(target: CrossedTarget, data: Distances) -> None:
                 f"the distances of {named} do not vary beyond their means, so their spread cannot be estimated: "
                 "check that the table holds measured distances"
             )
+
+
+def exact_obstacle(spec: ModelSpec) -> str | None:
+    """Reason why this engine cannot fit a model, or None."""
+    if spec.terms.protected_words != "normal":
+        return "its protected words are not normal around their connection"
+    if spec.crossed:
+        return "it has effects of attribute words, which tie the connections together"
+    if spec.terms.connection_sd == "pooled":
+        return "its connection_sd are pooled, which ties the connections together"
+    return None
+
+
+def exact_sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
+    """Independent draws from the posterior.
+
+    Connections with a sigma of their own are independent of each other; with one sigma for all they share the outer
+    grid.
+    """
+    if spec.related:
+        return related.sample(spec, data, chains, draws, rng)
+    priors = _priors_of(spec)
+    size, connections = chains * draws, len(data.connections)
+    mu, s, sigma = np.empty((3, size, connections))
+    evidence, outside = 0.0, 0.0
+    for block, members, grid in _grids_of(spec, data, priors):
+        grid_draws = draw_scales(grid, members, priors, size, rng)
+        evidence, outside = evidence + grid.log_evidence, max(outside, grid.outside)
+        for k, block_s, block_mu in zip(block, grid_draws.s, grid_draws.mu, strict=True):
+            mu[:, k], s[:, k], sigma[:, k] = block_mu, block_s, grid_draws.sigma
+    taker = DrawsOfWords(data, size)
+    _draw_words(data, mu, s, sigma, rng, taker)
+    of_sigma = sigma if spec.likelihood.sigma == "connection" else sigma[:, 0]
+    posterior = {"connection_mean": mu, "connection_sd": s, "sigma": of_sigma}
+    by_chain = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()}
+    return taker.into(Draws(by_chain, attrs={"log_evidence": evidence, "grid_mass_outside": outside}), chains)
+
+
+def _draw_words(
+    data: Distances, mu: FloatArray, s: FloatArray, sigma: FloatArray, rng: np.random.Generator, taker: Taker
+) -> None:
+    """Draws of the cells given mu, s and sigma (B, K), a block of protected words at a time."""
+    points, connections = mu.shape
+    step = max(1, BLOCK_OF_DRAWS // (points * connections))
+    begins = range(0, len(data.protected_words), step)
+    generators = fast_generators(rng, len(begins))
+
+    def draw(part: slice) -> None:
+        for begin, own in zip(begins[part], generators[part], strict=True):
+            words = slice(begin, min(begin + step, len(data.protected_words)))
+            drawn = np.full((words.stop - words.start, connections, points), np.nan)
+            for k in range(connections):
+                filled = data.filled[words, k]
+                n, mean = data.cells.n[words, k][filled].astype(float), data.cells.mean[words, k][filled]
+                drawn[filled, k] = draw_cells(n, mean, sigma[:, k], s[:, k], mu[:, k], own)
+            taker.cells(words, drawn, part.start)
+
+    in_blocks(draw, len(begins), max(1, -(-len(begins) // PARTS)))
+
+
+def _grids_of(
+    spec: ModelSpec, data: Distances, priors: Priors
+) -> Iterator[tuple[list[int], list[Connection], ScaleGrid]]:
+    """Connections that share a sigma (each its own, or all one), what the quadrature needs of them, and their grid."""
+    every = list(range(len(data.connections)))
+    for block in [[k] for k in every] if spec.likelihood.sigma == "connection" else [every]:
+        members = []
+        for k in block:
+            cells, own = data.cells, data.filled[:, k]
+            members.append(connection_sums(cells.n[own, k], cells.mean[own, k], cells.ssd[own, k], priors.mean))
+        try:
+            yield block, members, scale_grid(members, priors)
+        except ValueError as error:
+            named = ", ".join(data.connections[k] for k in block)
+            raise InputError(
+                f"the distances of {named} do not vary within protected words, so their spread cannot be estimated: "
+                "check that the table holds measured distances"
+            ) from error
+
+
+def _priors_of(spec: ModelSpec) -> Priors:
+    """The priors that the quadrature needs."""
+    mean = prior_of_means(spec)
+    s, sigma = cast("ScalePrior", spec.priors["connection_sd"]), cast("ScalePrior", spec.priors["sigma"])
+    return Priors(mean.mean, mean.sd, sigma.log_density, s.log_density)

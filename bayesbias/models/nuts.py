@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import os
 import re
 import sys
@@ -12,11 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from bayesbias._support.arguments import one_of, probability, whole_number
 from bayesbias._support.files import to_json
 from bayesbias._support.progress import in_notebook, quiet
 from bayesbias.distances.distances import Distances
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError
 from bayesbias.models import related
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.tree import Draws
@@ -30,11 +28,6 @@ if TYPE_CHECKING:
 TUNE = 1000
 TARGET_ACCEPT = 0.95
 BACKTRACE = re.compile(r"\n\W*(?:stack )?(?:backtrace|traceback)\b", re.IGNORECASE)
-
-
-def obstacle(spec: ModelSpec) -> str | None:
-    """Reason why this engine cannot fit a model: none, since it can fit all of them."""
-    return None
 
 
 def sample(
@@ -83,44 +76,6 @@ class Sampled(NamedTuple):
     values: dict[str, FloatArray]
     stats: dict[str, FloatArray]
     sampler: str
-
-
-BY_FIT = (
-    "draws",
-    "chains",
-    "random_seed",
-    "model",
-    "return_inferencedata",
-    "idata_kwargs",
-    "trace",
-    "var_names",
-    "kwargs",
-)
-"""Arguments of ``pymc.sample`` that a fit gives itself."""
-INSTALLED_BY = {"nutpie": "nutpie", "numpyro": "'numpyro[cpu]'", "blackjax": "blackjax jax"}
-
-
-def checked_options(options: object) -> dict[str, Any]:
-    """Options of ``pymc.sample`` by name, whose sampler is installed."""
-    if not isinstance(options, Mapping):
-        raise InputError(f"sampler is {shown(options)}: give options of pymc.sample, such as {{'target_accept': 0.99}}")
-    import pymc
-
-    valid = [name for name in inspect.signature(pymc.sample).parameters if name not in BY_FIT]
-    valid += ["target_accept", "max_treedepth"]
-    if unknown := [name for name in options if name not in valid]:
-        own = " (draws, chains and seed are arguments of fit)" if unknown[0] in (*BY_FIT, "seed") else ""
-        raise InputError(f"sampler: pymc.sample takes no {unknown[0]!r} from a fit: valid are {', '.join(valid)}{own}")
-    name = options.get("nuts_sampler", "pymc")
-    one_of(name, ("pymc", *INSTALLED_BY), "sampler['nuts_sampler']")
-    if name != "pymc" and importlib.util.find_spec(name) is None:
-        raise InputError(f"the sampler {name} is not installed: pip install {INSTALLED_BY[name]}")
-    whole_number(options.get("tune", TUNE), "sampler['tune']", least=0)
-    for each in ("cores", "max_treedepth"):
-        if each in options:
-            whole_number(options[each], f"sampler[{each!r}]")
-    probability(options.get("target_accept", TARGET_ACCEPT), "sampler['target_accept']")
-    return dict(options)
 
 
 def trace_of(

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._support.arguments import printable, text
 from bayesbias._support.progress import quiet
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.families import Independent, PairDensity, Truth, check_draws_of_pairs, register
+from bayesbias.models.families import Independent, PairDensity, check_draws_of_pairs, register
 from bayesbias.models.functionals import CellErrors, drawn_functionals
-from bayesbias.models.layout import CELL, DIMS, OWN, STEPS, is_statistic
-from bayesbias.models.nuts import checked_options, sampler_facts, trace_of
+from bayesbias.models.nuts import sampler_facts, trace_of
 from bayesbias.models.spec import ModelSpec, bundled_models, own_model
 from bayesbias.models.template_variation import template_data
-from bayesbias.models.tree import FURTHER, Draws, Fit, assemble, made_by, read_distances
+from bayesbias.models.tree import (
+    CELL,
+    DIMS,
+    FURTHER,
+    OWN,
+    STEPS,
+    Draws,
+    Fit,
+    assemble,
+    labels_of,
+    made_by,
+    read_distances,
+)
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.posteriors import Estimates
@@ -57,7 +65,7 @@ class Own(Independent):
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """A fit of draws is not made again."""
-        refuse("be fitted again", "give fit its builder or its PyMC model")
+        raise InputError("draws of a model of one's own cannot be fitted again: give fit its builder or its PyMC model")
 
     def shrinks_words(self, spec: ModelSpec) -> bool:
         """Not known."""
@@ -82,8 +90,8 @@ class Own(Independent):
     def density(self, result: Fit) -> PairDensity:
         """Log densities (draws, pairs), as PyMC computed them."""
         values = _group_of(result, "log_likelihood")[OBSERVED].sel({name: result.posterior[name] for name in STEPS})
-        flat = by_draw(values)
-        return lambda part: flat[:, part]
+        array = values.transpose(*STEPS, "pair").to_numpy()
+        return lambda part: array.reshape(-1, array.shape[2])[:, part]
 
     def predicted(self, result: Fit, posterior: xr.Dataset, rng: np.random.Generator) -> FloatArray:
         """Predictive draws (chain, draw, pair), as PyMC made them."""
@@ -106,32 +114,18 @@ class Own(Independent):
 
     def cell_errors(self, result: Fit) -> CellErrors:
         """Refused: the errors of attribute words and of protected words are not told apart by draws."""
-        refuse("enter a second stage, which needs the covariance of its errors")
-
-    def completed_truth(
-        self, spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator
-    ) -> Truth:
-        """Refused."""
-        refuse("simulate tables here", "draw them with pm.sample_prior_predictive")
-
-    drawn_truth = drawn_distances = completed_truth  # type: ignore[assignment]
+        raise InputError("a second stage needs the covariance of errors, which draws of one's own model do not tell")
 
 
 register(Own())
 
 
-def refuse(what: str, instead: str = "fit a model of the package for that") -> NoReturn:
-    """Say of a model of one's own that it cannot answer."""
-    raise InputError(f"a model of one's own, of which draws are known, cannot {what}: {instead}")
-
-
 def _group_of(result: Fit, name: str) -> xr.Dataset:
     """A group of the fit that PyMC made for the distances."""
-    part = name if name == "log_prior" else f"{name}/{OBSERVED}"
-    if name not in result.tree.children or (part != name and OBSERVED not in result.tree[name]):
+    if name not in result.tree.children or (name != "log_prior" and OBSERVED not in result.tree[name]):
         raise InputError(
-            f"the fit of the model {result.model!r}, which is one's own, holds no {part}: fit adds it where the model "
-            "has one observed variable that holds the distances of the table, and from_draws takes it as a group"
+            f"the fit of one's own model {result.model!r} has no {name}: fit adds it where the model has "
+            "one observed variable that holds the distances of the table, and from_draws takes it as a group"
         )
     return result.tree.children[name].dataset
 
@@ -140,24 +134,6 @@ def _summed(values: xr.DataArray) -> FloatArray:
     """Sums (chain, draw) over all other dimensions."""
     total: FloatArray = values.sum([dim for dim in values.dims if dim not in STEPS]).transpose(*STEPS).to_numpy()
     return total
-
-
-def by_draw(values: xr.DataArray) -> FloatArray:
-    """Values (draws, ...) chain after chain."""
-    array = values.transpose(*STEPS, ...).to_numpy()
-    flat: FloatArray = array.reshape(-1, *array.shape[2:])
-    return flat
-
-
-def is_own(model: object) -> TypeGuard[OwnModel]:
-    """True for a PyMC model, or a function that makes one."""
-    return callable(model) or _is_pymc(model)
-
-
-def _is_pymc(model: object) -> bool:
-    """True for a PyMC model; where PyMC is not loaded there is none."""
-    pymc = sys.modules.get("pymc")
-    return pymc is not None and isinstance(model, pymc.Model)
 
 
 def sampled(
@@ -175,9 +151,8 @@ def sampled(
             "the distances are adjusted, or those of sentence templates: a model of one's own does not know the error "
             "of an adjustment or of templates; give a table of distances as measured, of one vector a word"
         )
-    name = text(getattr(model, "__name__", "") or getattr(model, "name", "") or "own", "the name of the model")
+    name = getattr(model, "__name__", "") or getattr(model, "name", "") or "own"
     built = _built(model, data, name)
-    options = None if options is None else checked_options(options)
     names = [variable.name for variable in (*built.free_RVs, *built.deterministics)]
     dims = {each: tuple(map(str, built.named_vars_to_dims.get(each) or ())) for each in names}
     _check_variables(dims, word_mean, f"the model {name!r}")
@@ -185,7 +160,6 @@ def sampled(
         _check_labels(dim, built.coords[dim] or (), data)
     chains, draws = size[1], size[0] // size[1]
     check_draws_of_pairs(size[0], len(data.y), chains)
-    _check_start(built, name, options or {})
     trace = trace_of(built, chains, draws, np.random.default_rng(seed), options)
     tree = xr.DataTree.from_dict({f"/{name}": trace[name].to_dataset() for name in ("posterior", "sample_stats")})
     with quiet("pymc"):
@@ -201,12 +175,7 @@ def _built(model: OwnModel, data: Distances, name: str) -> pymc.Model:
     """The model itself, or what the function makes of the distances."""
     import pymc as pm
 
-    if isinstance(model, pm.Model):
-        return model
-    try:
-        built = model(data)
-    except Exception as error:  # of a function that may come from anywhere
-        raise InputError(f"the model {name!r} failed: {type(error).__name__}: {error}") from error
+    built = model(data) if callable(model) and not isinstance(model, pm.Model) else model
     if not isinstance(built, pm.Model):
         raise InputError(f"the model {name!r} made {shown(built)}: it takes the distances and returns a pymc.Model")
     return built
@@ -219,28 +188,11 @@ def _check_variables(dims: Mapping[str, tuple[str, ...]], word_mean: str, of: st
             f"there is no variable {word_mean!r} with the dims {CELL} in {of}, the mean distance of each protected "
             f"word and connection: there are {listed(sorted(dims)) or 'none'}; name it by word_mean="
         )
-    if {*dims[word_mean]} != {*CELL}:
-        raise InputError(f"{word_mean!r} of {of} needs the dims {CELL}, with the labels of the table")
+    for each, needed in ((word_mean, CELL), (FURTHER, DIMS[FURTHER])):
+        if {*dims.get(each, needed)} != {*needed}:
+            raise InputError(f"{each!r} of {of} needs the dims {needed}, with the labels of the table")
     if reserved := [each for each in (*RESERVED, *{WORD_MEAN} - {word_mean}) if each in dims]:
         raise InputError(f"the variable {reserved[0]!r} has a meaning of its own in fits: call it otherwise")
-    if dims.get(FURTHER, DIMS[FURTHER]) != DIMS[FURTHER]:
-        raise InputError(f"{FURTHER!r} of {of}, the mean over further protected words, needs the dims {DIMS[FURTHER]}")
-
-
-def _check_start(model: pymc.Model, name: str, options: Mapping[str, Any]) -> None:
-    """Refuse a model that a sampler cannot begin with."""
-    discrete = [variable.name for variable in model.free_RVs if variable.dtype.startswith(("int", "bool"))]
-    if discrete and options.get("nuts_sampler") != "pymc":
-        raise InputError(
-            f"the model {name!r} has the discrete variable {discrete[0]!r}, which has no gradient: give "
-            "sampler={'nuts_sampler': 'pymc'}, or sum over its values"
-        )
-    densities = {} if "initvals" in options else model.point_logps()
-    if broken := [each for each, value in densities.items() if not np.isfinite(value)]:
-        raise InputError(
-            f"the log density of {broken[0]!r} in the model {name!r} is {densities[broken[0]]} where the sampler "
-            "begins: look for scales below 0 and for values where its distribution has none"
-        )
 
 
 def _observed_distances(model: pymc.Model, data: Distances) -> str | None:
@@ -317,70 +269,54 @@ def from_draws(
     """
     data = read_distances(table)
     if isinstance(draws, xr.DataTree):
-        if "posterior" not in draws.children:
-            raise InputError("the DataTree of draws has no group 'posterior'")
         tree = draws.copy()
         observed = tree["observed_data"].dataset.get(OBSERVED) if "observed_data" in tree.children else None
         if observed is not None and not (observed.shape == data.y.shape and np.allclose(observed, data.y)):
             raise InputError("observed_data/distance of the draws holds other distances than the table")
-    elif isinstance(draws, xr.Dataset):
-        tree = xr.DataTree.from_dict({"/posterior": draws})
-    elif isinstance(draws, Mapping):
-        arrays = {str(key): values for key, values in draws.items()}
-        tree = xr.DataTree.from_dict({"/posterior": _labelled(arrays, data, word_mean)})
     else:
-        raise InputError(f"draws is {shown(draws)}: give a DataTree, a Dataset, or a mapping of names to arrays")
-    made, posterior = text(description, "description"), tree["posterior"].dataset
-    if apart := [key for key, each in posterior.data_vars.items() if not {*STEPS} <= {*each.dims}]:
-        raise InputError(f"the draws of {apart[0]!r} have the dims {posterior[apart[0]].dims}: needed are {STEPS} too")
+        labelled = draws if isinstance(draws, xr.Dataset) else _labelled(draws, data, word_mean)
+        tree = xr.DataTree.from_dict({"/posterior": labelled})
+    posterior = tree["posterior"].dataset
+    if lacking := [key for key, each in posterior.data_vars.items() if not {*STEPS} <= {*each.dims}]:
+        raise InputError(
+            f"the draws of {lacking[0]!r} have the dims {posterior[lacking[0]].dims}: needed are {STEPS} too"
+        )
     dims = {str(key): tuple(str(dim) for dim in each.dims if dim not in STEPS) for key, each in posterior.items()}
-    _check_variables(dims, text(word_mean, "word_mean"), "the draws")
-    return _fit_of(tree, data, printable(name, "name"), 0, word_mean, made, ELSEWHERE)
+    _check_variables(dims, word_mean, "the draws")
+    return _fit_of(tree, data, name, 0, word_mean, description, ELSEWHERE)
 
 
 def _labelled(arrays: Mapping[str, Any], data: Distances, word_mean: str) -> xr.Dataset:
     """Arrays (chain, draw, ...) by name, with the labels of a table where the package knows their dimensions."""
-    known = {word_mean: CELL, "connection_mean": CELL[1:]}
-    labels = {dim: _labels_of(data)[dim] for dim in CELL}
+    known = {word_mean: CELL, FURTHER: CELL[1:]}
+    labels = {dim: labels_of(data)[dim] for dim in CELL}
     variables: dict[str, Any] = {}
     for name, values in arrays.items():
         if isinstance(values, xr.DataArray):
             for dim in labels.keys() & {*values.dims}:
                 _check_labels(dim, values[dim].to_numpy() if dim in values.coords else (), data)
             variables[name] = values
-            continue
-        try:
+        else:
             array = np.asarray(values)
-        except ValueError as error:
-            raise InputError(f"the draws of {name!r} are {shown(values)}: give an array (chain, draw, ...)") from error
-        own = [f"{name}_dim_{i}" for i in range(array.ndim - 2)]
-        dims = (*STEPS, *known.get(name, own))
-        if array.ndim != len(dims) or any(
-            array.shape[i] != len(labels[dim]) for i, dim in enumerate(dims) if dim in labels
-        ):
-            sizes = ", ".join(f"{dim} ({len(labels[dim])})" if dim in labels else dim for dim in dims)
-            raise InputError(f"the draws of {name!r} have the shape {array.shape}: needed is {sizes}")
-        variables[name] = (dims, array)
+            own = [f"{name}_dim_{i}" for i in range(array.ndim - 2)]
+            variables[name] = ((*STEPS, *known.get(name, own)), array)
     return xr.Dataset(variables, coords=labels)
 
 
 def _stats_of(tree: xr.DataTree) -> xr.Dataset:
     """Statistics of the sampler that are numbers, unlike nutpie's messages of divergences."""
     stats = tree["sample_stats"].to_dataset() if "sample_stats" in tree.children else xr.Dataset()
-    return stats[[name for name, each in stats.data_vars.items() if is_statistic(each)]]
+    return stats[[name for name, each in stats.data_vars.items() if _is_statistic(each)]]
 
 
-def _labels_of(data: Distances) -> dict[str, NDArray[np.str_]]:
-    return {
-        "protected_word": data.protected_words,
-        "connection": data.connections,
-        "attribute_word": data.attribute_words,
-    }
+def _is_statistic(values: xr.DataArray) -> bool:
+    """True for a statistic of the sampler: a number, or one for each draw."""
+    return values.dims == STEPS[: values.ndim] and values.dtype.kind in "biuf" and not np.isnan(values.to_numpy()).any()
 
 
 def _check_labels(dim: str, given: Iterable[object], data: Distances) -> None:
     """Refuse labels other than those of the table, in whatever order."""
-    labels, own = [str(label) for label in given], _labels_of(data)[dim].tolist()
+    labels, own = [str(label) for label in given], labels_of(data)[dim].tolist()
     if sorted(labels) != sorted(own):
         raise InputError(
             f"the labels of {dim} are {listed(labels) or 'missing'}, and those of the table {listed(own)}: give the "
@@ -400,19 +336,15 @@ def _fit_of(
 ) -> xr.DataTree:
     """The fit of draws, checked: labels of the table, finite numbers."""
     posterior = tree["posterior"].to_dataset().rename({word_mean: WORD_MEAN})
-    labels = {dim: own for dim, own in _labels_of(data).items() if dim in posterior.dims}
+    labels = {dim: own for dim, own in labels_of(data).items() if dim in posterior.dims}
     for dim in labels:
         _check_labels(dim, posterior[dim].to_numpy() if dim in posterior.coords else (), data)
     posterior = posterior.assign_coords({dim: posterior[dim].astype(str) for dim in labels}).sel(labels)
     posterior = posterior.transpose(*STEPS, *CELL, ..., missing_dims="ignore")
     means = posterior[WORD_MEAN]
     posterior[WORD_MEAN] = means.where(xr.DataArray(data.filled, dims=CELL))
-    values = {key: variable.to_numpy() for key, variable in posterior.data_vars.items() if key != WORD_MEAN}
-    values[WORD_MEAN] = means.to_numpy()[:, :, data.filled]
-    if not means.size:
-        raise InputError("there are no draws: the dims chain and draw are empty")
-    if broken := [key for key, each in values.items() if each.dtype.kind not in "fiu" or not np.isfinite(each).all()]:
-        raise InputError(f"the draws of {broken[0]!r} are not all finite real numbers")
+    if not means.size or not np.isfinite(means.to_numpy()[:, :, data.filled]).all():
+        raise InputError(f"the draws of {word_mean!r} are none, or not all finite numbers")
     spec = own_model(name + " (own)" * (name in bundled_models()), source)
     how = made_by(spec, engine, seed) | {"attribute_words": Own.attribute_words}
     fitted = assemble(spec, data, Draws({WORD_MEAN: means.to_numpy()}, notes=notes), how)
@@ -432,7 +364,7 @@ def _of_pairs(group: xr.Dataset, name: str, steps: Mapping[str, int], pairs: int
         return group
     sizes = {str(dim): size for dim, size in group[OBSERVED].sizes.items()}
     rows = [dim for dim in sizes if dim not in STEPS]
-    needed = {**{each: sizes.get(each, 1) for each in STEPS}, **steps, "pair": pairs}
-    if len(rows) != 1 or {**sizes, "pair": sizes[rows[0]]} != {**needed, rows[0]: pairs}:
+    if len(rows) != 1 or sizes[rows[0]] != pairs or {**sizes, **steps} != sizes:
+        needed = {**steps, "pair": pairs}
         raise InputError(f"{name}/{OBSERVED} of the draws has the sizes {sizes}: needed are {needed}")
     return group.rename({rows[0]: "pair"} if rows != ["pair"] else {}).assign_coords(pair=np.arange(pairs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +42,8 @@ from bayesbias.numerics.related import (
 from bayesbias.results import Note
 from bayesbias.words import OTHER, OWN, STEREOTYPES
 
-MOST_CELLS = 5000  # cells beyond which their covariance matrix is not made; a fit needs none
 MOST_NUMBERS_OF_LISTS = 2**28
 """Numbers of the similarities and correlations of lists, for each two of them, beyond which a fit is refused."""
-MOST_WORDS = 5000  # attribute words beyond which a matrix of them is too large; a fit needs none
 MOST_NUMBERS_OF_ROOTS = 2**26  # numbers of the roots of all components that are kept between draws
 NUMBERS_AT_ONCE = 2**22  # numbers of draws of distances that are looked at at once
 LEAST_SCATTER = NOTHING**2  # expected sum of squares within cells up to which a class has no scatter
@@ -61,10 +59,7 @@ class _RelatedPriors(NamedTuple):
 
 def priors_of(spec: ModelSpec) -> _RelatedPriors:
     """The priors of a model of related words."""
-    factor, population = spec.priors["sd_factor"], spec.priors["connection_covariance"]
-    if not isinstance(factor, LogNormal) or not isinstance(population, InverseWishart):
-        raise TypeError("a model of related words has the priors of its file")
-    return _RelatedPriors(factor, population)
+    return _RelatedPriors(*(cast("Any", spec.priors[name]) for name in ("sd_factor", "connection_covariance")))
 
 
 @dataclass(frozen=True)
@@ -206,7 +201,7 @@ def relatedness_for(data: Distances) -> Relatedness:
 
 
 def too_many_lists(data: Distances, lists: CellLists | None = None) -> str:
-    """Reason why the lists of a table are too many for the model of related words; empty if they are not.
+    """The number of lists of a table where it is too large for the model of related words; else empty.
 
     Cells share a list unless pairs are missing here and there. Of each two lists the similarities and correlations of
     their words are needed.
@@ -218,18 +213,7 @@ def too_many_lists(data: Distances, lists: CellLists | None = None) -> str:
     most = int(np.sqrt(MOST_NUMBERS_OF_LISTS / each))
     if size <= most:
         return ""
-    return (
-        "pairs are missing in so many places that the cells of the table (protected words x connections) are means "
-        f"over {size:,} different lists of attribute words, more than the {most:,} that the model 'related' takes here"
-    )
-
-
-def checked_lists(data: Distances) -> CellLists:
-    """The lists of a table."""
-    lists = cell_lists(data)
-    if reason := too_many_lists(data, lists):
-        raise InputError(f"{reason}: drop the words with missing pairs, or fit the model 'crossed'")
-    return lists
+    return f"{size:,} lists, more than {most:,}"
 
 
 def components_for(relatedness: Relatedness, words: NDArray[np.str_]) -> Components:
@@ -266,7 +250,12 @@ class _ListFields(NamedTuple):
 
 def list_fields(data: Distances) -> _ListFields:
     """The lists of a table that knows how its words are related."""
-    relatedness, lists = relatedness_for(data), checked_lists(data)
+    relatedness, lists = relatedness_for(data), cell_lists(data)
+    if reason := too_many_lists(data, lists):
+        raise InputError(
+            f"{reason}, of attribute words behind the cells, since pairs are missing: drop the words with missing "
+            "pairs, or fit the model 'crossed'"
+        )
     parts = components_for(relatedness, data.protected_words)
     same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
     correlations = list_correlations(parts.correlations, same, shares)
@@ -301,11 +290,6 @@ def related_sums(data: Distances) -> RelatedSums:
 
 def root_of_cells(sums: RelatedSums) -> FloatArray:
     """Lower root (n, n) of the covariance of a table's cells, where a density is asked for."""
-    if len(sums.y) > MOST_CELLS:
-        raise InputError(
-            f"the table has {len(sums.y):,} cells (protected words x connections), and what needs the covariance of "
-            f"each two of them takes {MOST_CELLS:,} at most: give a part of the table"
-        )
     covariance = sums.covariance
     jitter = JITTER * max(float(np.diag(covariance).mean()), 1e-6)
     root: FloatArray = np.linalg.cholesky(covariance + jitter * np.eye(len(covariance)))
@@ -474,11 +458,6 @@ class _Kernels:
 def kernels_of(data: Distances) -> _Kernels:
     """The correlations of a table's attribute words, which take the square of their number in memory."""
     relatedness = relatedness_for(data)
-    if len(data.attribute_words) > MOST_WORDS:
-        raise InputError(
-            f"the table has {len(data.attribute_words):,} attribute words, and what needs the correlation of each two "
-            f"of them takes {MOST_WORDS:,} at most: give a part of the table"
-        )
     parts = components_for(relatedness, data.protected_words)
     units, shares = relatedness.expanded(data.attribute_words.tolist())
     bins = similarity_bins(units @ units.T)
@@ -492,13 +471,6 @@ def protected_root(data: Distances) -> FloatArray:
     return parts.loadings * np.sqrt(parts.variances)
 
 
-def _alike_within(parts: Components, same: FloatArray, shares: FloatArray) -> FloatArray:
-    """Mean correlation (lists, Q) of different words of a list in each component; 0 for lists of one word."""
-    within = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T
-    pairs = 1 - np.diag(same)
-    return np.divide(within, pairs[:, None], out=np.zeros_like(within), where=pairs[:, None] > 0)
-
-
 def further_word_sd(data: Distances) -> FloatArray:
     """Predicted sd (J, K) of a further word of each cell's list around the mean of those there, for a factor of 1.
 
@@ -510,16 +482,13 @@ def further_word_sd(data: Distances) -> FloatArray:
     same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
     n = lists.member.sum(axis=1)
     # a further word less the mean of n, any two with the correlation c: (1 - c)(1 + 1 / n)
-    variance = np.maximum(1 - _alike_within(parts, same, shares), 0) * (1 + 1 / n[:, None])
+    total, pairs = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T, 1 - np.diag(same)[:, None]
+    within = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)  # 0 for lists of one word
+    variance = np.maximum(1 - within, 0) * (1 + 1 / n[:, None])
     sd = np.full(data.filled.shape, np.nan)
     weight = parts.loadings[lists.word] ** 2 * parts.variances
     sd[lists.word, lists.connection] = np.sqrt((weight * variance[lists.listed]).sum(axis=1))
     return sd
-
-
-def draw_errors(data: Distances, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draws (B, rows) of distances to other lists, as similar as these, less the means of their cells."""
-    return errors_of(data)(factors, rng)
 
 
 def errors_of(data: Distances) -> Callable[[FloatArray, np.random.Generator], FloatArray]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from numbers import Real
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, create_model
@@ -25,24 +24,11 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Prior(Document):
-    """A prior: its draws, its density and its PyMC form.
+    """A prior: its draws, its density and its PyMC form."""
 
-    A new prior is one class: the fields of the model file, ``draw``, ``log_density``, ``pymc_form`` and, of a scale,
-    ``from_normal``.
-    """
-
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """Independent draws (size,)."""
-        raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
-
-    def log_density(self, x: FloatArray) -> FloatArray:
-        """Log density at x, up to a constant where it is no scale's."""
-        raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
-
-    @property
-    def pymc_form(self) -> tuple[str, dict[str, float]]:
-        """The name of its distribution in PyMC, and its parameters there."""
-        raise TypeError(f"the prior {type(self).__name__} depends on another parameter")
+    draw: ClassVar[Callable[..., FloatArray]]  # from a generator and a size: independent draws (size,)
+    log_density: ClassVar[Callable[..., FloatArray]]  # at x, up to a constant where it is no scale's
+    pymc_form: ClassVar[Any]  # the name of its distribution in PyMC, and its parameters there
 
     def in_pymc(self, name: str, dims: str | None = None, **options: Any) -> Any:
         """A variable with this prior in the PyMC model of the context; options are those of PyMC's distributions."""
@@ -58,9 +44,7 @@ class _Prior(Document):
 class _Scale(_Prior):
     """A prior of a positive scale, which is a map of a standard normal variable too."""
 
-    def from_normal(self, z: FloatArray) -> FloatArray:
-        """The scale at standard normal z: the map under which it has this prior."""
-        raise NotImplementedError
+    from_normal: ClassVar[Callable[..., FloatArray]]  # the scale at standard normal z, under which it has this prior
 
 
 class Normal(_Prior):
@@ -225,18 +209,13 @@ def log_priors(values: Mapping[str, FloatArray], priors: Mapping[str, Prior]) ->
     """
     terms = {}
     for name, prior in priors.items():
-        value = _log_density(prior, values[name], values.get(common_of(name)))
-        terms[name] = value.reshape(*value.shape[:2], -1).sum(axis=2)
+        value = values[name]
+        if isinstance(prior, Pooled):  # the density of its log around that of the common scale
+            log = -0.5 * ((np.log(value) - np.log(values[common_of(name)])[:, :, None]) / prior.spread) ** 2
+        else:
+            log = prior.log_density(value)
+        terms[name] = log.reshape(*log.shape[:2], -1).sum(axis=2)
     return terms
-
-
-def _log_density(prior: Prior, x: FloatArray, common: FloatArray | None) -> FloatArray:
-    """Log density of a prior up to a constant; a pooled scale's is that of its log around the ``common`` one's."""
-    if not isinstance(prior, Pooled):
-        return prior.log_density(x)
-    if common is None:
-        raise TypeError("a pooled prior needs a common scale")
-    return -0.5 * ((np.log(x) - np.log(common)[:, :, None]) / prior.spread) ** 2
 
 
 class Likelihood(Document):
@@ -354,11 +333,6 @@ def load_model(name_or_path: str | Path | ModelSpec) -> ModelSpec:
     """
     if isinstance(name_or_path, ModelSpec):
         return name_or_path
-    if not isinstance(name_or_path, str | Path):
-        raise InputError(
-            f"a model is given by its name or path, not as {type(name_or_path).__name__}: a PyMC model, or a function "
-            "that makes one, is given to bayesbias.fit, whose result goes on from there"
-        )
     bundled = bundled_models()
     path = bundled.get(str(name_or_path), home_folder(name_or_path))
     if not path.is_file():
@@ -391,18 +365,12 @@ def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> Mod
 
     Without ``distribution`` a prior keeps its own, and fields that are not given stay.
     """
-    if not isinstance(priors, Mapping) or not priors:
-        raise InputError(
-            "priors is a mapping of parameters to priors, such as {'sigma': {'distribution': 'exponential', 'rate': 5}}"
-        )
     content = tomllib.loads(spec.text)
     for name, prior in priors.items():
         known = content["priors"].get(name)
         if known is None:
             valid = ", ".join(content["priors"])
             raise InputError(f"priors: the model {spec.name!r} has no prior of {name!r}: valid are {valid}")
-        if not isinstance(prior, Mapping):
-            raise InputError(f"priors: that of {name!r} is {prior!r}: give a mapping, such as {known}")
         content["priors"][name] = {**({} if "distribution" in prior else known), **prior}
     text = _written(content)
     return _parsed(tomllib.loads(text), text, "priors")
@@ -410,21 +378,19 @@ def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> Mod
 
 def _written(content: Mapping[str, Any]) -> str:
     """The content of a model file as TOML: first its own keys, then its sections, in the order of the file."""
-    lines = [f"{key} = {_value(value, key)}" for key, value in content.items() if not isinstance(value, Mapping)]
+    lines = [f"{key} = {_value(value)}" for key, value in content.items() if not isinstance(value, Mapping)]
     for section, entries in content.items():
         if isinstance(entries, Mapping):
             lines.append(f"\n[{section}]")
-            lines += [f"{key} = {_value(value, key)}" for key, value in entries.items()]
+            lines += [f"{key} = {_value(value)}" for key, value in entries.items()]
     return "\n".join(lines) + "\n"
 
 
-def _value(value: Any, name: str) -> str:
+def _value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{to_json(str(key))} = {_value(item, name)}" for key, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{to_json(str(key))} = {_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, str | bool | int):  # these are written the same way in JSON and in TOML
         return to_json(value)
-    if not isinstance(value, Real):
-        raise InputError(f"priors: {name} holds {value!r}: give numbers")
     return repr(float(value))
 
 
@@ -437,16 +403,8 @@ def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in _priors_needed(head.likelihood, head.terms).items()}
     priors_kind = create_model("Priors", __base__=Document, **fields)
     priors = check(create_model("Model", __base__=_Head, priors=(priors_kind, ...)), content, where).priors
-    return ModelSpec(
-        name=head.name,
-        description=head.description,
-        source=head.source,
-        doi=head.doi,
-        likelihood=head.likelihood,
-        terms=head.terms,
-        priors={name: getattr(priors, name) for name in fields},
-        text=text,
-    )
+    facts = {name: getattr(head, name) for name in ("name", "description", "source", "doi", "likelihood", "terms")}
+    return ModelSpec(**facts, priors={name: getattr(priors, name) for name in fields}, text=text)
 
 
 def bundled_models() -> dict[str, Path]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias.distances.dataframe import ATTRIBUTE_TEMPLATE, TEMPLATE, coverage_of, like, template_columns
+from bayesbias.distances.dataframe import TEMPLATES as COLUMNS
+from bayesbias.distances.dataframe import coverage_of, like, template_columns
 from bayesbias.distances.distances import Distances
-from bayesbias.models.layout import TEMPLATES
-from bayesbias.models.tree import Fit
+from bayesbias.models.tree import STEPS, TEMPLATES, Fit
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.results import Note
 from bayesbias.words import STEREOTYPES
@@ -132,10 +131,7 @@ def variation(source: _TemplateData, axis: int, second: int) -> tuple[Variation,
 
 
 def _noise(parts: FloatArray, unit: IntArray, lists: IntArray, attribute: IntArray) -> float:
-    """Variance over templates, summed over units, of sums over lists whose words vary independently.
-
-    ``parts`` (rows, T) is what each pair adds to the sum of its unit.
-    """
+    """Variance over templates, summed over units, of sums over lists whose words vary independently."""
     templates = parts.shape[1]
     if templates < 2:
         return 0.0
@@ -162,36 +158,21 @@ def with_template_effects(post: xr.DataTree, data: _TemplateData, seed: int) -> 
     Each connection's mean, and each protected word's, gets the error of the mean over these templates: contrasts with
     the first connection have an effect for the whole list and deviations of words, all connections one that they share.
     """
-    rng = np.random.default_rng([seed, 5])
     posterior = post["posterior"].to_dataset()
-    names = [str(name) for name in posterior["connection"].to_numpy()]
-    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    shift, words = template_errors(data, chains * draws, rng)
-    facts: dict[str, Any] = {"other_connection": names[1:]}
-    for axis, (templates, _) in enumerate(() if data.nested else data.axes):
-        label = (TEMPLATE, ATTRIBUTE_TEMPLATE)[axis]
-        parts = [whole for whole, _ in data.variations[axis]]
-        facts[label] = list(templates)
-        if parts:
-            by_template = np.column_stack([part.by_template for part in parts])
-            facts[f"contrast_{label}"] = ((label, "other_connection"), by_template)
-    coords = {name: facts.pop(name) for name in (TEMPLATE, ATTRIBUTE_TEMPLATE, "other_connection") if name in facts}
-    coords |= {name: posterior[name].to_numpy() for name in ("connection", "protected_word")}
-    steps = ("chain", "draw")
-    total = shift[:, None, :] + words
-    changed = posterior.assign(
-        connection_mean=posterior["connection_mean"] + shift.reshape(chains, draws, -1),
-        word_mean=posterior["word_mean"] + total.reshape(chains, draws, *total.shape[1:]),
-    )
-    by_word = ((*steps, "protected_word", "connection"), total.reshape(chains, draws, *total.shape[1:]))
-    group = {**facts, "word_shift": by_word}
+    sizes = [posterior.sizes[name] for name in STEPS]
+    shift, words = template_errors(data, int(np.prod(sizes)), np.random.default_rng([seed, 5]))
+    whole, total = (each.reshape(*sizes, *each.shape[1:]) for each in (shift, shift[:, None] + words))
+    group = posterior["word_mean"].copy(data=total).to_dataset(name="word_shift")
+    others = posterior["connection"].to_numpy()[1:]
+    for label, (templates, _), contrasts in zip(COLUMNS, data.axes, data.variations, strict=False):
+        if contrasts and not data.nested:
+            by_template = np.column_stack([part.by_template for part, _ in contrasts])
+            coords = {label: list(templates), "other_connection": others}
+            group[f"contrast_{label}"] = xr.DataArray(by_template, coords, (label, "other_connection"))
+    group.attrs = {"nested": int(data.nested), "templates": len(data.axes[0][0]), "control_sd": data.control_sd}
+    means = {"connection_mean": posterior["connection_mean"] + whole, "word_mean": posterior["word_mean"] + total}
     result = post.copy()
-    result["posterior"] = xr.DataTree(changed)
-    result[TEMPLATES] = xr.DataTree(
-        xr.Dataset(group, coords={**coords, "chain": np.arange(chains), "draw": np.arange(draws)})
-    )
-    counts = [len(templates) for templates, _ in data.axes]
-    result[TEMPLATES].attrs = {"nested": int(data.nested), "templates": counts[0], "control_sd": data.control_sd}
+    result["posterior"], result[TEMPLATES] = xr.DataTree(posterior.assign(means)), xr.DataTree(group)
     return result
 
 
@@ -295,20 +276,11 @@ def _sentence_errors(templates: _TemplateData, size: int, rng: np.random.Generat
 
 
 def template_notes(result: Fit) -> list[Note]:
-    """Notes on a fit's templates."""
+    """Notes on templates without a contrast other than 0, on those with the contrasts of another, and on few."""
     if TEMPLATES not in result.tree.children:
         return []
-    facts = result.tree[TEMPLATES].attrs
-    count, own = int(facts["templates"]), not facts["nested"]
-    few = [Note("few-levels", count=count, factor="templates")] if own and count < FEW else []
-    return [*_degenerate(result), *few]
-
-
-def _degenerate(result: Fit) -> list[Note]:
-    """Notes on templates in which no contrast is other than 0, and on those with the contrasts of another."""
-    group = result.tree[TEMPLATES].to_dataset()
-    notes: list[Note] = []
-    for label in (name for name in (TEMPLATE, ATTRIBUTE_TEMPLATE) if f"contrast_{name}" in group):
+    group, notes = result.tree[TEMPLATES].to_dataset(), list[Note]()
+    for label in (name for name in COLUMNS if f"contrast_{name}" in group):
         values, names = group[f"contrast_{label}"].to_numpy(), group[label].to_numpy().astype(str)
         empty = (np.abs(values) <= NOTHING).all(axis=1)
         first = (np.abs(values[:, None] - values) <= NOTHING).all(axis=2).argmax(axis=1)
@@ -318,4 +290,6 @@ def _degenerate(result: Fit) -> list[Note]:
             for each, fault in ((empty, "show no word"), (same, "have equal contrasts"))
             if each.any()
         ]
+    if not group.attrs["nested"] and (count := int(group.attrs["templates"])) < FEW:
+        notes.append(Note("few-levels", count=count, factor="templates"))
     return notes

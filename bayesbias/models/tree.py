@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import platform
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -19,24 +17,54 @@ import xarray as xr
 from bayesbias._support.files import check_target, file_at, from_json, read_as, to_json, whole_file
 from bayesbias.distances.adjustment import Adjustment, slope_adjustment
 from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_in_fit
+from bayesbias.distances.dataframe import coverage_from
 from bayesbias.distances.distances import Distances, class_of_connection
-from bayesbias.distances.list_coverage import coverage_from
 from bayesbias.errors import InputError
-from bayesbias.models.layout import (
-    ADJUSTMENT,
-    DATA,
-    DIMS,
-    OWN,
-    PAIRED,
-    TEMPLATES,
-    UNADJUSTED,
-    check_attributes,
-    check_layout,
-    check_numbers,
-)
 from bayesbias.models.spec import ModelSpec, Prior, model_of_text, own_model
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.results import Note, restored, stored
+
+SCHEMA = 1  # version of the tree, its attribute schema_version
+STEPS, CELL, PAIR = ("chain", "draw"), ("protected_word", "connection"), ("pair",)
+DIMS: dict[str, tuple[str, ...]] = {
+    "connection_mean": ("connection",),
+    "connection_sd": ("connection",),
+    "word_mean": CELL,
+    "sigma": ("connection",),
+    "connection_covariance": ("connection", "other_connection"),
+    "attribute_effect": ("attribute_word",),
+    "attribute_sd": ("attribute_class",),
+    "sd_factor": ("attribute_class",),
+    "interaction_effect": ("attribute_word", "word_group"),
+}
+"""Dimensions of the posterior variables beyond chain and draw; a scale that is shared has none."""
+OWN = "own"  # the attribute attribute_words of a fit of a model of one's own
+ADJUSTMENT = "adjustment"  # group of a fit of adjusted distances
+UNADJUSTED = "unadjusted"  # the fit of the same distances as they were measured, beside it
+PAIRED = "paired"  # group of a comparison, whose coverage is that of each embedding
+TEMPLATES = "templates"  # group of a fit with templates
+ATTRIBUTES = ("model", "model_text", "model_hash", "engine", "seed", "notes", "versions", "coverage")
+INDICES = dict.fromkeys((f"constant_data/{name}_index" for name in ("word", "connection", "attribute")), PAIR)
+COMPARED = INDICES | {"observed_data/distance": (*PAIR, "embedding"), "constant_data/n": CELL}
+COMPARED |= {"paired/before_index": ("change",), "paired/after_index": ("change",)}
+FITTED = INDICES | {"observed_data/distance": PAIR, "posterior/word_mean": (*STEPS, *CELL)}
+FITTED |= dict.fromkeys((f"constant_data/{name}" for name in ("n", "mean", "ssd")), CELL)
+"""Variables of every comparison, and of every fit, to their dimensions."""
+
+
+def check_tree(tree: xr.DataTree, where: str) -> None:
+    """Refuse a stored tree that lacks attributes or variables of a fit or comparison, or has other dimensions."""
+    if (version_of_tree := tree.attrs.get("schema_version")) != SCHEMA:
+        raise InputError(f"{where} is no fit of this version ({SCHEMA}): its schema_version is {version_of_tree}")
+    faults = [name for name in ATTRIBUTES if name not in tree.attrs]
+    needed, sizes = COMPARED if PAIRED in tree.children else FITTED, dict[Any, int]()
+    for path, dims in needed.items():
+        group, name = path.split("/")
+        values = tree[group].data_vars.get(name) if group in tree.children else None
+        if values is None or values.dims != dims or any(sizes.setdefault(d, n) != n for d, n in values.sizes.items()):
+            faults.append(path)
+    if faults:
+        raise InputError(f"{where} is a damaged fit: {', '.join(faults)} not as fit writes them; make it anew")
 
 
 @dataclass(frozen=True)
@@ -111,7 +139,13 @@ FURTHER = "connection_mean"  # variable of the means over further protected word
 
 def made_by(spec: ModelSpec, engine: str, seed: int) -> dict[str, Any]:
     """Attributes of a posterior: its model, engine and seed."""
-    return {"model": spec.name, "model_text": spec.text, "model_hash": spec.hash, "engine": engine, "seed": seed}
+    model = {"model": spec.name, "model_text": spec.text, "model_hash": spec.hash}
+    return {"schema_version": SCHEMA, **model, "engine": engine, "seed": seed}
+
+
+def labels_of(data: Distances) -> dict[str, Any]:
+    """Labels of the dimensions of words and connections."""
+    return {name: getattr(data, f"{name}s") for name in ("protected_word", "connection", "attribute_word")}
 
 
 def assemble(spec: ModelSpec, data: Distances, drawn: Draws, made: Mapping[str, Any]) -> xr.DataTree:
@@ -121,46 +155,32 @@ def assemble(spec: ModelSpec, data: Distances, drawn: Draws, made: Mapping[str, 
     the cells, group of each protected word, class of each attribute word, cell and attribute word of each pair);
     ``sample_stats`` where the sampler gives any; ``relatedness`` where the table carries it.
     """
-    labels = {
-        "protected_word": data.protected_words,
-        "connection": data.connections,
-        "attribute_word": data.attribute_words,
-    }
-    every = labels | {"attribute_class": data.attribute_classes, "word_group": data.group_names}
-    every |= {"other_connection": data.connections}
-    if spec.related:
-        every["attribute_class"] = data.connection_classes
+    labels = labels_of(data)
+    every = labels | {"attribute_class": data.connection_classes if spec.related else data.attribute_classes}
+    every |= {"word_group": data.group_names, "other_connection": data.connections}
     chains, draws = drawn.posterior["word_mean"].shape[:2]
     steps = {"chain": np.arange(chains), "draw": np.arange(draws)}
     dims = {name: DIMS.get(name, ())[: np.ndim(values) - 2] for name, values in drawn.posterior.items()}
     used = {dim for names in dims.values() for dim in names}
     posterior = xr.Dataset(
-        {name: (("chain", "draw", *dims[name]), values) for name, values in drawn.posterior.items()},
+        {name: ((*STEPS, *dims[name]), values) for name, values in drawn.posterior.items()},
         coords=steps | {dim: names for dim, names in every.items() if dim in used},
     )
-    cell = ("protected_word", "connection")
-    classes = np.array(data.attribute_classes)
-    constant = xr.Dataset(
-        {
-            "n": (cell, data.cells.n),
-            "mean": (cell, data.cells.mean),
-            "ssd": (cell, data.cells.ssd),
-            "group": ("protected_word", data.groups),
-            "class": ("attribute_word", classes[data.class_index]),
-            "word_index": ("pair", data.word),
-            "connection_index": ("pair", data.connection),
-            "attribute_index": ("pair", data.attribute),
-            "attribute_class": ("pair", data.attribute_class),
-        },
-        coords=labels | {"pair": np.arange(len(data.y))},
-    )
+    constant: dict[str, Any] = {name: (CELL, getattr(data.cells, name)) for name in ("n", "mean", "ssd")}
+    constant |= {f"{name}_index": (PAIR, getattr(data, name)) for name in ("word", "connection", "attribute")}
+    constant |= {
+        "group": (CELL[:1], data.groups),
+        "class": (("attribute_word",), np.array(data.attribute_classes)[data.class_index]),
+        "attribute_class": (PAIR, data.attribute_class),
+    }
+    pairs = {"pair": np.arange(len(data.y))}
     groups = {
         "/posterior": posterior,
-        "/observed_data": xr.Dataset({"distance": ("pair", data.y)}, coords={"pair": np.arange(len(data.y))}),
-        "/constant_data": constant,
+        "/observed_data": xr.Dataset({"distance": (PAIR, data.y)}, coords=pairs),
+        "/constant_data": xr.Dataset(constant, coords=labels | pairs),
     }
     if drawn.sample_stats:
-        stats = {name: (("chain", "draw")[: np.ndim(value)], value) for name, value in drawn.sample_stats.items()}
+        stats = {name: (STEPS[: np.ndim(value)], value) for name, value in drawn.sample_stats.items()}
         groups["/sample_stats"] = xr.Dataset(stats, coords=steps)
     if data.relatedness is not None:
         groups[f"/{KEY}"] = relatedness_group(data.relatedness)
@@ -183,36 +203,15 @@ class Fit:
     tree: xr.DataTree
 
     @classmethod
-    def read(cls, given: object, where: str = "what was given") -> Fit:
-        """A fit, checked; one that was read before, or is kept open, stays as it is."""
+    def read(cls, given: object) -> Fit:
+        """A fit; what ``fit`` and ``load_fit`` checked is not checked again."""
         if isinstance(given, Fit):
             return given
-        if (opened := _OPEN.get()) is not None and opened.tree is given:
-            return opened
-        if not isinstance(given, xr.DataTree):
-            raise InputError(f"{where} is a {type(given).__name__}: give the DataTree that fit returns")
+        if not isinstance(given, xr.DataTree) or not {"posterior", "constant_data"} <= given.children.keys():
+            raise InputError(f"what was given is a {type(given).__name__}, no fit: give the DataTree that fit returns")
         if PAIRED in given.children:
-            raise InputError(
-                f"{where} is the posterior of a comparison, not a fit: use the methods of "
-                "bayesbias.comparison.Comparison(tree)"
-            )
-        if absent := [name for name in ("posterior", *DATA) if name not in given.children]:
-            raise InputError(f"{where} is no fit, since it has no {absent[0]}: give the DataTree that fit returns")
-        result = cls(given)
-        try:
-            check_attributes(given.attrs)
-            check_layout(given, result.spec)
-            check_numbers(given, result.data)
-        except InputError as error:
-            raise InputError(f"{where} is a damaged fit: {error}; give the tree as fit returns it") from error
-        if result.adjustment is not None:
-            cls.read(given.children.get(UNADJUSTED), f"the group {UNADJUSTED} of {where}")
-        return result
-
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """Results that analyses keep of a fit that is kept open, by name."""
-        return {}
+            raise InputError("what was given is a comparison, not a fit: use bayesbias.comparison.Comparison(tree)")
+        return cls(given)
 
     @cached_property
     def data(self) -> Distances:
@@ -246,7 +245,7 @@ class Fit:
             return None
         words = group["attribute_word"].to_numpy().astype(str).tolist()
         numbers = dict(zip(words, group["value"].to_numpy().tolist(), strict=True))
-        return slope_adjustment(numbers, group.attrs.get("facts"), protected, related)
+        return slope_adjustment(numbers, str(group.attrs["facts"]), protected, related)
 
     @cached_property
     def spec(self) -> ModelSpec:
@@ -296,7 +295,7 @@ class Fit:
         return self.data.measured | {"adjusted": self.adjusted_for}
 
     def origin(self, prob: float) -> dict[Any, Any]:
-        """What tables of the fit hold in their ``attrs``, as far as it is known."""
+        """Facts that tables of the fit hold in their ``attrs``, as far as they are known."""
         names = {"words": self.measured.get("word_list"), "embedding": self.measured.get("embedding")}
         facts = names | {"model": self.model, "prob": prob, "version": self.versions.get("bayesbias")}
         return {name: fact for name, fact in facts.items() if fact}
@@ -406,22 +405,6 @@ def with_slope_moved(posterior: xr.Dataset, data: Distances, adjustment: Adjustm
     )
 
 
-_OPEN: ContextVar[Fit | None] = ContextVar("open fit", default=None)
-
-
-@contextmanager
-def kept_open(result: Fit) -> Iterator[None]:
-    """Whoever reads the tree of a fit meanwhile gets this fit, with all that it has worked out already.
-
-    The tree must not change as long as that lasts.
-    """
-    token = _OPEN.set(result)
-    try:
-        yield
-    finally:
-        _OPEN.reset(token)
-
-
 def read_distances(given: object, check: bool = True) -> Distances:
     """The distances of a table or of a fit.
 
@@ -448,7 +431,7 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     Raises
     ------
     InputError
-        Another suffix, or coordinates that are stacked.
+        Another suffix.
     OSError
         The folder cannot be written or the disk is full; nothing half-written is left.
 
@@ -459,10 +442,8 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
     >>> bb.save_fit(post, "fit.nc")
     """
     file = check_target(path, (".nc",), "a fit is saved as NetCDF and")
-    if not isinstance(post, xr.DataTree):
+    if not isinstance(post, xr.DataTree) or "posterior" not in post.children:
         raise InputError(f"given is {type(post).__name__}: give the DataTree that fit returns, or result.posterior")
-    if "posterior" not in post.children:
-        raise InputError("given is a DataTree without draws: give the one that fit returns, or result.posterior")
     from xarray.backends import H5NetCDFStore
 
     # HDF5 cannot recover from a full disk: the file is made in memory and written in one go, as by post.to_netcdf,
@@ -478,11 +459,6 @@ def save_fit(post: xr.DataTree, path: str | Path) -> None:
             }
             store = root if node is post else root.get_child_store(node.path)
             node.to_dataset(inherit=node is post).dump_to_store(store, encoding=stored)
-    except (NotImplementedError, TypeError, ValueError) as error:
-        reason = str(error).split(". ")[0]
-        raise InputError(
-            f"NetCDF cannot hold this fit: {reason}; unstack it, or give the tree as fit returns it"
-        ) from error
     finally:
         root.close()
     with whole_file(file) as temporary:
@@ -506,15 +482,11 @@ def load_fit(path: str | Path) -> xr.DataTree:
     with read_as("NetCDF", str(file)):
         with xr.open_datatree(file, engine="h5netcdf") as opened:
             tree = opened.load()
-        posterior = tree.children.get("posterior", xr.DataTree())
-        if "group" in posterior.dims:  # as earlier versions called it: ArviZ joins groups of a tree along that name
-            posterior = tree["posterior"] = xr.DataTree(posterior.to_dataset().rename(group="word_group"))
+        check_tree(tree, str(file))
         for node in tree.subtree:
             for name in EFFECTS:
                 if name in node.data_vars:
                     node[name] = node[name].astype(float)
-        if PAIRED not in tree.children:  # what compare returns is kept on disk too
-            Fit.read(tree, str(file))
     return tree
 
 

@@ -18,12 +18,10 @@ import numpy as np
 from scipy.stats import f as variance_ratio
 
 from bayesbias.numerics.arrays import SAME, FloatArray, unit_rows
+from bayesbias.numerics.constants import FACTOR_MEDIAN, FACTOR_SPREAD
 from bayesbias.numerics.related import factor_grid, sample_pairs, similarity_bins, variograms
 from bayesbias.numerics.second_stage import log_half_cauchy
 
-# prior of the factor on standard deviations, log-normal, that of the model ``related``: with the median exp(-0.2^2) the
-# mean of its square, a factor on variances, is 1
-MEDIAN, SPREAD = 0.9608, 0.2
 LEAST = 0.02  # least variance of the offsets of one stratum, in units of a vocabulary word's
 # of the prior that components share of the squares of their factors, degrees of freedom less 2: the squares are
 # inverse chi-squared with the mean 1, and the more of these, the more similar
@@ -227,7 +225,7 @@ def _squared_factor(expected: FloatArray, observed: FloatArray, freedom: int) ->
     # Satterthwaite: components of unequal variance have fewer degrees of freedom in all
     effective = total**2 / float((expected**2).sum()) * freedom if freedom else 0.0
     ratio = float(observed.sum()) / total if freedom else 1.0
-    grid = factor_grid(np.array([effective]), np.array([ratio]), MEDIAN, SPREAD)
+    grid = factor_grid(np.array([effective]), np.array([ratio]), FACTOR_MEDIAN, FACTOR_SPREAD)
     square, fourth = (float(grid.mass[0] @ grid.factor**power) for power in (2, 4))
     return square, fourth / square**2 - 1
 

@@ -1,4 +1,4 @@
-"""Exact inference for normal cells with normal means: a two-dimensional quadrature over the scales.
+"""Integration over scales: by quadrature in two dimensions, by importance sampling in more.
 
 For one connection, with J cells of n_j distances, mean ybar_j and sums of squares ssd_j,
 
@@ -9,10 +9,14 @@ one sigma share the outer dimension. Bounds follow the posterior: an outer grid 
 nodes, an inner grid over log s, each widened and narrowed until it holds all but a negligible part of the mass.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln, logsumexp, ndtri
 
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.marginal import LOG_2PI
@@ -297,3 +301,178 @@ def _outside(log_density: FloatArray, step: FloatArray) -> FloatArray:
     right = (log_density[:, -2] - log_density[:, -1]) / step
     beyond = density[:, 0] / np.maximum(left, 0.5) + density[:, -1] / np.maximum(right, 0.5)
     return beyond / (density.sum(axis=1) * step)
+
+
+STAGES = (512, 1024, 2048)  # points of the stages that fit the proposal, before the one that counts
+DEGREES = 4.0
+"""Degrees of freedom of the proposal: its tails are heavier than any posterior's here, so that weights are bounded."""
+WIDE_SHARE, WIDER = 0.2, 2.5
+"""Share and width of the wide part, which guards against a proposal that is too narrow (Hesterberg 1995, Weighted
+average importance sampling and defensive mixture distributions, https://doi.org/10.1080/00401706.1995.10484303)."""
+WIDEST = 3.0  # scale of directions with less curvature, in prior sds
+CURVATURE_STEP = 1e-3
+LENGTHS = 2.0 ** np.arange(1, -7, -1)  # lengths of a Newton step that are tried at once
+LONGEST, FARTHEST, MOST_STEPS = 1.0, 4.5, 40
+"""Largest change of a coordinate in a step of length 1, largest coordinate that is looked at, and steps."""
+CLOSE = 0.1  # how near to the mode the search ends, in posterior sds
+MAX_PARETO_K = 0.7  # tail index above which importance weights cannot be trusted (Vehtari et al. 2024)
+LEAST_SHARE, MAX_EXTRA = 0.1, 3
+"""Effective points, as a share of those asked for, below which stages are added, and how many at most."""
+
+
+class _Proposal(NamedTuple):
+    """A mixture of two multivariate t distributions with one centre: root (d, d) of its scale matrix and a wide one."""
+
+    centre: FloatArray
+    root: FloatArray
+
+
+@dataclass(frozen=True)
+class WeightedPoints:
+    """Points that stand for a density."""
+
+    points: FloatArray  # (N, d)
+    weights: FloatArray  # (N,): Pareto-smoothed, with sum 1
+    pareto_k: float  # tail index of the raw weights: above 0.7 they cannot be trusted
+    ess: float  # effective number of points, 1 / sum of squared weights
+    log_integral: float  # of the density
+    stages: int  # how many were drawn
+
+
+def importance_sample(
+    log_density: LogDensity, start: FloatArray, size: int, rng: np.random.Generator
+) -> WeightedPoints:
+    """Points with weights for a density, given up to a constant.
+
+    From the mode and the curvature there, each stage draws scrambled Sobol points from a mixture of a multivariate t
+    and a wider one, and refits centre and scale to their weights; stages of twice as many points are added while
+    Pareto k is above 0.7 or the effective points are fewer than a tenth of those asked for (Vehtari, A. et al. (2024).
+    Pareto smoothed importance sampling. Journal of Machine Learning Research 25(72).
+    https://doi.org/10.48550/arXiv.1507.02646).
+    """
+    # each stage's weighted moments make the next proposal (adaptive importance sampling, Cappé et al. 2008,
+    # https://doi.org/10.1007/s11222-008-9059-x); only the last stage's points are kept, so that no proposal that was
+    # fitted to them weighs them
+    proposal, done = _laplace(log_density, start), len(STAGES)
+    for count in STAGES:
+        proposal = _refit(_stage(log_density, proposal, count, rng))
+    drawn = _stage(log_density, proposal, size, rng)
+    while (drawn.pareto_k > MAX_PARETO_K or drawn.ess < LEAST_SHARE * size) and done < len(STAGES) + MAX_EXTRA:
+        proposal, done = _refit(drawn), done + 1
+        drawn = _stage(log_density, proposal, 2 * len(drawn.points), rng)
+    return replace(drawn, stages=done + 1)
+
+
+def resample(drawn: WeightedPoints, size: int, rng: np.random.Generator) -> FloatArray:
+    """Points (size, d) of equal weight, by systematic resampling, in random order."""
+    # one uniform number for all: a point of weight w stands size * w times, rounded down or up (Kitagawa 1996,
+    # https://doi.org/10.2307/1390750), which adds less noise than independent choices
+    steps = (np.arange(size) + rng.random()) / size
+    chosen = np.searchsorted(np.cumsum(drawn.weights), steps)
+    points: FloatArray = drawn.points[rng.permutation(np.minimum(chosen, len(drawn.weights) - 1))]
+    return points
+
+
+def _laplace(log_density: LogDensity, start: FloatArray) -> _Proposal:
+    """The proposal of a normal about the mode, by Newton's method; directions without curvature get a wide scale."""
+    centre = start
+    for _ in range(MOST_STEPS):
+        height, gradient, hessian = _curvature(log_density, centre)
+        curvature, axes = np.linalg.eigh(-hessian)
+        # with absolute curvatures the step goes uphill where the density is not concave, too
+        root = axes / np.sqrt(np.maximum(np.abs(curvature), WIDEST**-2))
+        ahead = root.T @ gradient
+        # the slope in units of the curvature is the distance to the mode in posterior sds
+        if ahead @ ahead < CLOSE**2 and curvature[0] > 0:
+            break
+        direction = root @ ahead
+        direction *= min(1.0, LONGEST / np.abs(direction).max())
+        tried = np.clip(centre + LENGTHS[:, None] * direction, -FARTHEST, FARTHEST)
+        heights = log_density(tried)
+        best = int(np.argmax(heights))
+        if not heights[best] > height:
+            break
+        centre = tried[best]
+    # the symmetric root varies smoothly: signs and rotations of axes, which rounding decides, cancel out in it
+    return _Proposal(centre, root @ axes.T)
+
+
+def _curvature(log_density: LogDensity, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """A log density, its gradient (d,) and its Hessian (d, d) by central differences, all points in one batch."""
+    size = len(theta)
+    first, second = np.triu_indices(size, 1)
+    unit = CURVATURE_STEP * np.eye(size)
+    moved = np.vstack([unit, unit[first] + unit[second]])
+    height, *values = log_density(theta + np.vstack([np.zeros(size), moved, -moved]))
+    ahead, back = np.reshape(values, (2, -1))
+    bent = ahead + back - 2 * height
+    # along a + b the second difference is that along a, that along b and twice the mixed one
+    own, mixed = bent[:size], bent[size:]
+    hessian = np.diag(own)
+    hessian[first, second] = hessian[second, first] = (mixed - own[first] - own[second]) / 2
+    return float(height), (ahead - back)[:size] / (2 * CURVATURE_STEP), hessian / CURVATURE_STEP**2
+
+
+def _stage(log_density: LogDensity, proposal: _Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
+    """Points of a proposal, weighted to stand for a density."""
+    from scipy.stats import qmc  # loads slowly
+
+    size = len(proposal.centre)
+    uniform = np.clip(qmc.Sobol(size + 3, rng=rng).random(count), 1e-12, 1 - 1e-12)
+    # chi-squared with 4 degrees of freedom: minus twice the log of a product of two uniforms
+    stretch = np.sqrt(DEGREES / (-2 * np.log(uniform[:, 1] * uniform[:, 2])))
+    stretch[uniform[:, 0] < WIDE_SHARE] *= WIDER
+    points: FloatArray = proposal.centre + (stretch[:, None] * ndtri(uniform[:, 3:])) @ proposal.root.T
+    # log density of the mixture of two multivariate t distributions
+    standard = np.linalg.solve(proposal.root, (points - proposal.centre).T)
+    squares = (standard**2).sum(axis=0)
+    constant = gammaln((DEGREES + size) / 2) - gammaln(DEGREES / 2) - size / 2 * np.log(DEGREES * np.pi)
+    constant -= np.linalg.slogdet(proposal.root)[1]
+    narrow, wide = (
+        -(DEGREES + size) / 2 * np.log1p(squares / (DEGREES * scale**2)) - size * np.log(scale)
+        for scale in (1.0, WIDER)
+    )
+    mixture = constant + np.logaddexp(np.log1p(-WIDE_SHARE) + narrow, np.log(WIDE_SHARE) + wide)
+    log_ratio = log_density(points) - mixture
+    # weights are over the density of the whole mixture, whichever part a point came from: none can be more than
+    # 1 / WIDE_SHARE times the weight by the wide part alone
+    log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
+    # the evidence is the mean of the raw weights, which is unbiased; smoothed ones are steadier but biased
+    log_integral = float(logsumexp(log_ratio) - np.log(count))
+    weights, k = smoothed_weights(log_ratio)
+    return WeightedPoints(points, weights, k, float(1 / np.sum(weights**2)), log_integral, 1)
+
+
+def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
+    """Pareto-smoothed importance weights (N,), which add up to 1, and Pareto k."""
+    from arviz_stats.base import array_stats
+
+    # it takes minus the log weights, as leave-one-out has them (the ratio is then 1 / likelihood)
+    smoothed, k = array_stats.psislw(-log_ratio)
+    return np.exp(smoothed - logsumexp(smoothed)), float(k)
+
+
+def _refit(drawn: WeightedPoints) -> _Proposal:
+    """The proposal with the weighted mean and covariance of a stage's points."""
+    centre = drawn.weights @ drawn.points
+    apart = drawn.points - centre
+    covariance = (apart * drawn.weights[:, None]).T @ apart
+    variances, axes = np.linalg.eigh(covariance)
+    return _Proposal(centre, (axes * np.sqrt(np.maximum(variances, 1e-8))) @ axes.T)
+
+
+POINTS_PER_DRAW = 2
+FEWEST_POINTS = 1024
+LEAST_ESS_SHARE = 0.05  # effective points, as a share of those asked for, below which NUTS takes over
+
+
+def points_for(draws: int, fewest: int = FEWEST_POINTS) -> int:
+    """Importance points for so many draws: a power of 2."""
+    return 1 << int(np.ceil(np.log2(max(POINTS_PER_DRAW * draws, fewest))))
+
+
+def weights_fault(weighted: WeightedPoints, points: int) -> str | None:
+    """Reason why the weights cannot be trusted, or None."""
+    if weighted.pareto_k > MAX_PARETO_K:
+        return f"Pareto k {weighted.pareto_k:.2f}"
+    return f"{weighted.ess:.0f} effective points" if weighted.ess < LEAST_ESS_SHARE * points else None

@@ -13,15 +13,25 @@ from scipy import sparse
 from scipy.special import gammaincc, gammainccinv
 
 from bayesbias.numerics.arrays import FloatArray, IntArray, beyond_rounding
+from bayesbias.numerics.constants import (
+    BANDWIDTH,
+    FEWEST,
+    FLATTER,
+    LEAST_APART,
+    LEAST_CHI2,
+    LEAST_WEIGHT,
+    LEAST_WORDS,
+    MOST_WEIGHT,
+    NEAR_SHARE,
+    PAIRS,
+    PRIOR_FREEDOM,
+    STEP,
+    WIDTH,
+)
 
-STEP = 0.01
 BINS = 200
 MIDDLES = -1 + STEP * (np.arange(BINS) + 0.5)  # similarities in the middle of the bins, from -1 to 1
-WIDTH = 0.05  # standard deviation of the smoothing kernel, in similarity
-PAIRS = 1000  # pairs of sampled words that are kept for each bin
-FEWEST = 5  # smoothed number of pairs below which a bin says nothing
 NEGLIGIBLE = 1e-10  # components with less than this share of the largest variance are rounding
-LEAST_APART = 0.05  # what a variogram is below 1 on average, at least: weights may leave few pairs of unlike words
 BLOCK = 512
 COARSE = 2  # bins of similarity that are taken together to count the partners of a word
 FEW_CELLS = 2000  # cells up to which their errors may be drawn from a root of their covariance matrix
@@ -32,9 +42,6 @@ ALIKE = 1e-9  # words whose scatter is a smaller share of that of unrelated word
 PRODUCTS = 2**20  # products of two words' values that are held at once
 # words of a list beyond which its mean similarity to another is estimated from as many, drawn at random
 MOST_WORDS = 1500
-# degrees of freedom of the prior of variances between words, and the least value of g: planted deviations of words are
-# held in .86 to .97 then, and those of one word vary by twice the sd of distances at most (docs/validation.md)
-PRIOR_FREEDOM, LEAST_CHI2 = 0.1, 0.04
 VARIANCES, UNLIKELY = 200, 1e-8  # values that stand for 1 / g, and the probability of those beyond
 REACH, NODES = 6.0, 801  # prior standard deviations of log f that the grid covers on either side, and its nodes
 
@@ -283,10 +290,9 @@ def smoothed_correlations(correlations: FloatArray, same: FloatArray, shares: Fl
     return np.moveaxis(shares @ correlations.T + same[:, :, None], -1, 0)
 
 
-def positive(matrices: FloatArray, axis: int = 0) -> FloatArray:
-    """Symmetric matrices, stacked along an axis, with negative eigenvalues set to 0; the stack comes first."""
-    stacked = np.moveaxis(matrices, axis, 0)
-    stacked = (stacked + np.swapaxes(stacked, 1, 2)) / 2
+def positive(matrices: FloatArray) -> FloatArray:
+    """Symmetric matrices (n, k, k) with negative eigenvalues set to 0."""
+    stacked = (matrices + np.swapaxes(matrices, 1, 2)) / 2
     values, vectors = np.linalg.eigh(stacked)
     if (values >= 0).all():
         return stacked
@@ -655,12 +661,6 @@ def _mean_families(families: FloatArray, sampled: IntArray, filled: NDArray[np.b
     return mean
 
 
-BANDWIDTH = 0.3  # width of the kernels, in standard deviations of nearness over the vocabulary
-MOST = 20.0  # times that a word is drawn more often than it would be otherwise, or counts for more, at most
-SHARE = 0.95  # share of a sample that follows the nearness of lists; the rest is drawn from the whole vocabulary
-LEAST = 1e-3  # weight that every sampled word has at least, where the mean is about 1
-LEAST_WORDS = 100  # effective size of a weighted sample, below which its weights are made more equal
-FLATTER = 0.9  # power that makes them so
 POINTS = 200  # at which densities are computed
 EMPTY = 1e-12
 
@@ -677,7 +677,7 @@ def density_ratio(at: FloatArray, vocabulary: FloatArray, lists: Sequence[FloatA
     weights = np.concatenate([np.full(len(words), 1 / (len(words) * len(lists))) for words in lists])
     points = np.linspace(min(at.min(), every.min()), max(at.max(), every.max()), POINTS)
     ratio = (_kernels(points, every, width) @ weights) / np.maximum(_kernels(points, vocabulary, width).mean(1), EMPTY)
-    result: FloatArray = np.minimum(np.interp(at, points, ratio), MOST)
+    result: FloatArray = np.minimum(np.interp(at, points, ratio), MOST_WEIGHT)
     return result
 
 
@@ -688,12 +688,12 @@ def _kernels(points: FloatArray, centres: FloatArray, width: float) -> FloatArra
 
 def drawing_rates(at: FloatArray, vocabulary: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
     """Factors (n,) on the rates at which words of some nearness are drawn, so that most are near."""
-    return 1 - SHARE + SHARE * density_ratio(at, vocabulary, lists)
+    return 1 - NEAR_SHARE + NEAR_SHARE * density_ratio(at, vocabulary, lists)
 
 
 def near_weights(sample: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
     """Weights (N,) of sampled words, with mean 1, under which they are as near as the words of lists."""
-    weights = np.maximum(density_ratio(sample, sample, lists), LEAST)
+    weights = np.maximum(density_ratio(sample, sample, lists), LEAST_WEIGHT)
     return weights / weights.mean()
 
 

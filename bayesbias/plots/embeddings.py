@@ -15,7 +15,7 @@ from bayesbias.baselines.ranking import Ranking
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison import Comparison, SideEffects
 from bayesbias.comparison.effects import KINDS, TESTS
-from bayesbias.distances.list_coverage import COSINE
+from bayesbias.distances.dataframe import COSINE
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.plots.general import draw_forest, write_cells
 from bayesbias.plots.style import (

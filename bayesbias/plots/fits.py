@@ -11,12 +11,11 @@ from matplotlib.lines import Line2D
 
 from bayesbias._support.arguments import WIDEST, interval, one_of, probability
 from bayesbias._support.numbers import cells, difference, percent
-from bayesbias.checks.calibration.topics import TopicNull
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, describe
+from bayesbias.checks.topics import TopicNull
 from bayesbias.contrast import SAMPLE, TARGETS, contrasts, decomposition
-from bayesbias.distances.dataframe import labels_of
+from bayesbias.distances.dataframe import COSINE, labels_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import COSINE
 from bayesbias.errors import InputError, listed
 from bayesbias.models.tree import Fit
 from bayesbias.plots.general import draw_forest, draw_strip, panels_beside

@@ -26,8 +26,7 @@ from matplotlib.ticker import AutoLocator
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import several
-from bayesbias.distances.dataframe import DistanceTable
-from bayesbias.distances.list_coverage import limits_of
+from bayesbias.distances.dataframe import DistanceTable, limits_of
 from bayesbias.errors import InputError
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import FloatArray

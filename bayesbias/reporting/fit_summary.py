@@ -12,9 +12,9 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._support.arguments import probability
-from bayesbias.checks.calibration.topics import TopicNull, load_for_topics, refuse_other, topic_null
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, cluster_interval_of, describe, flat_draws
+from bayesbias.checks.topics import TopicNull, load_for_topics, refuse_other, topic_null
 from bayesbias.contrast import (
     POPULATION,
     adjustment,
@@ -24,10 +24,9 @@ from bayesbias.contrast import (
     decomposition,
 )
 from bayesbias.contrast.contrast import Rows, control_spread, equal_groups, rows_of, weat_effect_size
-from bayesbias.distances.list_coverage import COSINE
+from bayesbias.distances.dataframe import COSINE
 from bayesbias.errors import InputError, shown
-from bayesbias.models.layout import TEMPLATES
-from bayesbias.models.tree import Fit
+from bayesbias.models.tree import TEMPLATES, Fit
 from bayesbias.models.weights import left_out as without_row
 from bayesbias.results import Note, Result, drawing
 from bayesbias.vectors.formats import manifest

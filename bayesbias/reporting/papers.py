@@ -19,13 +19,11 @@ from bayesbias._support.arguments import probability
 from bayesbias._support.files import read_text, read_toml
 from bayesbias._support.numbers import latex
 from bayesbias.comparison import Comparison
-from bayesbias.distances.dataframe import DistanceTable
-from bayesbias.distances.list_coverage import Coverage, known_coverage
+from bayesbias.distances.dataframe import Coverage, DistanceTable, known_coverage
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
 from bayesbias.models.families import family_of
-from bayesbias.models.layout import PAIRED
-from bayesbias.models.tree import Fit
+from bayesbias.models.tree import PAIRED, Fit
 from bayesbias.posteriors import PROB
 from bayesbias.reporting.fit_summary import FitSummary
 from bayesbias.reporting.shelf import bundled

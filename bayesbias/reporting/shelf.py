@@ -104,7 +104,7 @@ def _queries() -> Iterable[dict[str, Any]]:
 
 
 def _methods() -> Iterable[dict[str, Any]]:
-    from bayesbias.vectors.debiasing.registry import METHODS
+    from bayesbias.vectors.debiasing import METHODS
 
     return (_of(one, options=", ".join(one.options)) for one in METHODS.values())
 

@@ -16,9 +16,10 @@ from bayesbias._support.progress import one_thread
 from bayesbias.axes import Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
+from bayesbias.distances.adjustment import WordValues, check_used, numbers_by_word, word_values
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.vocabularies import PROTECTED, WordValues, check_used, numbers_by_word, word_values
+from bayesbias.distances.vocabularies import PROTECTED
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.related import components_for

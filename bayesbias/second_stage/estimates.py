@@ -17,21 +17,19 @@ from scipy import sparse
 from bayesbias._support.arguments import flag, mapping, one_of
 from bayesbias._support.progress import one_thread, progress
 from bayesbias.axes import Axis
-from bayesbias.checks.confounds import frequencies_by_name
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
+from bayesbias.distances.adjustment import check_used
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.dataframe import coverage_of, template_columns
+from bayesbias.distances.dataframe import ListEntry, coverage_of, limits_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed
-from bayesbias.distances.list_coverage import ListEntry, limits_of
-from bayesbias.distances.vocabularies import check_used, few_shared, joint_relatedness
+from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown, within
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
 from bayesbias.models.functionals import CellErrors, ErrorFields, error_fields, related_cell_errors
-from bayesbias.models.layout import TEMPLATES
 from bayesbias.models.related import relatedness_for
 from bayesbias.models.spec import load_model
-from bayesbias.models.tree import EXACT, Fit, read_distances
+from bayesbias.models.tree import EXACT, TEMPLATES, Fit, read_distances
 from bayesbias.models.weights import DIFFERENCE, RAW, Sums, row_sums, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals
@@ -231,7 +229,8 @@ def measured_stage(
         copies = _copies({name: pd.Series(axis.places, list(axis.words)) for name, axis in axes.items()})
         return _stage_of_axes(axes, contrast, [name for name in axes if name not in copies])._replace(copies=copies)
     frames = {name: each for name, each in tables.items() if isinstance(each, pd.DataFrame)}
-    by_name = frequencies_by_name(list(frames), frequencies)
+    named = isinstance(frequencies, Mapping) and set(map(str, frequencies)) == set(frames)
+    by_name = {str(key): frequencies[key] for key in frequencies} if named else dict.fromkeys(frames, frequencies)
     with one_thread():  # thousands of small matrices, of which several threads make more work
         data = _read(frames)
         pair, notes = default_contrast(data.values()) if contrast is None else (contrast, ())
@@ -552,7 +551,7 @@ def units_of(standardise: object, tables: Tables) -> FloatArray | None:
     ``standardise`` is a flag, or a mapping of the names of all tables to their units.
     """
     if isinstance(standardise, Mapping):
-        given = pd.Series(standardise, dtype=float).reindex(list(tables)).to_numpy()
+        given = np.array(pd.Series(standardise, dtype=float).reindex(list(tables)), dtype=float)
         if not (given > 0).all() or not np.isfinite(given).all():
             raise InputError(
                 f"standardise is {shown(standardise)}: give True, False, or a mapping of the names of all tables, "

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 from bayesbias._support.arguments import one_of, probability
 from bayesbias._support.numbers import IN_SDS
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.distances.list_coverage import COSINE
+from bayesbias.distances.dataframe import COSINE
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.weights import DIFFERENCE

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import pickle
 import re
-import shutil
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from mmap import ACCESS_READ
 from mmap import mmap as memory_map
 from pathlib import Path
@@ -24,26 +22,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesbias._support import shipped
 from bayesbias._support.arguments import flag, one_of, printable
-from bayesbias._support.files import Document, check, check_target, from_json, home_folder, read_as, to_json, whole_file
+from bayesbias._support.files import check_target, from_json, home_folder, read_as, to_json, whole_file
 from bayesbias._support.progress import progress
-from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, agreed, many, near, shown, warn, within
-from bayesbias.vectors.libraries import arrays_of
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn, within
+from bayesbias.numerics.constants import SAMPLE
 from bayesbias.vectors.lookup import (
     ANEW,
     CASES,
     DEBIASING,
     NO_BREAK,
     ORIGIN,
-    SAMPLE,
     SPARE,
     SPREAD,
     SUBWORDS,
     Case,
     VocabularySample,
-    drawn_rows,
     few,
-    find_concepts,
     find_keys,
+    find_lists,
     first_keys,
     have_directions,
     local_sample,
@@ -58,12 +54,8 @@ from bayesbias.vectors.lookup import (
 )
 from bayesbias.vectors.readers import (
     FASTTEXT_MARK,
-    OVERALL,
-    PICKLE_MARK,
-    RECORD,
+    PICKLED,
     SAFE,
-    SAMPLED,
-    WEIGHTS,
     Named,
     Placed,
     Wanted,
@@ -72,12 +64,11 @@ from bayesbias.vectors.readers import (
     holds_fasttext,
     mapped,
     plain_file,
-    stored_record,
-    stored_sample,
+    stored_arrays,
     vectors_at,
 )
-from bayesbias.vectors.tables import real_vectors, refuse_numbers
-from bayesbias.words import Text, WordLists
+from bayesbias.vectors.tables import arrays_of, real_vectors, refuse_numbers
+from bayesbias.words import WordLists
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -85,23 +76,33 @@ if TYPE_CHECKING:
     from bayesbias.numerics.arrays import IntArray
 
 
-HALF = re.compile("[\ud800-\udfff]")  # letters that are cut in two
 WORD2VEC = (".bin", ".txt", ".vec")
 PACKED = ".gz"
-SUFFIXES = (*WORD2VEC, ".npz", ".safetensors", ".parquet", *(suffix + PACKED for suffix in WORD2VEC))
-DOI = re.compile(r"10\.\d{4,9}/\S+")
+SUFFIXES = (*WORD2VEC, ".npz", SAFE, ".parquet", *(suffix + PACKED for suffix in WORD2VEC))
+PICKLE_MARK = b"\x80"
+# arrays of an .npz embedding that hold a sample of the vocabulary
+SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
+WEIGHTS = "sample_weights"  # of a sample that follows the nearness of lists
+OVERALL = "overall_vectors"  # absent in files of earlier versions
+RECORD = "embedding_record"  # array of an .npz embedding with what is recorded of it, as JSON
+# vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache
+BLOCK = 1_000
+VOCABULARY = "bayesbias_vocabulary"  # name of the whole vocabulary on an embedding of which a part is being loaded
+# bytes of a fastText model with the number of words and others, before the words; and where there is no mark
+FASTTEXT_COUNTS, OLD_COUNTS = slice(64, 92), slice(56, 76)
+DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
+
+type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike] | Any
+"""Forms in which an embedding can be given: those of :func:`load_embedding`."""
 
 
 def save_embedding(kv: Embedding, path: str | Path) -> None:
-    """Write an embedding in the format that the name of the file asks for.
+    """Write an embedding in the format that the name of the file asks for, whole or not at all.
 
     word2vec's binary (``.bin``) and text format (``.txt``, ``.vec``), each also packed (``.txt.gz``); NumPy's archive
-    (``.npz``) and ``.safetensors``, which :func:`load_embedding` can map into memory; or ``.parquet``. The file is
-    written whole or not at all. Word2vec's formats hold no word with a blank, safetensors none with a line break.
-
-    An ``.npz`` file holds the source, the DOI and the record of the debiasing of an embedding too, and the name of a
-    debiased one, so that tables, citations and methods texts have them when :func:`load_embedding` has read it. Other
-    formats hold words and vectors alone, and what gensim's own ``save`` keeps of a debiasing is not read.
+    (``.npz``) and ``.safetensors``, which :func:`load_embedding` can map into memory; or ``.parquet``. Word2vec's
+    formats hold no word with a blank, safetensors none with a line break. An ``.npz`` file holds the sample of the
+    vocabulary, source, DOI and the record of a debiasing too.
 
     Examples
     --------
@@ -111,19 +112,13 @@ def save_embedding(kv: Embedding, path: str | Path) -> None:
     3
     """
     kv, file = opened(kv), check_target(path, SUFFIXES, "an embedding")
-    packed = file.suffix == PACKED
-    suffix = file.with_suffix("").suffix if packed else file.suffix
-    words = kv.index_to_key
-    zero_words(kv, words)  # refuses vectors that could not be read again
-    if suffix != ".npz" and (half := next(filter(HALF.search, words), None)) is not None:
-        raise InputError(f"cannot write {file.name}: {half!r} holds half a letter, which UTF-8 cannot: write .npz")
-    blank = [word for word in words if not word or len(word.split()) != 1] if suffix in WORD2VEC else []
-    if suffix == ".safetensors":
-        blank = [word for word in words if not word or "\n" in word]
+    suffix, words = file.suffixes[-2] if file.suffix == PACKED else file.suffix, kv.index_to_key
+    splits: Callable[[str], list[str]] = (lambda word: word.split("\n")) if suffix == SAFE else str.split
+    blank = [word for word in words if splits(word) != [word]] if suffix in (*WORD2VEC, SAFE) else []
     if blank:
         raise InputError(
             f"cannot write {file.name}: {len(blank)} words hold blanks ({', '.join(map(repr, blank[:5]))}), which "
-            f"{'safetensors' if suffix == '.safetensors' else 'word2vec formats'} cannot hold: write .npz"
+            f"{'safetensors' if suffix == SAFE else 'word2vec formats'} cannot hold: write .npz"
         )
     if suffix != ".npz" and sample_of(kv) is not None:
         warn(
@@ -132,49 +127,32 @@ def save_embedding(kv: Embedding, path: str | Path) -> None:
             RelatednessWarning,
         )
     with whole_file(file) as temporary:
-        if packed:
-            # the plain form first: gensim writes paths
-            plain = temporary.with_name(temporary.name + suffix)
-            try:
-                kv.save_word2vec_format(str(plain), binary=suffix == ".bin")
-                with plain.open("rb") as content, gzip.open(temporary, "wb", compresslevel=6) as out:
-                    shutil.copyfileobj(content, out, 1 << 20)
-            finally:
-                plain.unlink(missing_ok=True)
-        elif suffix == ".npz":
-            arrays: dict[str, Any] = {"words": np.array(words), "vectors": kv.vectors, **_sample_arrays(sample_of(kv))}
-            arrays |= _record_arrays(kv)
-            np.savez(temporary, **arrays)
-        elif suffix == ".safetensors":
+        if suffix == ".npz":
+            stored = {"words": np.array(words), "vectors": kv.vectors, **_sample_arrays(sample_of(kv)), **_record(kv)}
+            np.savez(temporary, **stored)
+        elif suffix == SAFE:
             _write_safetensors(temporary, words, kv.vectors)
         elif suffix == ".parquet":
-            _write_parquet(temporary, words, kv.vectors)
-        else:
+            import pandas as pd
+
+            pd.DataFrame({"word": words, "vector": list(kv.vectors)}).to_parquet(temporary, index=False)
+        else:  # gensim packs what ends in .gz
             kv.save_word2vec_format(str(temporary), binary=suffix == ".bin")
 
 
-def _sample_arrays(sample: VocabularySample | None) -> dict[str, NDArray[Any]]:
+def _sample_arrays(sample: VocabularySample | None) -> dict[str, Any]:
     """Arrays that an ``.npz`` file holds of a sample of the vocabulary."""
     if sample is None:
         return {}
     words, placed = np.array(sample.words, dtype=str), np.array(list(sample.places), dtype=str)
     places = np.array(list(sample.places.values()), dtype=np.int64)
     facts = np.array(to_json({"kind": sample.kind, "size": sample.size, "overall_kind": sample.overall_kind}))
-    arrays: dict[str, NDArray[Any]] = dict(zip(SAMPLED, (words, sample.vectors, placed, places, facts), strict=True))
+    arrays = dict(zip(SAMPLED, (words, sample.vectors, placed, places, facts), strict=True))
     arrays |= {OVERALL: sample.overall}
     return arrays if sample.everywhere is None else arrays | {WEIGHTS: sample.everywhere}
 
 
-class _Record(Document):
-    """The record of an ``.npz`` file on its embedding; the name is that of a debiased one."""
-
-    name: Text = ""
-    source: Text = ""
-    doi: Text = ""
-    debiasing: dict[str, Any] | None = None
-
-
-def _record_arrays(kv: KeyedVectors) -> dict[str, NDArray[Any]]:
+def _record(kv: KeyedVectors) -> dict[str, Any]:
     """The array that an ``.npz`` file holds of what is recorded of an embedding; none where nothing is."""
     name, debiasing = getattr(kv, "bayesbias_name", ""), getattr(kv, DEBIASING, None)
     origin: Mapping[str, Any] = manifest().get(name, origin_of(kv))
@@ -186,57 +164,53 @@ def _record_arrays(kv: KeyedVectors) -> dict[str, NDArray[Any]]:
     return {RECORD: np.array(to_json(facts))} if facts else {}
 
 
-def _with_record(kv: KeyedVectors, path: Path) -> KeyedVectors:
-    """The embedding with what its file records of it, if it records anything."""
-    stored = stored_record(path)
-    if stored is None:
-        return kv
-    from bayesbias.vectors.debiasing.methods import debiasing_from
+def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
+    """The embedding with the sample of the vocabulary and the record that its file holds, if it holds them."""
+    arrays = stored_arrays(path, (*SAMPLED, WEIGHTS, OVERALL, RECORD))
+    with read_as("what goes with an embedding", str(path)):
+        if RECORD in arrays:
+            from bayesbias.vectors.debiasing.methods import debiasing_from
 
-    with read_as("the record of an embedding", str(path)):
-        known = check(_Record, from_json(stored), f"{path}: the record of the embedding")
-        setattr(kv, ORIGIN, {key: value for key in ("source", "doi") if (value := getattr(known, key))})
-        kv.bayesbias_name = known.name or kv.bayesbias_name
-        if known.debiasing is not None:
-            where = f"{path}: the record of the debiasing"
-            setattr(kv, DEBIASING, debiasing_from(known.debiasing, kv.vector_size, where))
+            known = from_json(str(arrays[RECORD]))
+            setattr(kv, ORIGIN, {key: known[key] for key in ("source", "doi") if known.get(key)})
+            kv.bayesbias_name = known.get("name") or kv.bayesbias_name
+            if known.get("debiasing"):
+                setattr(kv, DEBIASING, debiasing_from(known["debiasing"], kv.vector_size))
+        if arrays.keys() >= set(SAMPLED):
+            words, vectors, placed, places, facts = (arrays[name] for name in SAMPLED)
+            known = from_json(str(facts))
+            # files of earlier versions hold no words of the whole vocabulary
+            overall = arrays.get(OVERALL, np.empty((0, kv.vector_size), dtype=np.float32))
+            if vectors.shape != (len(words), kv.vector_size) or overall.shape[1:] != vectors.shape[1:]:
+                raise ValueError(f"{len(words)} words and vectors of shape {vectors.shape}, {overall.shape}")
+            kv.bayesbias_sample = VocabularySample(
+                words=tuple(words.tolist()),
+                vectors=vectors,
+                kind=known["kind"],
+                size=known["size"],
+                places=dict(zip(placed.tolist(), places.tolist(), strict=True)),
+                everywhere=arrays.get(WEIGHTS),
+                overall=overall,
+                overall_kind=known.get("overall_kind", ""),
+            )
     return kv
 
 
 def _write_safetensors(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
     listed_words = "\n".join(words).encode("utf-8", "surrogateescape")
-    matrix = np.ascontiguousarray(vectors, dtype="<f4")
-    tensors = {
-        "words": {
-            "dtype": "U8",
-            "shape": [len(listed_words)],
-            "data_offsets": [matrix.nbytes, matrix.nbytes + len(listed_words)],
-        },
-        "vectors": {"dtype": "F32", "shape": list(matrix.shape), "data_offsets": [0, matrix.nbytes]},
-    }
-    header = json.dumps(tensors).encode()
+    matrix, size = np.ascontiguousarray(vectors, dtype="<f4"), len(listed_words)
+    ends = [matrix.nbytes, matrix.nbytes + size]
+    header = json.dumps(
+        {
+            "words": {"dtype": "U8", "shape": [size], "data_offsets": ends},
+            "vectors": {"dtype": "F32", "shape": list(matrix.shape), "data_offsets": [0, matrix.nbytes]},
+        }
+    ).encode()
     header += b" " * (-len(header) % 8)
     with path.open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header)
         matrix.tofile(file)
         file.write(listed_words)
-
-
-def _write_parquet(path: Path, words: list[str], vectors: NDArray[Any]) -> None:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
-
-    matrix = np.ascontiguousarray(vectors, dtype=np.float32)
-    column = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1])
-    pq.write_table(pa.table({"word": pa.array(words, pa.string()), "vector": column}), path)
-
-
-# vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache
-BLOCK = 1_000
-
-
-type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike] | Any
-"""Forms in which an embedding can be given: those of :func:`load_embedding`."""
 
 
 def load_embedding(
@@ -255,22 +229,21 @@ def load_embedding(
     Parameters
     ----------
     embedding
-        A bundled name (``"google-news-slice"``); the path of a file; a KeyedVectors, or a gensim model, which is taken
-        for its vectors, ``model.wv``; a mapping of word to vector; a DataFrame of pandas, Polars, Arrow or another
-        library, with a column of words (or words as the index of pandas) and one of vectors, or one column a
-        dimension; a pair of words and a matrix; a DataArray whose labels are words; a pipeline, vocabulary or vectors
-        of spaCy; a static model of model2vec. The format of a file is found from its content: word2vec binary or text,
-        GloVe and fastText text; a fastText model (``.bin``); ``.npz`` with arrays ``words`` and ``vectors``;
-        ``.safetensors`` with tensors ``words`` (one a line, as bytes) and ``vectors``, or of a static model, beside its
-        ``tokenizer.json``; Parquet; a decade of HistWords, ``1990-w.npy`` beside ``1990-vocab.pkl``. Tables in text are
-        told by their names: ``.csv``, ``.tsv``, ``.json`` (an object of words and lists, or a list of objects),
-        ``.jsonl``; a first line that names or numbers columns is none of the vectors, and lists may be text. Text,
-        tables in text and fastText models may be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` of one file.
+        A bundled name (``"google-news-slice"``); the path of a file; a KeyedVectors, or a gensim model; a mapping of
+        word to vector; a DataFrame of pandas, Polars, Arrow or another library, with a column of words (or words as the
+        index of pandas) and one of vectors, or one column a dimension; a pair of words and a matrix; a DataArray whose
+        labels are words; a pipeline, vocabulary or vectors of spaCy; a static model of model2vec. The content of a file
+        tells its format: word2vec binary or text, GloVe and fastText text; a fastText model (``.bin``); ``.npz`` with
+        arrays ``words`` and ``vectors``; ``.safetensors`` with tensors ``words`` (one a line, as bytes) and
+        ``vectors``, or of a static model, beside its ``tokenizer.json``; Parquet; a decade of HistWords,
+        ``1990-w.npy`` beside ``1990-vocab.pkl``. Tables in text are told by their names: ``.csv``, ``.tsv``, ``.json``
+        (an object of words and lists, or a list of objects), ``.jsonl``. Text, tables in text and fastText models may
+        be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` of one file.
     words
         Keep these words only (an iterable, or word lists); words that are not there are no error, and a fastText model
-        composes their vectors from parts of words (``coverage`` names them). The 3,000 words of
-        the sample are no keys of the result: they stand in its attribute ``bayesbias_sample``. They are those that
-        :func:`relatedness` would draw from the whole embedding for these lists (for an iterable: as one list).
+        composes their vectors from parts of words. The 3,000 words of the sample are no keys of the result: they stand
+        in its attribute ``bayesbias_sample``. They are those that :func:`relatedness` would draw from the whole
+        embedding for these lists (for an iterable: as one list).
     trust_pickle
         Whether to open a Python pickle (gensim's ``.kv`` and ``.model``, words as objects in ``.npz``). Opening a
         pickle runs the code in it.
@@ -278,22 +251,19 @@ def load_embedding(
         Whether the vectors of an unpacked ``.npz``, of ``.safetensors`` or of a trusted pickle stay on disk and are
         read when they are used; for whole files only.
     source, doi
-        Where the vectors come from, in a few words, and the DOI of the work to cite for them. Distance tables, fits and
-        their files record both, and :func:`cite` names them.
+        Where the vectors come from, and the DOI of the work to cite for them; :func:`cite` names them.
 
     Returns
     -------
     KeyedVectors
-        float32 vectors in the order of the source. What is read from a file has its name in the attribute
-        ``bayesbias_name``, which distance tables record; debiased vectors in ``.npz`` have the name that they were
-        saved with.
+        float32 vectors in the order of the source; the name of their file, or of a debiasing, is in the attribute
+        ``bayesbias_name``, which distance tables record.
 
     Warns
     -----
     CoverageWarning
-        Of a word that occurs more than once the first vector is kept; words whose vector is all zeros are left out,
-        because a zero vector has no direction, and empty words; bytes of a word that are not valid UTF-8 are shown by
-        their number.
+        Words whose vector is all zeros, empty ones and repeated ones (the first vector counts) are left out; bytes that
+        are not valid UTF-8 are shown by their number.
 
     Examples
     --------
@@ -301,64 +271,55 @@ def load_embedding(
     >>> len(kv), kv.vector_size
     (3, 300)
     """
-    request, trust_pickle, mmap = _request_of(words), flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
+    request = None if words is None else _request_of(words)
+    trust_pickle, mmap = flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
     if mmap and (request is not None or not isinstance(embedding, str | os.PathLike)):
         raise InputError("mmap=True is for whole files: leave words out, and give a path")
-    told = {
-        name: printable(value, name)
-        for name, value in (("source", source), ("doi", doi))
-        if not (isinstance(value, str) and value == "")
-    }
-    if "doi" in told and not DOI.fullmatch(told["doi"]):
-        raise InputError(f"doi is {doi!r}: give one such as '10.18653/v1/P18-1002'")
+    given = {name: printable(value, name) for name, value in (("source", source), ("doi", doi)) if value != ""}
     kv = _loaded(getattr(embedding, "wv", embedding), request, trust_pickle, mmap)
-    if told:
+    if given:
         kv = copy(kv)  # one that was given stays as it is
-        setattr(kv, ORIGIN, origin_of(kv) | told)
+        setattr(kv, ORIGIN, origin_of(kv) | given)
     return kv
 
 
 def _loaded(source: Any, request: _WordRequest | None, trust_pickle: bool, mmap: bool) -> KeyedVectors:
     """An embedding from whatever holds it."""
     if hasattr(source, "key_to_index") and hasattr(source, "vectors"):
-        return _from_keyed_vectors(in_step(source), request)
+        return _part(in_step(source), request)
     with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
         if isinstance(source, str | os.PathLike):
             return _from_file(source, request, trust_pickle, mmap)
         if isinstance(source, Mapping) and not hasattr(source, "dims"):
-            return _from_mapping(source, request)
+            words, where = list(source), "the mapping"
+            matrix = real_vectors(words, list(source.values()), where).astype(np.float32)
+            return _made(words, matrix, where) if request is None else _part(keyed_vectors(words, matrix), request)
         if (arrays := arrays_of(source)) is not None:
-            return _from_keyed_vectors(_made(arrays.words, arrays.vectors, arrays.where), request)
-        if hasattr(source, "mean_vectors"):
-            raise InputError(
-                f"a {type(source).__name__} holds vectors with errors, and an embedding holds none: its mean_vectors() "
-                'is one, without the errors; of a VectorSample bayesbias.covariates(sample, "1") keeps them, in '
-                "contrasts and associations, and on axes"
-            )
+            return _part(_made(*arrays), request)
+    if hasattr(source, "mean_vectors"):
         raise InputError(
-            f"cannot read an embedding from {type(source).__name__}: give a bundled name, a path, a gensim "
-            "KeyedVectors, a mapping of word to vector, a DataFrame, a pair of words and vectors, or what another "
-            "library holds (see load_embedding)"
+            f"a {type(source).__name__} holds vectors with errors, and an embedding holds none: its mean_vectors() "
+            'is one, without the errors; of a VectorSample bayesbias.covariates(sample, "1") keeps them, in '
+            "contrasts and associations, and on axes"
         )
-
-
-def load_lists(path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False) -> KeyedVectors:
-    """The vectors of word lists and of other words, with the sample of the vocabulary that the lists would have."""
-    return load_part(path, lists, also, trust_pickle)[0]
+    raise InputError(
+        f"cannot read an embedding from {type(source).__name__}: give a bundled name, a path, a gensim "
+        "KeyedVectors, a mapping of word to vector, a DataFrame, a pair of words and vectors, or what another "
+        "library holds (see load_embedding)"
+    )
 
 
 def load_part(
     path: str, lists: WordLists, also: Iterable[str] = (), trust_pickle: bool = False
 ) -> tuple[KeyedVectors, WholeVocabulary | None]:
-    """The same, and the whole vocabulary where there is more than that."""
-    wanted = _request_of_lists(lists)
+    """The vectors of word lists and of other words, with the sample of the vocabulary that the lists would have.
+
+    And the whole vocabulary, where there is more than that.
+    """
+    wanted = _request_of(lists)
     wanted = wanted._replace(others=(*wanted.others, *also), keeps_vocabulary=True)
-    with np.errstate(over="ignore"):
-        kv = _from_file(path, wanted, trust_pickle, mmap=False)
+    kv = _loaded(path, wanted, trust_pickle, mmap=False)
     return kv, vars(kv).pop(VOCABULARY, None)
-
-
-VOCABULARY = "bayesbias_vocabulary"  # name of the whole vocabulary on an embedding of which a part is being loaded
 
 
 class WholeVocabulary(NamedTuple):
@@ -379,44 +340,34 @@ class WholeVocabulary(NamedTuple):
 
 
 class _WordRequest(NamedTuple):
-    """Words to keep, the lists of them whose ranks a sample follows, and other words, which a sample may hold too."""
+    """Words to keep."""
 
     listed: tuple[str, ...]
-    lists: tuple[tuple[str, ...], ...]
-    others: tuple[str, ...] = ()
+    lists: tuple[tuple[str, ...], ...]  # of these words, whose ranks a sample follows
+    composed: tuple[str, ...]  # words that are made of parts of words where a model can do so
+    others: tuple[str, ...] = ()  # words to keep that a sample may hold too
     keeps_vocabulary: bool = False
     word_lists: WordLists | None = None
-
-    @property
-    def composed(self) -> Sequence[str]:
-        """Words that are made of parts of words where a model can do so."""
-        return self.listed if self.word_lists is None else self.word_lists.every_word()
 
     def keys(self, keys: Collection[str]) -> set[str]:
         """Those of some keys that stand for words to keep."""
         return set(find_keys([*self.listed, *self.others], keys).values())
 
 
-def _request_of(words: Iterable[str] | WordLists | None) -> _WordRequest | None:
-    if words is None:
-        return None
+def _request_of(words: Iterable[str] | WordLists) -> _WordRequest:
     if isinstance(words, WordLists):
-        return _request_of_lists(words)
-    wanted = list(words) if np.iterable(words) and not isinstance(words, str) else None
-    if wanted is None or not all(isinstance(word, str) for word in wanted):
+        concepts, every = words.concepts, words.every_word()
+        followed = tuple(tuple(form for word in each for form in concepts[word]) for each in words.followed.values())
+        protected = (form for word in words.group_of for form in concepts[word])
+        listed = dict.fromkeys(chain(protected, *followed))
+        others = tuple(word for word in every if word not in listed)
+        return _WordRequest(tuple(listed), followed, every, others, word_lists=words)
+    wanted: list[Any] = list(words) if np.iterable(words) and not isinstance(words, str) else [None]
+    if not all(isinstance(word, str) for word in wanted):
         kind = "one string, " if isinstance(words, str) else ""
         raise InputError(f"words is {kind}{shown(words)}: give a list of words, or word lists")
-    listed = tuple(dict.fromkeys(wanted))
-    return _WordRequest(listed, (listed,))
-
-
-def _request_of_lists(words: WordLists) -> _WordRequest:
-    concepts = words.concepts
-    followed = tuple(tuple(form for word in each for form in concepts[word]) for each in words.followed.values())
-    protected = (form for word in words.group_of for form in concepts[word])
-    listed = dict.fromkeys(chain(protected, *followed))
-    others = tuple(word for word in words.every_word() if word not in listed)
-    return _WordRequest(tuple(listed), followed, others, word_lists=words)
+    once = tuple(dict.fromkeys(wanted))
+    return _WordRequest(once, (once,), once)
 
 
 def _with_sample(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRequest) -> KeyedVectors:
@@ -440,21 +391,20 @@ def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordReques
     waiting = waiting_words(keys, listed, SAMPLE, 0, followed)
     near = None
     if request.word_lists is not None:
-        lists = request.word_lists
-        near = nearness_of(find_concepts(kv, lists.concepts, language=lists.language), lists)
+        near = nearness_of(find_lists(kv, request.word_lists))
     if not len(waiting.rows):
         return None
-    local = local_sample(waiting, [vocabulary.vectors_of], [[near]], SAMPLE)
-    words = tuple(keys[row] for row in local.rows.tolist())
+    rows, [drawn], everywhere = local_sample(waiting, [vocabulary.vectors_of], [near], SAMPLE)
+    words = tuple(keys[row] for row in rows.tolist())
     if ordered_by_frequency(keys):
-        places |= dict(zip(words, local.rows.tolist(), strict=True))
+        places |= dict(zip(words, rows.tolist(), strict=True))
         places |= dict.fromkeys(subwords_of(kv), len(keys))  # words that were never seen are the rarest
     else:
         places = {}
-    vectors = np.ascontiguousarray(local.vectors[0], dtype=np.float32)
-    drawn, overall_kind = drawn_rows(keys, (), SPREAD, 0)
-    overall = np.ascontiguousarray(vocabulary.directed(drawn, SPREAD)[1])
-    return VocabularySample(words, vectors, waiting.kind, len(keys), places, local.everywhere, overall, overall_kind)
+    vectors = np.ascontiguousarray(drawn, dtype=np.float32)
+    overall = waiting_words(keys, (), SPREAD, 0)
+    spread = np.ascontiguousarray(vocabulary.directed(overall.rows, SPREAD)[1])
+    return VocabularySample(words, vectors, waiting.kind, len(keys), places, everywhere, spread, overall.kind)
 
 
 def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
@@ -476,45 +426,36 @@ def _from_file(
     source: str | os.PathLike[str], request: _WordRequest | None, trust_pickle: bool, mmap: bool
 ) -> KeyedVectors:
     """An embedding by its bundled name, or from a file, whose path it records."""
-    name, known = os.fspath(source), manifest()
-    kv = _read_file(name, known, request, trust_pickle, mmap)
-    if name not in known:
-        kv = _with_record(kv, home_folder(name))
-        setattr(kv, ORIGIN, origin_of(kv) | {"path": name})
-    return kv
-
-
-def _read_file(
-    name: str, manifest: Mapping[str, Any], request: _WordRequest | None, trust_pickle: bool, mmap: bool
-) -> KeyedVectors:
-    path = shipped("data") / manifest[name]["file"] if name in manifest else home_folder(name)
+    name, bundled = os.fspath(source), manifest()
+    path = shipped("data") / bundled[name]["file"] if name in bundled else home_folder(name)
     if not path.is_file():
         raise InputError(
             f"there is no embedding {name!r}{near(name, manifest)}: give the path of a file or a bundled "
             f"name ({', '.join(manifest)})"
         )
+    kv = _read_file(path, name if name in manifest else str(path), request, trust_pickle, mmap)
+    if name not in manifest:
+        setattr(kv, ORIGIN, origin_of(kv) | {"path": name})
+    return kv
+
+
+def _read_file(path: Path, where: str, request: _WordRequest | None, trust_pickle: bool, mmap: bool) -> KeyedVectors:
     if path.name.endswith(DECADE):
-        return _from_keyed_vectors(_made(*_from_decade(path)), request)
+        return _part(_from_decade(path), request)
     if begins_with(path, PICKLE_MARK) and path.suffix != SAFE:  # which may begin with the same number
         if not trust_pickle:
-            raise InputError(
-                f"{path} is a Python pickle, and opening a pickle runs the code in it: "
-                "pass trust_pickle=True (--trust-pickle) if you trust where it comes from, or save it as word2vec or "
-                ".npz"
-            )
-        return _from_keyed_vectors(_from_pickle(path, mmap), request)
-    where = name if name in manifest else str(path)
+            raise InputError(f"{path} is a Python pickle, and {PICKLED}")
+        return _part(_from_pickle(path, mmap), request)
     if holds_fasttext(path):
-        return _from_keyed_vectors(_from_fasttext(path, mmap), request)
+        return _part(_from_fasttext(path), request)
     if mmap:
         tokens, matrix = mapped(path, trust_pickle)
-        return _made(_decoded(tokens, path), matrix, where)
-    if request is None:
-        keys, vectors = _read(path, None, trust_pickle)
-        refuse_numbers(keys, where)
-        whole = _made(keys, vectors, where)
-        return _from_keyed_vectors(_with_stored(whole, path), request)
-    return _part_of_file(path, where, request, trust_pickle)
+        return _with_stored(_made(_decoded(tokens, path), matrix, where), path)
+    if request is not None:
+        return _part_of_file(path, where, request, trust_pickle)
+    keys, vectors = _read(path, None, trust_pickle)
+    refuse_numbers(keys, where)
+    return _with_stored(_made(keys, vectors, where), path)
 
 
 def _part_of_file(path: Path, where: str, request: _WordRequest, trusted: bool) -> KeyedVectors:
@@ -531,8 +472,7 @@ def _part_of_file(path: Path, where: str, request: _WordRequest, trusted: bool) 
     if sample_of(kv) is not None:
         return kv
     places = _first_places(wanted.met)
-    met = wanted.met if len(places) == len(wanted.met) else [wanted.met[place] for place in places.tolist()]
-    keys = _decoded(met, path)
+    keys = _decoded([wanted.met[place] for place in places.tolist()], path)
     if wanted.vectors_at:
         begins, size = np.concatenate(wanted.vectors_at)[places], kv.vector_size
         return _with_sample(kv, WholeVocabulary(keys, lambda rows: vectors_at(path, begins[rows], size)), request)
@@ -551,46 +491,21 @@ def _first_places(words: list[bytes] | list[str]) -> IntArray:
 
 def _read(path: Path, wanted: Wanted, trusted: bool = False) -> tuple[list[str], NDArray[np.float32]]:
     """Words and vectors of the entries of a file that are wanted."""
-    words, rows = [], _Rows()
+    words, matrix = list[bytes](), np.empty((0, 0), dtype=np.float32)
     with progress(f"reading {path.name}", total=path.stat().st_size) as done:
         for tokens, vectors in blocks(path, wanted, done, trusted):
+            begin, size = len(words), vectors.shape[1]
             words += tokens
-            rows.add(vectors, str(path))
-    return _decoded(words, path), rows.matrix
-
-
-def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
-    """The embedding with the sample of the vocabulary that its file holds, if it holds one."""
-    arrays = stored_sample(path)
-    if arrays is None:
-        return kv
-    words, vectors, sampled, places, facts = (arrays[name] for name in SAMPLED)
-    # files of earlier versions hold none
-    overall = arrays.get(OVERALL, np.empty((0, kv.vector_size), dtype=np.float32))
-    try:
-        known, weights = from_json(str(facts)), arrays.get(WEIGHTS)
-        if weights is not None and (weights.shape != (len(words),) or not (weights > 0).all()):
-            raise ValueError(
-                f"{len(words)} words and weights of shape {weights.shape}, or weights that are not above 0"
-            )
-        if vectors.shape != (len(words), kv.vector_size) or vectors.dtype.kind != "f":
-            raise ValueError(f"{len(words)} words and vectors of shape {vectors.shape}")
-        if overall.ndim != 2 or overall.shape[1] != kv.vector_size or overall.dtype.kind != "f":
-            raise ValueError(f"words of the whole vocabulary with vectors of shape {overall.shape}")
-        sample = VocabularySample(
-            tuple(map(str, words.tolist())),
-            vectors.astype(np.float32),
-            str(known["kind"]),
-            int(known["size"]),
-            dict(zip(sampled.tolist(), map(int, places.tolist()), strict=True)),
-            None if weights is None else weights.astype(np.float32),
-            overall.astype(np.float32),
-            str(known.get("overall_kind", "")),
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} holds a sample of a vocabulary that does not fit together: {error}") from error
-    kv.bayesbias_sample = sample
-    return kv
+            if begin == 0:
+                matrix = np.empty((len(tokens), size), dtype=np.float32)
+            if size != matrix.shape[1]:
+                raise InputError(f"{path}: vectors have {matrix.shape[1]} and {size} dimensions")
+            if len(words) > len(matrix):
+                # realloc moves pages and copies nothing where blocks are large
+                matrix.resize((max(len(words), int(1.15 * len(matrix))), size), refcheck=False)
+            matrix[begin : len(words)] = vectors
+    matrix.resize((len(words), matrix.shape[1]), refcheck=False)
+    return _decoded(words, path), matrix
 
 
 def _decoded(tokens: list[bytes], path: Path) -> list[str]:
@@ -612,38 +527,6 @@ def _decoded(tokens: list[bytes], path: Path) -> list[str]:
     return words
 
 
-class _Rows:
-    """A matrix that grows by blocks of rows, in place."""
-
-    def __init__(self) -> None:
-        self._held = np.empty((0, 0), dtype=np.float32)
-        self._size = 0
-
-    def add(self, block: NDArray[Any], where: str) -> None:
-        """Put rows at the end."""
-        if self._size == 0:
-            self._held = np.empty((len(block), block.shape[1]), dtype=np.float32)
-        if block.shape[1] != self._held.shape[1]:
-            raise InputError(f"{where}: vectors have {self._held.shape[1]} and {block.shape[1]} dimensions")
-        end = self._size + len(block)
-        if end > len(self._held):
-            # realloc moves pages and copies nothing where blocks are large
-            self._held.resize((max(end, int(1.15 * len(self._held))), self._held.shape[1]), refcheck=False)
-        self._held[self._size : end] = block
-        self._size = end
-
-    @property
-    def matrix(self) -> NDArray[np.float32]:
-        """The rows, and no more."""
-        self._held.resize((self._size, self._held.shape[1]), refcheck=False)
-        return self._held
-
-
-# bytes of a fastText model with the number of words and others, before the words; and where there is no mark
-FASTTEXT_COUNTS, OLD_COUNTS = slice(64, 92), slice(56, 76)
-DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
-
-
 class _PlainUnpickler(pickle._Unpickler):
     """Reads lists and texts; anything that would run code is refused.
 
@@ -655,23 +538,16 @@ class _PlainUnpickler(pickle._Unpickler):
         raise pickle.UnpicklingError(f"it holds {module}.{name}, and a vocabulary is a list of words")
 
 
-def _from_decade(path: Path) -> tuple[list[str], NDArray[Any], str]:
-    """Vectors of a decade as HistWords keeps them; words that the decade lacks are rows of zeros, and left out."""
+def _from_decade(path: Path) -> KeyedVectors:
+    """A decade as HistWords keeps it, whose words stand in a pickle; those that it lacks are rows of zeros."""
     beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
-    if not beside.is_file():
-        raise InputError(f"{path} has no words beside it: there is no file {beside.name}")
     with read_as(f"vectors of the words in {beside.name}", str(path)):
         matrix = np.lib.format.open_memmap(path, mode="r")
         with beside.open("rb") as file:
             words = _PlainUnpickler(file, encoding="utf-8", errors="replace").load()
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise InputError(f"{path}: {beside.name} holds no list of words")
-    if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
-        raise InputError(f"{path} holds {matrix.dtype} of the shape {matrix.shape}: a matrix of real numbers is needed")
-    if len(words) != len(matrix):
-        raise InputError(f"{path} has {len(matrix):,} rows, and {beside.name} {len(words):,} words")
-    rows = [i for i, word in enumerate(words) if matrix[i].any()]
-    return [words[row] for row in rows], np.asarray(matrix[rows]), str(path)
+        real_vectors(list(words), matrix, f"{path} with {beside.name}")
+        rows = np.flatnonzero(matrix.any(axis=1)).tolist()
+        return _made([words[row] for row in rows], np.asarray(matrix[rows]), str(path))
 
 
 def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
@@ -680,31 +556,20 @@ def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     with read_as("a gensim pickle", str(path)):
         loaded = unpickle(str(path))
         loaded = SaveLoad.load(str(path), mmap="r" if mmap else None) if isinstance(loaded, SaveLoad) else loaded
-    kv = getattr(loaded, "wv", loaded)
-    if not hasattr(kv, "key_to_index"):
-        raise InputError(f"{path} holds a {type(loaded).__name__}, not gensim vectors")
-    vectors = _made(list(kv.index_to_key), kv.vectors, str(path))
-    vectors.bayesbias_sample = sample_of(kv)
-    return vectors
+        kv = getattr(loaded, "wv", loaded)
+        vectors = _made(list(kv.index_to_key), kv.vectors, str(path))
+        vectors.bayesbias_sample = sample_of(kv)
+        return vectors
 
 
-def _from_fasttext(path: Path, mmap: bool) -> KeyedVectors:
+def _from_fasttext(path: Path) -> KeyedVectors:
     """A fastText model, packed or not, which makes vectors of parts of words too."""
     from gensim.models.fasttext import load_facebook_vectors
 
-    if mmap:
-        raise InputError(f"{path} is a fastText model, which cannot be memory-mapped: read it without mmap")
     # gensim reads numbers from files that are not packed
     with read_as("a fastText model", str(path)), plain_file(path) as file:
         _check_words_of_fasttext(file)
         kv = load_facebook_vectors(str(file))
-    if "" in kv.key_to_index:
-        row = kv.key_to_index[""]
-        kv.vectors, kv.vectors_vocab = (np.delete(matrix, row, 0) for matrix in (kv.vectors, kv.vectors_vocab))
-        kv.expandos = {name: np.delete(values, row, 0) for name, values in kv.expandos.items()}
-        kv.index_to_key = list(filter(None, kv.index_to_key))
-        kv.key_to_index = {word: place for place, word in enumerate(kv.index_to_key)}
-        _tell_empty([row], str(path))
     kv.bayesbias_name = path.name
     return kv
 
@@ -721,42 +586,19 @@ def _check_words_of_fasttext(path: Path) -> None:
         raise ValueError(f"it is truncated or damaged: it says that it has {words:,} words, and has {whole:,}")
 
 
-def _from_mapping(source: Mapping[str, ArrayLike], request: _WordRequest | None) -> KeyedVectors:
-    words = list(source)
-    if request is not None:
-        wanted = request.keys(source)
-        words = [word for word in words if word in wanted]
-        if not words and source:
-            raise _none_held("the mapping", list(source), request)
-    where = "the mapping"
-    kv = _made(words, real_vectors(words, [source[word] for word in words], where), where)
-    if request is not None:
-        keys = list(source)
-
-        def vectors_of(rows: IntArray) -> NDArray[np.float32]:
-            values = np.full((len(rows), kv.vector_size), np.nan, dtype=np.float32)
-            for i, row in enumerate(rows.tolist()):
-                (vector,) = real_vectors([keys[row]], [source[keys[row]]], where)
-                if len(vector) == kv.vector_size:
-                    values[i] = vector
-            return values
-
-        kv = _with_sample(kv, WholeVocabulary(keys, vectors_of), request)
-    return kv
-
-
-def _from_keyed_vectors(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
+def _part(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
     """An embedding, or the part of it that is asked for with a sample of the rest."""
     wanted = source.key_to_index.keys() if request is None else request.keys(source.key_to_index)
     words = [word for word in source.index_to_key if word in wanted]
     subwords = {} if request is None else _of_subwords(source, request.composed)
+    where = getattr(source, "bayesbias_name", "the embedding")
     if not words and not subwords:
-        raise _none_held(getattr(source, "bayesbias_name", "the embedding"), source.index_to_key, request)
+        raise _none_held(where, source.index_to_key, request)
     if not subwords and not zero_words(source, words) and len(words) == len(source.index_to_key):
         return source
     rows = source.vectors[[source.key_to_index[word] for word in words]]
     rows = np.concatenate([rows, *(vector[None] for vector in subwords.values())])
-    kv = _made([*words, *subwords], rows, getattr(source, "bayesbias_name", "the embedding"))
+    kv = _made([*words, *subwords], rows, where)
     kv.bayesbias_sample = sample_of(source)
     if hasattr(source, DEBIASING):
         setattr(kv, DEBIASING, getattr(source, DEBIASING))
@@ -794,8 +636,6 @@ def _of_subwords(
 
 def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
     """An embedding of words and their vectors (words, d), which it holds as they are where nothing is left out."""
-    if not tokens:
-        raise InputError(f"{where} holds no vector")
     if matrix.dtype != np.float32:
         matrix = matrix.astype(np.float32)
     kept = _usable(tokens, matrix, where)
@@ -804,11 +644,7 @@ def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
             raise InputError(
                 f"{where}: words are empty, repeat or have vectors of zeros, so that it cannot be mapped as it is"
             )
-        rows = np.flatnonzero(kept)
-        for begin in range(0, len(rows), BLOCK):  # in place: rows only move towards the front
-            moved = rows[begin : begin + BLOCK]
-            matrix[begin : begin + len(moved)] = matrix[moved]
-        matrix, tokens = matrix[: len(rows)], [tokens[row] for row in rows.tolist()]
+        matrix, tokens = matrix[kept], list(compress(tokens, kept.tolist()))
     kv = keyed_vectors(tokens, matrix)
     kv.bayesbias_name = Path(where).name
     return kv
@@ -826,62 +662,40 @@ def keyed_vectors(words: list[str], matrix: NDArray[Any]) -> KeyedVectors:
 
 
 def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.bool_]:
-    """True (words,) for vectors that are the first of their word and not all zeros."""
+    """True (words,) for vectors that are the first of their word and not all zeros; a warning says what is not."""
     kept = np.zeros(len(tokens), dtype=bool)
     kept[_first_places(tokens)] = True
     empty = [row for row, word in enumerate(tokens) if not word]
-    if repeated := int((~kept).sum()) - max(0, len(empty) - 1):
-        warn(
-            f"{where}: {many(repeated, 'vector')} {agreed(repeated, 'belongs', 'belong')} to words seen before; the "
-            "first vector of a word is kept",
-            CoverageWarning,
-        )
+    repeated = int((~kept).sum()) - max(0, len(empty) - 1)
     kept[empty] = False
-    _tell_empty(empty, where)
     zero: list[int] = []
     for begin in range(0, len(tokens), BLOCK):
         part = slice(begin, begin + BLOCK)
         some = have_directions(tokens[part], matrix[part], where)
         if not some.all():
             zero += (begin + np.flatnonzero(~some & kept[part])).tolist()
-    if zero:
-        warn(
-            f"{where}: {few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction",
-            CoverageWarning,
-        )
-        kept[zero] = False
+    kept[zero] = False
+    for found, lost in (
+        (repeated, f"{many(repeated, 'vector')} of words seen before left out: the first vector of a word is kept"),
+        (empty, f"{many(len(empty), 'empty word')} left out, the first of vector {(empty or [0])[0] + 1}"),
+        (zero, f"{few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction"),
+    ):
+        if found:
+            warn(f"{where}: {lost}", CoverageWarning)
     if not kept.any():
-        raise InputError(f"{where} holds only vectors of zeros" + (", or of no word" if "" in tokens else ""))
+        raise InputError(f"{where} holds no vector of a word, or only vectors of zeros")
     return kept
-
-
-def _tell_empty(rows: Sequence[int], where: str) -> None:
-    if rows:
-        which = f"{many(len(rows), 'empty word')} left out, the first of vector {rows[0] + 1}"
-        warn(f"{where}: {which}, because nothing can ask for it", CoverageWarning)
 
 
 def in_step(kv: KeyedVectors) -> KeyedVectors:
     """An embedding whose words and vectors are in step; single vectors are looked at when used."""
-    matrix, keys, places = (getattr(kv, name, None) for name in ("vectors", "index_to_key", "key_to_index"))
-    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or not matrix.size:
-        given = f"{matrix.dtype} of shape {matrix.shape}" if isinstance(matrix, np.ndarray) else shown(matrix)
-        raise InputError(f"the embedding holds {given}: give vectors (words, dimensions) of real numbers")
-    if not isinstance(keys, list) or not isinstance(places, dict):
-        kinds = f"{type(keys).__name__} and {type(places).__name__}"
-        raise InputError(f"index_to_key and key_to_index of the embedding are {kinds}, not list and dict: {ANEW}")
-    if matrix.shape[1] != kv.vector_size:
+    matrix, keys, places = np.asarray(kv.vectors), kv.index_to_key, kv.key_to_index
+    if matrix.shape != (len(keys), kv.vector_size) or len(places) != len(keys) or matrix.dtype.kind not in "fiu":
         raise InputError(
-            f"vector_size of the embedding is {kv.vector_size}, and vectors have {matrix.shape[1]}: {ANEW}"
+            f"the embedding holds {matrix.dtype} of shape {matrix.shape}, {len(np.atleast_1d(matrix)):,} vectors, "
+            f"{len(keys):,} words in index_to_key, {len(places):,} in key_to_index and a vector_size of "
+            f"{kv.vector_size}: {ANEW}"
         )
-    if not len(matrix) == len(keys) == len(places):
-        raise InputError(
-            f"the embedding holds {len(matrix):,} vectors, {len(keys):,} words in index_to_key and {len(places):,} in "
-            f"key_to_index: {ANEW}"
-        )
-    if not all(issubclass(kind, str) for kind in set(map(type, keys))) or ("" in places and "" in keys):
-        row = next(row for row, key in enumerate(keys) if not isinstance(key, str) or key == "")
-        raise InputError(f"the word of vector {row + 1} of the embedding is {shown(keys[row])}: give a text")
     return kv
 
 

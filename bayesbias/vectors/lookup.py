@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 from unicodedata import is_normalized, normalize
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from bayesbias._support.arguments import one_of
 from bayesbias.errors import CoverageWarning, InputError, listed, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray, beyond_rounding, first_alike, unit_rows
+from bayesbias.numerics.constants import ANYWHERE, CANDIDATES, FREQUENT, NARROWEST
 from bayesbias.numerics.related import drawing_rates
 from bayesbias.results import Note
 from bayesbias.words import WordLists, subtag
@@ -32,16 +34,9 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 BLANKS = (" ", "_", NO_BREAK, "-", "")  # what may stand for a blank of a word, in the order in which it is tried
 HELD = 0.8  # share of the words of a list below which they are lost
 
-SAMPLE = 3000  # words of a sample of the vocabulary
 SPARE = 200  # words that are read beyond those of a sample, for those whose vectors have no direction
-CANDIDATES = 20_000  # words, drawn at random, among which a sample that follows the nearness of lists is found
-FREQUENT = 20_000  # the most frequent words of a file that is ordered by frequency: this many of its first words
 LOOKED_AT = 200  # words of letters only by which the order of a file is told
 SHORTER = 1.5  # how many letters the first words of a file ordered by frequency are shorter than others, on average
-# least standard deviation of the kernel around a listed word's place in the file, in natural logarithms of places
-NARROWEST = 0.25
-# share of the sample that is spread evenly over the logarithms of all places, so that none has the rate 0
-ANYWHERE = 0.001
 STEPS = 512  # points of the logarithm of places at which that density is computed
 ATTRIBUTE = "bayesbias_sample"  # name of the sample on an embedding of which a part is loaded
 SUBWORDS = "bayesbias_subwords"  # name of the set of words whose vectors a fastText model made of parts of words
@@ -59,36 +54,65 @@ class FoundWords:
     keys: Mapping[str, str]  # word to the key under which the embedding holds it
     vectors: FloatArray  # (words, dimensions), in that order
 
-    def of(self, words: Sequence[str]) -> FloatArray:
-        """Vectors of some of the words."""
-        if list(words) == list(self.keys):
-            return self.vectors
-        place = {word: i for i, word in enumerate(self.keys)}
-        return self.vectors[[place[word] for word in words]]
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.keys)}
 
-    @property
-    def at_one(self) -> FoundWords:
-        """The same with one vector for words whose directions are equal but for rounding: that of the first."""
-        first, units = first_alike(self.vectors), unit_rows(self.vectors)
-        apart = beyond_rounding(units - units[first]).any(axis=1)
-        return replace(self, vectors=self.vectors[np.where(apart, np.arange(len(first)), first)])
+    @cached_property
+    def _first(self) -> IntArray:
+        return first_alike(self.vectors)
+
+    @cached_property
+    def duplicates(self) -> dict[str, str]:
+        """Word to the first word with its vector, for the words that are not the first themselves.
+
+        A pruned embedding gives many words the vector of another; vectors of one direction are one, whatever their
+        length.
+        """
+        words = list(self.keys)
+        return {words[row]: words[first] for row, first in enumerate(self._first.tolist()) if first != row}
+
+    @cached_property
+    def units(self) -> FloatArray:
+        """Unit vectors (words, dimensions): one for words whose directions are equal but for rounding."""
+        units = unit_rows(self.vectors)
+        copies = np.flatnonzero(self._first != np.arange(len(units)))
+        same = ~beyond_rounding(units[copies] - units[self._first[copies]]).any(axis=1)
+        units[copies[same]] = units[self._first[copies[same]]]
+        return units
+
+    def rows(self, words: Iterable[str]) -> IntArray:
+        """Rows of some of the words."""
+        return np.array([self._place[word] for word in words], dtype=np.intp)
+
+    def of(self, words: Iterable[str]) -> FloatArray:
+        """Vectors of some of the words."""
+        return self.vectors[self.rows(words)]
 
 
 @dataclass(frozen=True)
 class FoundConcepts:
     """Concepts of which an embedding holds a form; a word without other forms is one."""
 
+    kv: KeyedVectors
+    lists: WordLists  # that hold the concepts
+    case: Case
     forms: FoundWords  # all that are found
     concepts: Mapping[str, tuple[str, ...]]  # concept to its forms that are found
 
-    @property
-    def of_forms(self) -> FoundConcepts:
-        """The same with each form a concept of its own."""
-        return FoundConcepts(self.forms, {form: (form,) for form in self.forms.keys})
+    @cached_property
+    def about(self) -> About:
+        """Facts on the embedding, with the unit in which its contrasts are standardised."""
+        return about_distances(self.kv)
 
-    def keys(self, concept: str) -> frozenset[str]:
-        """The keys under which the embedding holds the forms of a concept."""
-        return frozenset(self.forms.keys[form] for form in self.concepts[concept])
+    @property
+    def composed(self) -> list[str]:
+        """Words whose vectors were made of parts of words."""
+        return composed_of(self.kv, self.forms.keys)
+
+    def keys(self, concepts: Iterable[str]) -> list[str]:
+        """The keys under which the embedding holds the forms of those concepts that are found."""
+        return [self.forms.keys[form] for name in concepts for form in self.concepts.get(name, ())]
 
     def units(self, concepts: Sequence[str]) -> FloatArray:
         """Unit vectors (concepts, d) of words, and of a concept with several forms the mean of their unit vectors.
@@ -96,28 +120,26 @@ class FoundConcepts:
         That mean is shorter than 1, so that its product with another vector is the mean of the forms' products: one
         minus it is the mean of their cosine distances.
         """
-        units = unit_rows(self.forms.of([self.concepts[name][0] for name in concepts]))
+        units = self.forms.units[self.forms.rows(self.concepts[name][0] for name in concepts)]
         for i, name in enumerate(concepts):
             if len(self.concepts[name]) > 1:
-                units[i] = unit_rows(self.forms.of(self.concepts[name])).mean(axis=0)
+                units[i] = self.forms.units[self.forms.rows(self.concepts[name])].mean(axis=0)
         return units
 
-    def twins(self) -> dict[str, str]:
-        """Concept to the first one with its vector, as :func:`twins_of` says it of words."""
+    @cached_property
+    def duplicates(self) -> dict[str, str]:
+        """Concept to the first one with its vector."""
         if all(len(forms) == 1 for forms in self.concepts.values()):
-            return twins_of(self.forms)
-        keys = {name: self.forms.keys[forms[0]] for name, forms in self.concepts.items()}
-        return twins_of(FoundWords(keys, self.units(list(keys))))
+            return self.forms.duplicates
+        names = list(self.concepts)
+        return FoundWords(dict.fromkeys(names, ""), self.units(names)).duplicates
 
 
-def find_concepts(
-    kv: KeyedVectors, concepts: Mapping[str, Sequence[str]], case: Case = "as-is", language: str | None = None
-) -> FoundConcepts:
-    """Concepts of an embedding: all forms are looked up, as :func:`find_words` does."""
-    every = dict.fromkeys(form for forms in concepts.values() for form in forms)
-    words_found = find_words(kv, every, case, language).at_one
-    present = {name: tuple(form for form in forms if form in words_found.keys) for name, forms in concepts.items()}
-    result = FoundConcepts(words_found, {name: forms for name, forms in present.items() if forms})
+def find_lists(kv: KeyedVectors, lists: WordLists, case: Case = "as-is") -> FoundConcepts:
+    """The words of word lists in an embedding: all forms are looked up, as :func:`find_words` does."""
+    found = find_words(kv, dict.fromkeys(chain(*lists.concepts.values())), case, lists.language)
+    present = {name: tuple(form for form in forms if form in found.keys) for name, forms in lists.concepts.items()}
+    result = FoundConcepts(kv, lists, case, found, {name: forms for name, forms in present.items() if forms})
     for name, forms in result.concepts.items():
         if len(forms) > 1 and not beyond_rounding(result.units([name])).any():
             raise InputError(f"the vectors of the forms {', '.join(forms)} cancel out: take one of them")
@@ -236,13 +258,12 @@ def about(kv: KeyedVectors) -> About:
     """Facts on an embedding: its name, if ``load_embedding`` gave it one, and its whole size, also of one in part."""
     name, sample = getattr(kv, "bayesbias_name", "unnamed"), sample_of(kv)
     size = len(kv.index_to_key) if sample is None else sample.size
-    known: About = {"name": name, "vectors": size, "dimensions": int(kv.vector_size)}
-    known |= origin_of(kv)
-    record = getattr(kv, DEBIASING, None)
-    if record is None:
-        return known
-    known["debiasing"] = record.caption()
-    return {**known, "groups": {name: [*words] for name, words in record.groups.items()}} if record.groups else known
+    known: About = {"name": name, "vectors": size, "dimensions": int(kv.vector_size), **origin_of(kv)}
+    if (record := getattr(kv, DEBIASING, None)) is not None:
+        known["debiasing"] = record.caption()
+        if record.groups:
+            known["groups"] = {name: [*words] for name, words in record.groups.items()}
+    return known
 
 
 def origin_of(kv: KeyedVectors) -> About:
@@ -259,14 +280,13 @@ def about_distances(kv: KeyedVectors) -> About:
 def spread_of(kv: KeyedVectors) -> _Spread:
     """The standard deviation of the cosine distances between words of an embedding: the unit of its contrasts.
 
-    The distances are those of each two of up to 1,000 words. Words are drawn by a hash of their letters from the 20,000
-    most frequent ones where the file is ordered by frequency, else from all, whichever word lists are looked up: the
-    unit is one number for an embedding, and of a part of one it is that of the whole. Words with one vector count once.
+    The distances are those of each two of up to 1,000 words, drawn by a hash of their letters from the 20,000 most
+    frequent ones where the file is ordered by frequency, else from all. Words with one vector count once.
     """
     part = sample_of(kv)
     if part is None:
-        drawn, kind = drawn_rows(kv.index_to_key, subwords_of(kv), SPREAD, 0)
-        vectors = kv.vectors[np.sort(directed(kv, drawn)[:SPREAD])]
+        rows, kind = sampled_rows(kv, (), SPREAD, 0)
+        vectors = kv.vectors[rows]
     else:
         vectors, kind = part.overall, part.overall_kind
     units = unit_rows(vectors)
@@ -280,29 +300,16 @@ def spread_of(kv: KeyedVectors) -> _Spread:
 
 def distance_sd(known: Mapping[str, Any], name: str) -> float | str:
     """The unit of an embedding of which this is known, in cosine distance; or why it has none, and what to do."""
-    spread = known.get("spread")
-    if spread is None:
+    if "spread" not in known:
         return (
-            f"the table of {name} does not say how widely the distances in its embedding vary: make it with "
-            "distance_table from the vectors"
+            f"the table of {name} does not say how widely distances in its embedding vary: make it with distance_table"
         )
-    if "sd" not in spread or not spread["sd"] > 0:
+    if not known["spread"].get("sd", 0) > 0:
         return (
-            f"{spread['words']} words of the vocabulary of {name} are known, and how widely its distances vary is "
-            f"measured between {LEAST_SPREAD} or more that differ: give the whole embedding, or load words from its "
-            "whole file"
+            f"{known['spread']['words']} words of the vocabulary of {name} are known, and its unit is measured between "
+            f"{LEAST_SPREAD} or more that differ: give the whole embedding, or load words from its whole file"
         )
-    return float(spread["sd"])
-
-
-def twins_of(words_found: FoundWords) -> dict[str, str]:
-    """Word to the first word with its vector, for the words that are not the first themselves.
-
-    A pruned embedding gives many words the vector of another; vectors of one direction are one, whatever their length.
-    """
-    words = list(words_found.keys)
-    first = first_alike(words_found.of(words))
-    return {words[row]: words[first[row]] for row in np.flatnonzero(first != np.arange(len(words))).tolist()}
+    return float(known["spread"]["sd"])
 
 
 def twins_within(words: Sequence[str], twins: Mapping[str, str]) -> dict[str, str]:
@@ -317,7 +324,7 @@ def alike_in_some(words: Sequence[str], kvs: Iterable[KeyedVectors], case: Case 
     place = {word: i for i, word in enumerate(words)}
     first: dict[str, str] = {}
     for kv in kvs:
-        for word, other in twins_of(find_words(kv, words, case)).items():
+        for word, other in find_words(kv, words, case).duplicates.items():
             # the sets of both words become one, under the earlier of their first words
             keep, gone = sorted((first.get(word, word), first.get(other, other)), key=place.__getitem__)
             first |= dict.fromkeys([gone, *(each for each, of in first.items() if of == gone)], keep)
@@ -326,7 +333,7 @@ def alike_in_some(words: Sequence[str], kvs: Iterable[KeyedVectors], case: Case 
 
 def alike_in_all(words: Sequence[str], kvs: Iterable[KeyedVectors]) -> dict[str, str]:
     """Word to the first word whose vector it has in every one of several embeddings."""
-    firsts = [twins_of(find_words(kv, words)) for kv in kvs]
+    firsts = [find_words(kv, words).duplicates for kv in kvs]
     # two words are alike in all where they have the same first word in each, whichever word that is
     whole: dict[tuple[str, ...], str] = {}
     leaders = {word: whole.setdefault(tuple(of.get(word, word) for of in firsts), word) for word in words}
@@ -355,7 +362,7 @@ def left_out(count: int, total: int, kind: str, reason: str, words: Iterable[str
 def pairs_once(pairs: Sequence[tuple[str, str]], alike: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[Note]]:
     """Pairs without those of one vector and those that have the vectors of an earlier pair, and notes on them.
 
-    A pair that is listed twice stays twice; ``alike`` is as :func:`twins_of` returns it.
+    A pair that is listed twice stays twice.
     """
     first: dict[tuple[str, str], tuple[str, str]] = {}
     distinct, single, again = [], [], []
@@ -382,15 +389,10 @@ def words_once(words: Sequence[str], alike: Mapping[str, str], what: str) -> tup
 
 def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
     """True (words,) for vectors (words, dimensions) that are not all zeros."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        squares = np.vecdot(vectors, vectors)
-    some: NDArray[np.bool_] = np.isfinite(squares) & (squares > 0)
-    # a square may overflow or vanish where the number does not: look closer there
-    odd = np.flatnonzero(~some).tolist()
-    bad = [words[row] for row in odd if not np.isfinite(vectors[row]).all()]
-    if bad:
+    finite = np.isfinite(vectors).all(axis=1)
+    if bad := [words[row] for row in np.flatnonzero(~finite).tolist()]:
         raise InputError(f"{where}: the vectors of {few(bad)} hold NaN or infinite numbers; repair or remove them")
-    some[odd] = vectors[odd].any(axis=1)
+    some: NDArray[np.bool_] = vectors.any(axis=1)
     return some
 
 
@@ -401,16 +403,13 @@ def few(words: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class VocabularySample:
-    """A sample of the words of an embedding of which only some are loaded."""
+    """Sampled words of an embedding; one of which only some words are loaded carries them."""
 
-    # the sampled words, ordered as :func:`in_order` has it; none of them is among those that were asked for
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # in the order of :func:`in_order`; none of them is among those that were asked for
     vectors: NDArray[np.float32]  # their vectors (words, dimensions)
     kind: str  # how they were drawn: ``"ranks"`` or ``"random"``, as in :class:`Relatedness`
     size: int  # number of words of the whole embedding
-    # place in the file, from 0, of each sampled word and of each word that was asked for; empty where the file is not
-    # ordered by frequency
-    places: Mapping[str, int]
+    places: Mapping[str, int]  # as :func:`places_of` has it, of the sampled words and of those that were asked for
     # weights (words,) under which the sample is one of the vocabulary; None where they are all the same
     everywhere: NDArray[np.float32] | None = None
     # vectors (m, dimensions) of words drawn from the whole vocabulary, whatever was asked for, and how they were drawn
@@ -451,7 +450,7 @@ class _Waiting:
     rows: IntArray  # of the words (n,) in the vocabulary, the first drawn first
     times: FloatArray  # (n,), ascending
     rates: FloatArray  # (n,)
-    kind: str  # "ranks", "frequent" or "random", as in :func:`drawn_rows`
+    kind: str  # "ranks", "frequent" or "random", as in :func:`waiting_words`
     keys: Sequence[str]  # the words of the vocabulary
 
     def of(self, kept: slice | NDArray[np.bool_]) -> _Waiting:
@@ -459,10 +458,9 @@ class _Waiting:
         return replace(self, rows=self.rows[kept], times=self.times[kept], rates=self.rates[kept])
 
     def redrawn(self, factors: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
-        """Places (size,) of the words that a sample holds whose rates are multiplied by ``factors`` (n,), and weights.
+        """Places (size,) of the words of a sample whose rates are multiplied by ``factors`` (n,), and weights.
 
-        The weights make the sample one of the first draw: how likely a word is in it, over how likely it is in this
-        one. Where there are no more words than asked for, all are taken and weigh 1.
+        The weights make the sample one of the first draw: how likely a word is in it, over how likely in this one.
         """
         if len(self.rows) <= size:
             return np.arange(len(self.rows)), np.ones(len(self.rows))
@@ -481,45 +479,41 @@ class Nearness(NamedTuple):
     lists: Mapping[str, Mapping[str, float]]  # list to its words, and how near each is
 
 
-def nearness_of(looked: FoundConcepts, lists: WordLists) -> Nearness | None:
+def nearness_of(looked: FoundConcepts) -> Nearness | None:
     """Nearness of the stereotype words that are found; None without protected words or stereotypes."""
-    protected = [word for word in lists.group_of if word in looked.concepts]
+    protected = [word for word in looked.lists.group_of if word in looked.concepts]
     known = {
-        name: [form for word in words for form in looked.concepts.get(word, ())]
-        for name, words in lists.stereotypes.items()
+        name: forms
+        for name, words in looked.lists.stereotypes.items()
+        if (forms := [form for word in words for form in looked.concepts.get(word, ())])
     }
-    known = {name: forms for name, forms in known.items() if forms}
     if not protected or not known:
         return None
-    mean = looked.units(protected).mean(axis=0)
-    at = {name: unit_rows(looked.forms.of(forms)) @ mean for name, forms in known.items()}
+    mean, units = looked.units(protected).mean(axis=0), looked.forms.units
+    at = {name: units[looked.forms.rows(forms)] @ mean for name, forms in known.items()}
     return Nearness(mean, {name: dict(zip(forms, at[name].tolist(), strict=True)) for name, forms in known.items()})
 
 
-def _near_factors(
-    units: Sequence[FloatArray], nearness: Sequence[Sequence[Nearness | None]], sample: int
-) -> FloatArray | None:
+def _near_factors(units: Sequence[FloatArray], nearness: Sequence[Nearness | None], sample: int) -> FloatArray | None:
     """Factors on the rates (n,) of words that make a sample as near as stereotypes; None without these.
 
     Unit vectors (n, d) of the words in each embedding, of which the first are a sample of the vocabulary, and where the
-    stereotypes of the same word lists lie in each. Over embeddings nearness is averaged, over word lists the factors.
+    stereotypes lie in each. Nearness is averaged over embeddings.
     """
-    factors = []
-    for of_lists in zip(*nearness, strict=True):
-        known = [(own, near) for own, near in zip(units, of_lists, strict=True) if near is not None]
-        if not known:
+    values, by_word = [], dict[str, dict[str, list[float]]]()
+    for own, near in zip(units, nearness, strict=True):
+        if near is None:
             continue
-        values = [own @ near.mean for own, near in known]
-        levels = [float(value[:sample].mean()) for value in values]
-        by_word: dict[str, dict[str, list[float]]] = {}
-        for (_, near), level in zip(known, levels, strict=True):
-            for name, words in near.lists.items():
-                for word, value in words.items():
-                    by_word.setdefault(name, {}).setdefault(word, []).append(value - level)
-        lists = [np.array([np.mean(each) for each in words.values()]) for words in by_word.values()]
-        at = np.mean([value - level for value, level in zip(values, levels, strict=True)], axis=0)
-        factors.append(drawing_rates(at, at[:sample], lists))
-    return np.mean(factors, axis=0) if factors else None
+        value = own @ near.mean
+        level = float(value[:sample].mean())
+        values.append(value - level)
+        for name, words in near.lists.items():
+            for word, place in words.items():
+                by_word.setdefault(name, {}).setdefault(word, []).append(place - level)
+    if not values:
+        return None
+    at = np.mean(values, axis=0)
+    return drawing_rates(at, at[:sample], [np.array([np.mean(w) for w in own.values()]) for own in by_word.values()])
 
 
 def waiting_words(
@@ -529,7 +523,11 @@ def waiting_words(
     seed: int,
     followed: Sequence[IntArray] | None = None,
 ) -> _Waiting:
-    """Words outside of lists in the order in which they are drawn; see :func:`drawn_rows`."""
+    """Words outside of lists in the order in which they are drawn.
+
+    Their kind is ``"ranks"`` where the file is ordered by frequency and they follow the places of the words of some
+    lists (rows), ``"frequent"`` where they are of its most frequent words, ``"random"`` where they are of all words.
+    """
     ordered = len(keys) > sample + len(listed_keys) and ordered_by_frequency(keys)
     kind = "random" if not ordered else "frequent" if followed is None else "ranks"
     places = range(min(len(keys), FREQUENT + len(listed_keys)) if kind == "frequent" else len(keys))
@@ -555,30 +553,19 @@ def in_order(rows: IntArray, keys: Sequence[str], kind: str) -> IntArray:
     return order
 
 
-VectorsOf = Callable[[IntArray], NDArray[Any]]
-
-
-class _LocalSample(NamedTuple):
-    """A sample of the words of one or several embeddings that is as near to protected words as their stereotypes."""
-
-    rows: IntArray  # (N,), see :func:`in_order`
-    vectors: list[NDArray[Any]]  # of these words in each embedding, (N, d)
-    everywhere: NDArray[np.float32]  # weights (N,) under which the sample is one of the vocabulary
-
-
 def local_sample(
     waiting: _Waiting,
-    readers: Sequence[VectorsOf],
-    nearness: Sequence[Sequence[Nearness | None]],
+    readers: Sequence[Callable[[IntArray], NDArray[Any]]],
+    nearness: Sequence[Nearness | None],
     sample: int,
-) -> _LocalSample:
-    """The words with a direction in each embedding that wait least once their rates follow the nearness of lists.
+) -> tuple[IntArray, list[NDArray[Any]], NDArray[np.float32]]:
+    """Rows (N,) of the words that wait least once their rates follow the nearness of lists, in their order.
 
-    ``readers`` give the vectors of rows in each embedding; ``nearness`` is as :func:`_near_factors` takes it. Words are
-    found among the first that are drawn from the vocabulary. Without stereotypes these are the sample.
+    Beside them come their vectors (N, d) in each embedding, by ``readers`` of rows, and weights (N,) under which the
+    sample is one of the vocabulary. Words are found among the first that are drawn and have a direction in each
+    embedding. Without stereotypes these are the sample.
     """
-    local = any(near is not None for own in nearness for near in own)
-    first = waiting.of(slice(CANDIDATES if local else sample + SPARE))
+    first = waiting.of(slice(sample + SPARE if all(near is None for near in nearness) else CANDIDATES))
     # files are read in their order
     order = np.argsort(first.rows)
     back = np.argsort(order)
@@ -590,24 +577,7 @@ def local_sample(
     order = in_order(first.rows[chosen], waiting.keys, waiting.kind)
     places = chosen[order]
     everywhere = weights[order].astype(np.float32)  # as files keep them
-    return _LocalSample(first.rows[places], [own[places] for own in vectors], everywhere)
-
-
-def drawn_rows(
-    keys: Sequence[str],
-    listed_keys: Collection[str],
-    sample: int,
-    seed: int,
-    followed: Sequence[IntArray] | None = None,
-) -> tuple[IntArray, str]:
-    """Rows of words outside of lists in the order in which they are drawn, more than asked for, and how they are drawn.
-
-    ``"ranks"`` where the file is ordered by frequency and they follow the ranks of the words of some lists (their
-    rows), ``"frequent"`` where they are of the most frequent words there, ``"random"`` where they are of all words.
-    """
-    waiting = waiting_words(keys, listed_keys, sample, seed, followed)
-    # vectors without a direction are passed over: more words are drawn than needed
-    return waiting.rows[: 2 * sample], waiting.kind
+    return first.rows[places], [own[places] for own in vectors], everywhere
 
 
 def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
@@ -634,11 +604,21 @@ def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
     return result
 
 
-def directed(kv: KeyedVectors, rows: IntArray) -> IntArray:
-    """The rows whose vectors have a direction."""
-    vectors = kv.vectors[rows]
-    usable: IntArray = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
-    return usable
+def sampled_rows(
+    kv: KeyedVectors, listed_keys: Collection[str], sample: int, seed: int, followed: Sequence[IntArray] | None = None
+) -> tuple[IntArray, str]:
+    """Rows of words outside of lists whose vectors have a direction, ascending, and how they were drawn."""
+    waiting = waiting_words(kv.index_to_key, subwords_of(kv).union(listed_keys), sample, seed, followed)
+    drawn = waiting.rows[: 2 * sample]
+    vectors = kv.vectors[drawn]
+    return np.sort(drawn[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)][:sample]), waiting.kind
+
+
+def places_of(kv: KeyedVectors) -> Mapping[str, int]:
+    """Place of each word in the file of an embedding, from 0; empty where that is not ordered by frequency."""
+    if (part := sample_of(kv)) is not None:
+        return part.places
+    return kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
 
 
 def thinned(words: Sequence[str], most: int, seed: int) -> IntArray:
@@ -650,9 +630,7 @@ def thinned(words: Sequence[str], most: int, seed: int) -> IntArray:
 
 def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
     """A hash of each word, mixed with a seed as in the generator splitmix64."""
-    encoded = "\n".join(words).encode("utf-8", "surrogatepass").split(b"\n")  # much faster than one by one
-    if len(encoded) != len(words):
-        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+    encoded = [word.encode("utf-8", "surrogatepass") for word in words]
     codes = np.fromiter(map(crc32, encoded), dtype=np.uint64, count=len(words))
     start = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
     mixed = codes * np.uint64(0x9E3779B97F4A7C15) + start
@@ -673,26 +651,19 @@ def missing_words(entries: Iterable[Mapping[str, Any]], lost: bool = True) -> li
     notes = []
     for kind, lists in by_kind.items():
         lacking = [each for each in lists if each["missing"]]
-        few = [
-            each for each in lacking if each["asked"] - len(each["missing"]) < HELD * each["asked"] or _unnamed(each)
-        ]
-        if few or (lacking and not lost):
+        named = [word for each in lacking for word in each["missing"] if word.casefold() == each["list"].casefold()]
+        few = [each for each in lacking if each["asked"] - len(each["missing"]) < HELD * each["asked"]]
+        if few or named or (lacking and not lost):
             asked, missing = sum(each["asked"] or 0 for each in lists), [*chain(*(each["missing"] for each in lacking))]
-            first = list(dict.fromkeys([*chain(*map(_unnamed, lacking)), *missing]))
-            notes.append(Note("coverage", found=asked - len(missing), asked=asked, kind=kind, words=first))
+            words = list(dict.fromkeys([*named, *missing]))
+            notes.append(Note("coverage", found=asked - len(missing), asked=asked, kind=kind, words=words))
     return notes
 
 
 def lost_of(kind: str, lists: Mapping[str, Sequence[str]], held: Collection[str]) -> list[Note]:
     """The same of lists by name, of which some words are held."""
     missing = {name: [word for word in words if word not in held] for name, words in lists.items()}
-    entries = [{"list": n, "kind": kind, "asked": len(w), "missing": missing[n]} for n, w in lists.items()]
-    return missing_words(entries)
-
-
-def _unnamed(entry: Mapping[str, Any]) -> list[str]:
-    """The missing words of a list that are its name."""
-    return [word for word in entry["missing"] if word.casefold() == str(entry["list"]).casefold()]
+    return missing_words({"list": n, "kind": kind, "asked": len(w), "missing": missing[n]} for n, w in lists.items())
 
 
 def lost_lines(notes: Iterable[Note]) -> list[Note]:
@@ -712,10 +683,7 @@ def first_keys(
     case: Case | None = None,
     language: str | None = None,
 ) -> str:
-    """A remark on an embedding that holds none of some words: its first keys, which tell how it writes words.
-
-    ``case`` is that of the look-up; None where a function takes none.
-    """
+    """A remark on an embedding that holds none of some words: its first keys. ``case`` is that of a look-up."""
     written = ", ".join(map(shown, islice(getattr(keys, "index_to_key", keys), 5)))
     remedy = other_capitals(keys, words, case, language) or "rename them, or give words as they are written there"
     return f"its first keys are {written}: {remedy}"

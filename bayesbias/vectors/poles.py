@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -56,51 +56,45 @@ class Poles:
 
 def poles_of(pairs: Any, name: str = "pairs") -> Poles:
     """The poles that an argument stands for."""
-    if isinstance(pairs, Poles):
-        return pairs
     known = bundled_axes()
     if isinstance(pairs, str) and pairs in known.axes:
         return Poles(pairs, known.axes[pairs].pairs, source=known.source, doi=known.doi)
     if isinstance(pairs, str | Path):
         try:
-            loaded = lists_of_any_kind(pairs)
+            pairs = lists_of_any_kind(pairs)
         except InputError as error:
             valid = [*known.axes, "gender_pairs"]
-            if Path(pairs).suffix:
-                raise InputError(f"{name} is {str(pairs)!r}: {error}. Bundled axes are {', '.join(valid)}.") from None
+            why = str(error) if Path(pairs).suffix else f"there is no axis {shown(str(pairs))}{near(pairs, valid)}"
             raise InputError(
-                f"there is no axis {shown(str(pairs))}{near(pairs, valid)}. Bundled axes are {', '.join(valid)}; pairs "
-                "of words, or a TOML file of them, are valid too."
+                f"{name}: {why}. Bundled axes are {', '.join(valid)}; pairs of words, or a TOML file of them, "
+                "are valid too"
             ) from None
-        if isinstance(loaded, WordList):
-            raise InputError(f"{name} is {str(pairs)!r}, a list of words: give pairs of words, or two lists")
-        pairs = loaded
+    if isinstance(pairs, Poles):
+        return pairs
     if isinstance(pairs, WordLists | Mapping):
         return _two_lists(pairs, name)
     if isinstance(pairs, PairList):
         return Poles(pairs.name, pairs.pairs, source=pairs.source, doi=pairs.doi or "")
-    given = list(pairs) if is_list(pairs) and not isinstance(pairs, WordList) else pairs
-    if isinstance(given, list) and len(given) == 2 and all(isinstance(each, str) for each in given):
+    given = pairs if isinstance(pairs, WordList) or not is_list(pairs) else list(pairs)
+    if isinstance(given, WordList) or (isinstance(given, list) and all(isinstance(each, str) for each in given[:2])):
         raise InputError(
-            f"{name} is {shown(given)}: give pairs of words, such as [('poor', 'rich')], or two lists by name, such as "
-            f"{{'{given[0]}': [...], '{given[1]}': [...]}}"
+            f"{name} is {shown(given)}, a list of words: give pairs of words, such as [('poor', 'rich')], or two lists "
+            "by name, such as {'poor': [...], 'rich': [...]}"
         )
     word_pairs = tuple(pairs_given(given, name))
     return Poles(f"{word_pairs[0][0]} to {word_pairs[0][1]}", word_pairs)
 
 
-def _two_lists(lists: WordLists | Mapping[str, Sequence[str]], name: str) -> Poles:
-    groups: Mapping[Any, Any] = lists.protected if isinstance(lists, WordLists) else mapping(lists, name, "lists")
-    if len(groups) != 2:
+def _two_lists(lists: WordLists | Mapping[str, Any], name: str) -> Poles:
+    given = lists.protected if isinstance(lists, WordLists) else mapping(lists, name, "lists")
+    if len(given) != 2:
         raise InputError(
-            f"{name} has {len(groups)} lists: an axis runs between two, such as {{'poor': [...], 'rich': [...]}}"
+            f"{name} has {len(given)} lists: an axis runs between two, such as {{'poor': [...], 'rich': [...]}}"
         )
-    both = []
-    for group, words in groups.items():
-        both.append((group, checked(Words, words, f"{name}.{group}")))
+    both = tuple((group, checked(Words, words, f"{name}.{group}")) for group, words in given.items())
     if isinstance(lists, WordLists):
-        return Poles(lists.name, lists=tuple(both), source=lists.source, doi=lists.doi or "")
-    return Poles(f"{both[0][0]} to {both[1][0]}", lists=tuple(both))
+        return Poles(lists.name, lists=both, source=lists.source, doi=lists.doi or "")
+    return Poles(f"{both[0][0]} to {both[1][0]}", lists=both)
 
 
 def pairs_of(pairs: Any, name: str) -> list[tuple[str, str]]:
@@ -108,8 +102,5 @@ def pairs_of(pairs: Any, name: str) -> list[tuple[str, str]]:
     asked = getattr(getattr(pairs, "poles", None), "poles", None)
     poles = asked if isinstance(asked, Poles) else poles_of(pairs, name)
     if not poles.pairs:
-        raise InputError(
-            f"{name} is the axis {poles.name}, which runs between two lists and has no pairs: give pairs of words, "
-            "such as gender_pairs"
-        )
+        raise InputError(f"{name} is the axis {poles.name}, which runs between two lists and has no pairs: give some")
     return list(poles.pairs)

@@ -8,18 +8,17 @@ import lzma
 import re
 import zlib
 from codecs import BOM_UTF8
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from itertools import compress, pairwise
-from lzma import LZMAError
 from math import prod
 from pathlib import Path
+from shutil import copyfileobj
 from struct import Struct
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple
 from unicodedata import normalize
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
@@ -30,19 +29,16 @@ from numpy.typing import NDArray
 from bayesbias._support.files import archive_of, check_unpacked, from_json, read_as
 from bayesbias._support.progress import progress
 from bayesbias.errors import InputError, listed, many, shown
-from bayesbias.vectors.libraries import static_vectors
 from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
-from bayesbias.vectors.tables import is_header, is_written_number, rows_of_parquet, rows_of_text
+from bayesbias.vectors.tables import is_header, is_written_number, rows_of_parquet, rows_of_text, static_vectors
 
 CHUNK = 1 << 23  # bytes of vectors that are read together
 PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
 LONGEST = 1 << 24  # bytes of a line of text, or of the vector of a word
-PICKLE_MARK = b"\x80"
 ZIP_MARK = b"PK\x03\x04"
-GZIP_MARK = b"\x1f\x8b"
 PACKED = (".gz", ".bz2", ".xz", ".zip")
-PACKINGS: dict[bytes, Callable[[BinaryIO], Any]] = {GZIP_MARK: gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
-LINE_BREAK, BLANK = b"\n "
+PACKINGS: dict[bytes, Callable[[BinaryIO], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+DAMAGE = (EOFError, OSError, RuntimeError, zlib.error, lzma.LZMAError, BadZipFile, UnicodeDecodeError)
 PLAIN = b"0123456789.-+eE \r"  # bytes of plain numbers and what is between them
 PRINTED = bytes([*b"\t\n\r", *range(0x20, 0x7F)])  # of ASCII
 CONTROL = bytes({*range(0x20), 0x7F} - set(b"\n"))  # of no text
@@ -54,97 +50,65 @@ FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 # arguments that a model of fastText begins with, whose number comes first where there is no mark, as before 2017
 FASTTEXT = Struct("<12id")
 KINDS = range(1, 5)  # numbers of losses and models
-PARQUET_MARK = b"PAR1"
 SAFE = ".safetensors"
 SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
 SAFE_BYTES, SAFE_INDICES = {"U8": "u1"}, {"I32": "<i4", "I64": "<i8"}
+PICKLED = (
+    "opening a pickle runs the code in it: pass trust_pickle=True (--trust-pickle) if you trust where it comes from, "
+    "or save it as word2vec or .npz with words as text"
+)
 TOKENIZER = "tokenizer.json"  # beside a static model, with its words
-MOST_HEADER = 1 << 28  # bytes of the header of a safetensors file
-MOST_LINE = 1 << 27  # letters of a line of a corpus, which is one sentence
-# arrays of an .npz embedding that hold a sample of the vocabulary
-SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
-WEIGHTS = "sample_weights"  # of a sample that follows the nearness of lists
-OVERALL = "overall_vectors"  # absent in files of earlier versions
-RECORD = "embedding_record"  # array of an .npz embedding with what is recorded of it, as JSON
 
 Vectors = NDArray[np.float32]
 IntArray = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class _Lines:
-    """Lines of a text that hold something."""
+class Lines(NamedTuple):
+    """Lines of a text that hold something: numbers, and where each begins and ends."""
 
     text: bytes
-    # where each line begins and ends, without its break
-    starts: IntArray
-    ends: IntArray
-    numbers: IntArray  # number of each line, from 0, among all lines
-    every: int  # how many lines there are
+    numbers: list[int]
+    begins: list[int]
+    ends: list[int]
 
-    def at(self, row: int) -> bytes:
-        """One of the lines."""
-        return self.text[self.starts[row] : self.ends[row]]
-
-    def firsts(self) -> list[bytes]:
-        """Each line up to its first blank."""
-        text, find, starts, ends = self.text, self.text.find, self.starts.tolist(), self.ends.tolist()
-        blanks = [find(b" ", start, end) for start, end in zip(starts, ends, strict=True)]
-        if -1 in blanks:
-            blanks = [end if blank < 0 else blank for blank, end in zip(blanks, ends, strict=True)]
-        return [text[start:blank] for start, blank in zip(starts, blanks, strict=True)]
-
-
-def _lines_of(text: bytes) -> _Lines:
-    """The lines of a text; empty ones, and those of nothing but blanks that begin with one, are left out."""
-    letters = np.frombuffer(text, dtype=np.uint8)
-    breaks = np.flatnonzero(letters == LINE_BREAK)
-    starts, ends = np.append(0, breaks + 1), np.append(breaks, len(text))
-    long = ends - starts > 1
-    odd = np.flatnonzero(~long | (letters[np.where(long, starts, 0)] == BLANK))
-    full = np.ones(len(starts), dtype=np.bool_)
-    full[odd] = [bool(text[starts[row] : ends[row]].strip()) for row in odd.tolist()]
-    return _Lines(text, starts[full], ends[full], np.flatnonzero(full), len(starts))
+    def at(self, row: int) -> tuple[int, bytes]:
+        """Number and content of a line."""
+        return self.numbers[row], self.text[self.begins[row] : self.ends[row]]
 
 
 class Named:
-    """Entries of a file that are wanted for their words, and all words that were met.
-
-    Words are given in Unicode's normal form C, in which those of the file are compared with them.
-    """
+    """Entries of a file that are wanted for their words, in Unicode's normal form C, and all words that were met."""
 
     def __init__(self, words: Collection[str]) -> None:
         self._words = frozenset(word.encode("utf-8", "surrogatepass") for word in words)
+        self._firsts = frozenset(word.partition(b" ")[0] for word in self._words)
+        self._plain = all(map(str.isascii, words))
         # all words in the order of the file; of one with blanks in a text file, if not wanted, the part before them
         self.met = list[bytes]()
         # bytes of the file at which the vectors of all words begin, where they stand there in binary
         self.vectors_at = list[IntArray]()
-        self._unsure = deque[int]()
-        self._firsts = frozenset(word.partition(b" ")[0] for word in self._words)
-        self._plain = all(map(str.isascii, words))
 
-    def _among(self, wanted: frozenset[bytes], words: list[bytes]) -> list[int]:
-        """Places of the words that are wanted."""
+    def places(self, words: Sequence[bytes]) -> list[int]:
+        """Places of the next entries that are wanted."""
+        return self._among(self._words, words)
+
+    def _among(self, wanted: frozenset[bytes], words: Sequence[bytes]) -> list[int]:
+        self.met += words
         forms = words if self._plain else map(_composed, words)
         return list(compress(range(len(words)), map(wanted.__contains__, forms)))
 
-    def places(self, words: list[bytes]) -> list[int]:
-        """Places of the next entries, which have these words, that are wanted."""
-        self.met += words
-        return self._among(self._words, words)
+    def lines(self, lines: Lines) -> list[int]:
+        """Places of the next entries, lines of a text, that may be wanted by their words up to the first blank."""
+        text, find, spans = lines.text, lines.text.find, (lines.begins, lines.ends)
+        blanks = [find(b" ", begin, end) for begin, end in zip(*spans, strict=True)]
+        if -1 in blanks:
+            blanks = [end if blank < 0 else blank for blank, end in zip(blanks, lines.ends, strict=True)]
+        return self._among(self._firsts, [text[begin:blank] for begin, blank in zip(lines.begins, blanks, strict=True)])
 
-    def may_take(self, lines: _Lines) -> list[int]:
-        """Places of the next entries, lines of a text file, whose words up to the first blank may be wanted."""
-        begin, firsts = len(self.met), lines.firsts()
-        self.met += firsts
-        chosen = self._among(self._firsts, firsts)
-        self._unsure += [begin + i for i in chosen]
-        return chosen
-
-    def confirms(self, word: bytes) -> bool:
-        """True where the next entry of the unsure ones is wanted, by its whole word."""
-        self.met[self._unsure.popleft()] = word
-        return bool(self._among(self._words, [word]))
+    def confirms(self, place: int, word: bytes) -> bool:
+        """True where the entry at a place among all that were met is wanted, now that its whole word is known."""
+        self.met[place] = word
+        return (word if self._plain else _composed(word)) in self._words
 
 
 def _composed(word: bytes) -> bytes:
@@ -160,23 +124,16 @@ class Placed:
     def __init__(self, places: Iterable[int]) -> None:
         self._ascending, self._next = np.array(sorted(set(places)), dtype=np.intp), 0
 
-    def places(self, words: list[bytes]) -> list[int]:
-        """Places of the next entries, which have these words, that are wanted."""
-        return self._of_next(len(words))
-
-    def may_take(self, lines: _Lines) -> list[int]:
-        """Places of the next entries, as lines of a text file, that are wanted."""
-        return self._of_next(len(lines.starts))
-
-    def _of_next(self, entries: int) -> list[int]:
-        begin, self._next = self._next, self._next + entries
+    def places(self, entries: Sequence[object]) -> list[int]:
+        """Places of the next entries that are wanted."""
+        begin, self._next = self._next, self._next + len(entries)
         first, last = np.searchsorted(self._ascending, (begin, self._next))
         chosen: list[int] = (self._ascending[first:last] - begin).tolist()
         return chosen
 
-    def confirms(self, word: bytes) -> bool:
-        """True for every entry that may be wanted, since places are exact."""
-        return True
+    def lines(self, lines: Lines) -> list[int]:
+        """Places of the next entries, lines of a text, that are wanted."""
+        return self.places(lines.begins)
 
     @property
     def ended(self) -> bool:
@@ -194,55 +151,103 @@ def blocks(path: Path, wanted: Wanted, done: Callable[[float], None], trusted: b
     Lines of a text file that are not wanted are not parsed. ``done`` is told how many bytes of the file have been read.
     Words of a ``trusted`` archive may be objects.
     """
+    suffix = path.with_suffix("").suffix if path.suffix in PACKED else path.suffix
     with path.open("rb") as file:
         mark = file.read(9)
-        file.seek(0)
-        if mark[:4] == ZIP_MARK and _packed_member(path) is None:
-            yield from _npz(path, wanted, trusted)
-        elif mark[:4] == PARQUET_MARK:
-            yield from _wanted_rows(rows_of_parquet(path), wanted)
-        elif mark[8:9] == b"{" and path.suffix == SAFE:
-            yield from _safetensors(path, wanted)
-        else:
-            yield from _of_stream(path, file, wanted, lambda: done(file.tell()))
+    if mark[:4] == ZIP_MARK and _packed_member(path) is None:
+        yield from _npz(path, wanted, trusted)
+    elif mark[:4] == b"PAR1":
+        yield from _wanted_rows(rows_of_parquet(path), wanted)
+    elif mark[8:9] == b"{" and path.suffix == SAFE:
+        words, matrix = _safe_parts(path)
+        rows = max(1, CHUNK // (4 * matrix.shape[1]))
+        parts = (slice(begin, begin + rows) for begin in range(0, len(words), rows))
+        yield from _wanted_rows(((words[part], matrix[part]) for part in parts), wanted)
+    else:
+        with unpacked(path, done) as stream:
+            if suffix in TEXT_TABLES:
+                yield from _wanted_rows(rows_of_text(BufferedReader(stream), suffix, str(path)), wanted)
+            else:
+                yield from _word2vec_or_glove(_Chunks(stream, path), path, wanted)
 
 
-def _of_stream(path: Path, file: BinaryIO, wanted: Wanted, tick: Callable[[], None]) -> Blocks:
-    """The entries of a file that is packed or not: a table in text, word2vec or GloVe."""
-    with unpacked(path, file) as stream, _damage_named(path):
-        suffix = path.with_suffix("").suffix if path.suffix in PACKED else path.suffix
-        if suffix in TEXT_TABLES:
-            rows = rows_of_text(BufferedReader(_Bounded(stream, path, tick)), suffix, str(path))
-            yield from _wanted_rows(rows, wanted)
-        else:
-            yield from _word2vec_or_glove(_Chunks(stream, path, tick, stream is file), path, wanted)
+def _wanted_rows(entries: Iterable[tuple[Sequence[str | bytes], NDArray[Any]]], wanted: Wanted) -> Blocks:
+    for words, vectors in entries:
+        tokens = _as_bytes(words)
+        chosen = list(range(len(tokens))) if wanted is None else wanted.places(tokens)
+        if chosen:
+            rows = vectors if len(chosen) == len(tokens) else vectors[chosen]
+            yield [tokens[row] for row in chosen], np.asarray(rows, dtype=np.float32)
+
+
+def _as_bytes(words: Iterable[str | bytes]) -> list[bytes]:
+    return [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
+
+
+class Unpacked(RawIOBase):
+    """The content of a file: damage names the file and the byte, and what would fill the memory is refused."""
+
+    def __init__(self, path: Path, file: BinaryIO, content: BinaryIO, done: Callable[[float], None]) -> None:
+        self._path, self._file, self._content, self._done = path, file, content, done
+        self._size, self.is_packed = path.stat().st_size, content is not file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        return self._content.seek(place, whence)
+
+    def tell(self) -> int:
+        return self._content.tell()
+
+    def readinto(self, buffer: Any) -> int:
+        content = self.piece(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def piece(self, size: int) -> bytes:
+        """The next bytes, as many as there are."""
+        begin = self.tell()
+        try:
+            content = self._content.read(size)
+        except DAMAGE as error:
+            raise InputError(f"{self._path} is truncated or damaged after byte {begin:,}: {error}") from error
+        check_unpacked(begin + len(content), self._size, str(self._path))
+        self._done(self._file.tell())
+        return content
 
 
 @contextmanager
-def unpacked(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
+def unpacked(path: Path, done: Callable[[float], None] = lambda _: None) -> Iterator[Unpacked]:
     """The content of a file that is packed by gzip, bzip2 or xz, the only member of a zip archive, or as it is."""
-    mark = file.read(6)
-    file.seek(0)
-    opened = next((unpack for start, unpack in PACKINGS.items() if mark.startswith(start)), None)
-    if opened is not None:
-        with opened(file) as stream:
-            yield stream
-    elif mark.startswith(ZIP_MARK) and (member := _packed_member(path)) is not None:
-        with ZipFile(file) as archive:
+    with ExitStack() as stack:
+        content: Any = stack.enter_context(path.open("rb"))
+        file, mark = content, content.read(6)
+        file.seek(0)
+        if opens := [unpack for start, unpack in PACKINGS.items() if mark.startswith(start)]:
+            content = stack.enter_context(opens[0](file))
+        elif mark.startswith(ZIP_MARK) and (member := _packed_member(path)) is not None:
             try:
-                stream = archive.open(member)
-            except UnicodeDecodeError as error:  # of its name, which is there twice
-                raise BadZipFile("the name of the member is no UTF-8") from error
-            with stream:
-                yield cast(BinaryIO, stream)
-    else:
-        yield file
+                content = stack.enter_context(stack.enter_context(ZipFile(file)).open(member))
+            except DAMAGE as error:
+                raise InputError(f"{path} is truncated or damaged: {error}") from error
+        yield Unpacked(path, file, content, done)
+
+
+def _packed_member(path: Path) -> str | None:
+    """The only member of a zip archive, unless it is an array."""
+    with path.open("rb") as file, archive_of(file, str(path)) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+    return names[0] if len(names) == 1 and not names[0].endswith(".npy") else None
 
 
 def holds_fasttext(path: Path) -> bool:
     """True for a fastText model, packed or not."""
-    with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
-        begin = stream.read(FASTTEXT.size)
+    with unpacked(path) as stream:
+        begin = stream.piece(FASTTEXT.size)
     if begin.startswith(FASTTEXT_MARK) or len(begin) < FASTTEXT.size:
         return begin.startswith(FASTTEXT_MARK)
     dimensions, window, *_, loss, model, _, shortest, longest, _, _ = FASTTEXT.unpack(begin)
@@ -253,75 +258,21 @@ def holds_fasttext(path: Path) -> bool:
 @contextmanager
 def plain_file(path: Path) -> Iterator[Path]:
     """The file itself, or a temporary one that holds what is packed in it."""
-    with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
-        if stream is file:
+    with progress(f"unpacking {path.name}", path.stat().st_size) as done, unpacked(path, done) as stream:
+        if not stream.is_packed:
             yield path
             return
-        size = path.stat().st_size
-        with TemporaryDirectory() as folder, progress(f"unpacking {path.name}", size) as done:
+        with TemporaryDirectory() as folder:
             plain = Path(folder) / "unpacked"
             with plain.open("wb") as out:
-                while piece := stream.read(PIECE):
-                    out.write(piece)
-                    check_unpacked(out.tell(), size, str(path))
-                    done(file.tell())
+                copyfileobj(stream, out, PIECE)
             yield plain
 
 
-def _packed_member(path: Path) -> str | None:
-    """The only member of a zip archive, unless it is an array."""
-    with path.open("rb") as file, archive_of(file, str(path)) as archive:
-        names = [name for name in archive.namelist() if not name.endswith("/")]
-    return names[0] if len(names) == 1 and not names[0].endswith(".npy") else None
-
-
-@contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
-    """Damage of what is packed is told with the name of the file."""
-    try:
-        yield
-    except (EOFError, OSError, RuntimeError, zlib.error, LZMAError, BadZipFile) as error:
-        raise InputError(f"{path} is truncated or damaged: {error}") from error
-
-
-class _Bounded(RawIOBase):
-    """A stream whose reader is told how far it is, and which ends where it would fill the memory."""
-
-    def __init__(self, stream: BinaryIO, path: Path, tick: Callable[[], None]) -> None:
-        self._stream, self._path, self._tick, self._packed = stream, path, tick, path.stat().st_size
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, place: int, whence: int = 0) -> int:
-        return self._stream.seek(place, whence)
-
-    def tell(self) -> int:
-        return self._stream.tell()
-
-    def readinto(self, buffer: Any) -> int:
-        with _damage_named(self._path):
-            content = self._stream.read(len(buffer))
-        check_unpacked(self._stream.tell(), self._packed, str(self._path))
-        self._tick()
-        buffer[: len(content)] = content
-        return len(content)
-
-
-def _wanted_rows(rows: Iterable[tuple[Sequence[str | bytes], NDArray[Any]]], wanted: Wanted) -> Blocks:
-    for words, vectors in rows:
-        tokens, chosen = _selected(words, wanted)
-        if tokens:
-            yield tokens, np.asarray(vectors[chosen], dtype=np.float32)
-
-
-def begins_with(path: Path, mark: bytes) -> bool:
-    """True where a file begins with the mark of a format."""
-    with path.open("rb") as file:
-        return file.read(len(mark)) == mark
+def text_lines(path: Path) -> Iterator[str]:
+    """The lines of a text in UTF-8, packed by gzip, bzip2, xz or zip, or not."""
+    with unpacked(path) as stream, read_as("text in UTF-8", str(path)):
+        yield from TextIOWrapper(BufferedReader(stream, PIECE), encoding="utf-8-sig")
 
 
 def _word2vec_or_glove(reader: _Chunks, path: Path, wanted: Wanted) -> Blocks:
@@ -339,7 +290,7 @@ def _word2vec_or_glove(reader: _Chunks, path: Path, wanted: Wanted) -> Blocks:
     if words < 1 or not 0 < dimensions <= LONGEST // 4:
         raise InputError(f"{path} says in its first line that it holds {words} x {dimensions} numbers")
     if reader.is_written(dimensions):
-        yield from _text(reader, path, dimensions, words, wanted, b"")
+        yield from _text(reader, path, dimensions, words, wanted)
     else:
         yield from _binary(reader, path, dimensions, words, wanted)
 
@@ -347,35 +298,30 @@ def _word2vec_or_glove(reader: _Chunks, path: Path, wanted: Wanted) -> Blocks:
 class _Chunks:
     """A stream read in large pieces, with a position inside the current piece."""
 
-    def __init__(self, stream: BinaryIO, path: Path, tick: Callable[[], None], in_place: bool) -> None:
-        self.stream, self.path, self.tick = stream, path, tick
-        self.in_place = in_place  # the stream is the file itself, and nothing is unpacked
-        self.buffer = b""
-        self.position = 0
-        self.ended = False
-        self.unpacked, self.packed = 0, path.stat().st_size
+    def __init__(self, stream: Unpacked, path: Path) -> None:
+        self.stream, self.path = stream, path
+        self.buffer, self.position = b"", 0
+        self.ended = self.ends_in_cr = self.ends_in_break = False
+        self.read = 0  # bytes
         self.passed = 0  # empty lines after the header, or a header that is none of word2vec's
-        self.ends_in_cr = False
 
     def more(self) -> bool:
         """Read one piece further; False at the end of the stream."""
-        if self.ended:
-            return False
-        try:
-            piece = self.stream.read(PIECE)
-        except (EOFError, OSError, RuntimeError, zlib.error, LZMAError) as error:
-            raise InputError(f"{self.path} is truncated or damaged after byte {self.unpacked:,}: {error}") from error
-        self.tick()
-        self.ends_in_cr |= not self.unpacked and b"\r" in piece and b"\n" not in piece
+        piece = b"" if self.ended else self.stream.piece(PIECE)
+        self.ends_in_cr |= not self.read and b"\r" in piece and b"\n" not in piece
         piece = piece.replace(b"\r", b"\n") if self.ends_in_cr else piece
-        self.ended = not piece
-        self.unpacked += len(piece)
-        check_unpacked(self.unpacked, self.packed, str(self.path))
-        self.buffer = self.buffer[self.position :] + piece
-        self.position = 0
+        self.ended, self.read = not piece, self.read + len(piece)
+        self.ends_in_break = piece.endswith(b"\n") if piece else self.ends_in_break
+        self.buffer, self.position = self.buffer[self.position :] + piece, 0
         if len(self.buffer) > LONGEST + PIECE:
             raise InputError(f"{self.path} is no embedding: it has a line or vector of more than {LONGEST:,} bytes")
         return bool(piece)
+
+    def beginning(self, size: int) -> bytes:
+        """What follows, as many bytes as there are, without going on."""
+        while len(self.buffer) - self.position < size and self.more():
+            pass
+        return self.buffer[self.position : self.position + size]
 
     def peek_line(self) -> bytes:
         """The next line, with its break, without going on."""
@@ -394,21 +340,16 @@ class _Chunks:
         while self.peek_line() in (b"\n", b"\r\n"):
             self.line()
             self.passed += 1
-        if _text_vector(self.peek_line(), dimensions) is not None:
+        if _line_vector(self.peek_line(), dimensions) is not None:
             return True
-        size = 4 * dimensions
-        while len(self.buffer) - self.position < PIECE + size and self.more():
-            pass
-        entry = self.buffer[self.position : self.position + PIECE + size]
-        numbers = entry[entry.find(b" ") + 1 :][:size] if b" " in entry else b""
+        _, blank, numbers = self.beginning(PIECE + 4 * dimensions).partition(b" ")
         # of single numbers in binary one in forty looks like four letters
-        return not numbers.translate(None, PLAIN + b"\n\t,:" if dimensions < FEW else PRINTED)
+        letters = PLAIN + b"\n\t,:" if dimensions < FEW else PRINTED
+        return not blank or not numbers[: 4 * dimensions].translate(None, letters)
 
     def dimensions(self, first: bytes) -> int:
         """Number of the numbers that end most of the next lines, of which one is read: a word may hold blanks."""
-        while len(self.buffer) - self.position < PIECE and self.more():
-            pass
-        *whole, last = self.buffer[self.position : self.position + PIECE].replace(b"\t", b" ").split(b"\n")
+        *whole, last = self.beginning(PIECE).replace(b"\t", b" ").split(b"\n")
         lines = [first, *whole[:LOOKED_AT], *([last] if self.ended and last else [])]
         counts = Counter(_numbers_at_end(line) for line in lines if line.strip())
         return max(counts, key=lambda count: (counts[count], count == len(first.split()) - 1))
@@ -419,28 +360,32 @@ class _Chunks:
         Not one is looked at in Python, whose loops cost more than the file. Line breaks before a word are kept.
         """
         # what is not whole yet counts as a last word, and is told by the blank that it lacks
-        found = re.findall(rb"([^ ]*+) .{%d}|.+" % size, self.buffer[self.position :], re.DOTALL)
-        words = found[:most]
+        words = re.compile(rb"([^ ]*+) .{%d}|.+" % size, re.DOTALL).findall(self.buffer, self.position)[:most]
         letters = np.frombuffer(b" ".join([*words, b""]), dtype=np.uint8)
-        ends = self.position + 1 + np.flatnonzero(letters == BLANK) + size * np.arange(1, len(words) + 1)
-        if words and not (ends[-1] <= len(self.buffer) and self.buffer[ends[-1] - size - 1] == BLANK):
+        ends = self.position + 1 + np.flatnonzero(letters == ord(" ")) + size * np.arange(1, len(words) + 1)
+        if words and not (ends[-1] <= len(self.buffer) and self.buffer[ends[-1] - size - 1] == ord(" ")):
             words, ends = words[:-1], ends[:-1]
         if words:
             self.position = int(ends[-1])
         return words, ends
 
-    def lines(self) -> tuple[_Lines | None, bool]:
-        """The whole lines of the current piece, the last one of the file with what is left of it; None at the end.
+    def lines(self, text: bytes, number: int) -> Iterator[Lines]:
+        """The lines of a first text, with the number of the first, then the whole lines of each piece."""
+        while text := text or self._whole_lines():
+            letters = np.frombuffer(text, dtype=np.uint8)
+            breaks = np.flatnonzero(letters == ord("\n"))
+            begins, ends = np.append(0, breaks + 1), np.append(breaks, len(text))
+            full = letters[np.minimum(begins, len(text) - 1)] > ord(" ")
+            full[~full] = [bool(text[begin:end].strip()) for begin, end in zip(begins[~full], ends[~full], strict=True)]
+            numbers = (number + np.flatnonzero(full)).tolist()
+            yield Lines(text, numbers, begins[full].tolist(), ends[full].tolist())
+            number, text = number + len(breaks), b""
 
-        The flag says that the last of them ends the file without a break.
-        """
+    def _whole_lines(self) -> bytes:
         while (end := self.buffer.rfind(b"\n", self.position)) < 0 and self.more():
             pass
-        whole = self.buffer[self.position : len(self.buffer) if end < 0 else end]
-        self.position = len(self.buffer) if end < 0 else end + 1
-        if not whole and end < 0:
-            return None, False
-        return _lines_of(whole.replace(b"\t", b" ")), end < 0
+        begin, self.position = self.position, len(self.buffer) if end < 0 else end + 1
+        return self.buffer[begin : self.position].replace(b"\t", b" ")
 
 
 def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wanted) -> Blocks:
@@ -452,19 +397,20 @@ def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wa
             joined = b"\n".join(written)
             # word2vec's own program ends each vector with a line break
             tokens = [word.lstrip(b"\n") for word in written] if joined.count(b"\n") >= len(written) else written
-            if not _is_text(joined) or _beyond_sense(_first_numbers(buffer, ends - size)).any():
+            firsts = np.frombuffer(buffer, dtype=np.uint8)[(ends - size)[:, None] + np.arange(4)].view("<f4")
+            if not _is_text(joined) or _beyond_sense(firsts):
                 vectors = [buffer[end - size : end] for end in ends.tolist()]
                 _refuse_blanks(path, [last, *zip(tokens, vectors, strict=True)])
             last = tokens[-1], buffer[reader.position - size : reader.position]
-            if isinstance(wanted, Named) and reader.in_place:
-                wanted.vectors_at.append(reader.unpacked - len(buffer) + ends - size)
+            if isinstance(wanted, Named) and not reader.stream.is_packed:
+                wanted.vectors_at.append(reader.read - len(buffer) + ends - size)
             chosen = range(len(tokens)) if wanted is None else wanted.places(tokens)
             if chosen:
                 numbers = b"".join([buffer[end - size : end] for end in ends[list(chosen)].tolist()])
                 yield [tokens[row] for row in chosen], np.frombuffer(numbers, dtype="<f4").reshape(-1, dimensions)
         if count < words and not reader.more():
             raise InputError(
-                f"{path} is truncated at byte {reader.unpacked:,}: its first line promises {words} vectors, it holds "
+                f"{path} is truncated at byte {reader.read:,}: its first line promises {words} vectors, it holds "
                 f"{count} whole ones"
             )
     if reader.more() or reader.buffer[reader.position :].strip(b"\n"):
@@ -490,10 +436,10 @@ def vectors_at(path: Path, places: IntArray, dimensions: int) -> Vectors:
 def _refuse_blanks(path: Path, entries: Sequence[tuple[bytes, bytes]]) -> None:
     """Refuse a word with a blank, whose rest was read as numbers, so that numbers were read as the following word."""
     for (word, vector), (after, numbers) in pairwise(entries):
-        if not _is_text(word) or (_is_text(after) and not _beyond_sense(np.frombuffer(vector, dtype="<f4")).any()):
+        if not _is_text(word) or (_is_text(after) and not _beyond_sense(np.frombuffer(vector, dtype="<f4"))):
             continue
         ahead = after + b" " + numbers
-        for end in (place for place, letter in enumerate(vector) if letter == BLANK):
+        for end in (place for place, letter in enumerate(vector) if letter == ord(" ")):
             # the numbers of the whole word end so many bytes later, and the next word begins there
             following = ahead[end + 1 :].partition(b" ")[0].lstrip(b"\n")
             if following and _is_text(following) and _is_text(vector[:end]):
@@ -505,60 +451,49 @@ def _refuse_blanks(path: Path, entries: Sequence[tuple[bytes, bytes]]) -> None:
                 )
 
 
-def _first_numbers(buffer: bytes, begins: IntArray) -> Vectors:
-    """The first number of each vector that begins at some bytes."""
-    four = np.frombuffer(buffer, dtype=np.uint8)[begins[:, None] + np.arange(4)]
-    numbers: Vectors = four.view("<f4")[:, 0]
-    return numbers
-
-
-def _beyond_sense(numbers: Vectors) -> NDArray[np.bool_]:
-    """True for numbers that no vector holds, as letters and bytes out of step give them."""
+def _beyond_sense(numbers: Vectors) -> bool:
+    """True for numbers some of which no vector holds, as letters and bytes out of step give them."""
     with np.errstate(invalid="ignore"):
         size = np.abs(numbers)
-        usual: NDArray[np.bool_] = (size == 0) | ((size > SMALLEST) & (size < GREATEST))
-    return ~usual
+        return not ((size == 0) | ((size > SMALLEST) & (size < GREATEST))).all()
 
 
 def _is_text(token: bytes) -> bool:
     """True for UTF-8 without control characters."""
-    if token.translate(None, CONTROL) != token:
-        return False
     try:
         token.decode()
     except UnicodeDecodeError:
         return False
-    return True
+    return token.translate(None, CONTROL) == token
 
 
-def _text(reader: _Chunks, path: Path, dimensions: int, words: int | None, wanted: Wanted, first: bytes) -> Blocks:
-    if words is None and _text_vector(first.removesuffix(b"\n"), dimensions) is None:
+def _text(
+    reader: _Chunks, path: Path, dimensions: int, words: int | None, wanted: Wanted, first: bytes = b""
+) -> Blocks:
+    """Entries of a text; of one without a header (``words`` is None) the first line has been read."""
+    if words is None and _line_vector(first, dimensions) is None:
         raise InputError(
             f"{path} is no embedding of a known format: expected are word2vec (binary or text), GloVe text (a word and "
             f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {first[:60]!r}"
         )
-    number, count, last, ending = (1 if words is None else 2) + reader.passed, 0, b"", 0
-    lines, unbroken = (_lines_of(first.rstrip(b"\r\n")), not first.endswith(b"\n")) if first else reader.lines()
-    while lines is not None:
-        chosen = range(len(lines.starts)) if wanted is None else wanted.may_take(lines)
-        entries = [_entry(path, number + lines.numbers[row], lines.at(row), dimensions) for row in chosen]
-        confirmed = [(token, vector) for token, vector in entries if wanted is None or wanted.confirms(token)]
-        if confirmed:
-            yield [token for token, _ in confirmed], np.stack([vector for _, vector in confirmed])
-        if len(lines.starts):
-            last, ending = lines.at(-1), number + lines.numbers[-1]
-        number, count = number + lines.every, count + len(lines.starts)
+    count, last = 0, (0, b"")
+    for lines in reader.lines(first, reader.passed + (1 if words is None else 2)):
+        chosen = range(len(lines.numbers)) if wanted is None else wanted.lines(lines)
+        entries = [(row, *_entry(path, *lines.at(row), dimensions)) for row in chosen]
+        if isinstance(wanted, Named):
+            entries = [entry for entry in entries if wanted.confirms(count + entry[0], entry[1])]
+        if entries:
+            yield [token for _, token, _ in entries], np.stack([vector for _, _, vector in entries])
+        if lines.numbers:
+            count, last = count + len(lines.numbers), lines.at(-1)
         if isinstance(wanted, Placed) and wanted.ended:
             return
-        if unbroken:
-            break
-        lines, unbroken = reader.lines()
     if words is not None and count != words:
-        fault = f"truncated at byte {reader.unpacked:,}" if count < words else "damaged"
+        fault = f"truncated at byte {reader.read:,}" if count < words else "damaged"
         raise InputError(f"{path} is {fault}: its first line promises {words} vectors, it holds {count}")
     if wanted is not None and count:
-        _entry(path, ending, last, dimensions)  # a file that was cut shows it here
-    if unbroken and _cut(last):
+        _entry(path, *last, dimensions)  # a file that was cut shows it here
+    if not reader.ends_in_break and _cut(last[1]):
         raise InputError(
             f"{path} ends without a line break, and in a number that is shorter than the others of its line: it may be "
             "truncated; add a line break if it is whole"
@@ -568,7 +503,8 @@ def _text(reader: _Chunks, path: Path, dimensions: int, words: int | None, wante
 def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes, Vectors]:
     """The word and the vector of a line."""
     parsed = _line_vector(line, dimensions)
-    if parsed is None or _one_number_too_many(parsed[0]):
+    # a word that ends in a number: the line has one too many
+    if parsed is None or (b" " in parsed[0] and is_written_number(parsed[0].rpartition(b" ")[2])):
         raise InputError(
             f"{path}, line {number}: a word and {dimensions} numbers were expected, found {line[:60]!r} "
             f"({_fault(line)}); the file is truncated or damaged"
@@ -598,45 +534,30 @@ def _cut(line: bytes) -> bool:
     return len(digits) > 1 and digits[-1] < min(digits[:-1]) >= DIGITS
 
 
-def _one_number_too_many(token: bytes) -> bool:
-    """True where a supposed token with a space is a word and a number: the line is too long."""
-    _, blank, last = token.rpartition(b" ")
-    return bool(blank) and is_written_number(last)
-
-
 def _line_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
-    """Token and numbers of a line, read in one go where the token holds no space and all numbers are plain."""
+    """Word and numbers of a line, or None; read in one go where the word holds no blank and all numbers are plain.
+
+    Else it is split from the right, since words may hold blanks.
+    """
+    if dimensions < 1:
+        return None
     token, _, rest = line.partition(b" ")
-    if token and not rest.translate(None, PLAIN):
-        try:
+    try:
+        if token and not rest.translate(None, PLAIN):
             numbers = np.fromstring(rest, dtype=np.float32, sep=" ")
-        except ValueError:
-            return _text_vector(line, dimensions)
-        if len(numbers) == dimensions:
-            return token, numbers
-    return _text_vector(line, dimensions)
-
-
-def _text_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
-    """Token and numbers of a line, split from the right since GloVe tokens may hold spaces; None if it is not one."""
+            if len(numbers) == dimensions:
+                return token, numbers
+    except ValueError:
+        pass
     parts = line.rstrip().rsplit(b" ", dimensions)
     if b"" in parts[1:]:  # several blanks between numbers
         parts = line.rsplit(None, dimensions)
-    if len(parts) != dimensions + 1 or dimensions < 1 or b"_" in line[len(parts[0]) :]:  # Python reads 1_0 as 10
+    if len(parts) != dimensions + 1 or b"_" in line[len(parts[0]) :]:  # Python reads 1_0 as 10
         return None
     try:
         return parts[0], np.array(parts[1:], dtype=np.float32)
     except ValueError:
         return None
-
-
-def _selected(words: Sequence[str | bytes], wanted: Wanted) -> tuple[list[bytes], list[int]]:
-    """Words in UTF-8 and their places, of those that are wanted."""
-    tokens = [word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape") for word in words]
-    if wanted is None:
-        return tokens, list(range(len(tokens)))
-    rows = wanted.places(tokens)
-    return [tokens[row] for row in rows], rows
 
 
 def _npz(path: Path, wanted: Wanted, trusted: bool) -> Blocks:
@@ -651,9 +572,7 @@ def _npz(path: Path, wanted: Wanted, trusted: bool) -> Blocks:
                 block = words[begin : begin + rows].tolist()
                 numbers = np.frombuffer(member.read(row * len(block)), dtype=dtype)
                 vectors = numbers.reshape((len(block), shape[1]), order="F" if by_columns else "C")
-                tokens, chosen = _selected(block, wanted)
-                if tokens:
-                    yield tokens, np.asarray(vectors[chosen] if len(chosen) < len(block) else vectors, dtype=np.float32)
+                yield from _wanted_rows([(block, vectors)], wanted)
 
 
 def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -662,30 +581,25 @@ def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     return read_header(member)
 
 
-def stored_sample(path: Path) -> dict[str, NDArray[Any]] | None:
-    """The arrays of a vocabulary's sample in an ``.npz`` embedding of a part of the words, or None."""
-    if not begins_with(path, ZIP_MARK):
-        return None
-    with path.open("rb") as file, archive_of(file, str(path)) as archive:
-        members = {name.removesuffix(".npy") for name in archive.namelist()}
-        if not members.issuperset(SAMPLED):
-            return None
-        arrays = {}
-        for name in (*SAMPLED, *({WEIGHTS, OVERALL} & members)):
-            with archive.open(f"{name}.npy") as member:
-                arrays[name] = read_array(member, allow_pickle=False)
-        return arrays
+def _array(archive: ZipFile, name: str, trusted: bool = False) -> NDArray[Any]:
+    with archive.open(f"{name}.npy") as member:
+        array: NDArray[Any] = read_array(member, allow_pickle=trusted)
+        return array
 
 
-def stored_record(path: Path) -> str | None:
-    """The record of an ``.npz`` embedding, as JSON, or None."""
+def stored_arrays(path: Path, names: Collection[str]) -> dict[str, NDArray[Any]]:
+    """Those of some arrays that an ``.npz`` embedding holds beside its words and vectors."""
     if not begins_with(path, ZIP_MARK):
-        return None
+        return {}
     with path.open("rb") as file, archive_of(file, str(path)) as archive:
-        if f"{RECORD}.npy" not in archive.namelist():
-            return None
-        with archive.open(f"{RECORD}.npy") as member:
-            return str(read_array(member, allow_pickle=False))
+        held = {name.removesuffix(".npy") for name in archive.namelist()}
+        return {name: _array(archive, name) for name in names if name in held}
+
+
+def begins_with(path: Path, mark: bytes) -> bool:
+    """True where a file begins with the mark of a format."""
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
 
 
 def _npz_parts(
@@ -697,13 +611,8 @@ def _npz_parts(
         raise InputError(f"{path} holds {', '.join(map(shown, names[:5]))}: an .npz embedding has words and vectors")
     with archive.open("words.npy") as member:
         if _array_header(member)[2].hasobject and not trusted:
-            raise InputError(
-                f"{path} holds words as objects, which NumPy pickles, and opening a pickle runs the code in it: pass "
-                "trust_pickle=True (--trust-pickle) if you trust where it comes from, or save words as text, "
-                "np.array(words, dtype=str)"
-            )
-    with archive.open("words.npy") as member:
-        words = read_array(member, allow_pickle=trusted)
+            raise InputError(f"{path} holds words as objects, which NumPy pickles, and {PICKLED}")
+    words = _array(archive, "words", trusted)
     if words.dtype.hasobject and all(isinstance(word, str) for word in words.flat):
         words = words.astype(str)
     with archive.open("vectors.npy") as member:
@@ -717,34 +626,18 @@ def _npz_parts(
     return words, shape, by_columns, dtype
 
 
-def _safetensors(path: Path, wanted: Wanted) -> Blocks:
-    """Words (one a line, as bytes) and vectors of a safetensors file."""
-    words, matrix = _safe_parts(path)
-    rows = max(1, CHUNK // (4 * matrix.shape[1]))
-    begins = range(0, len(words), rows)
-    yield from _wanted_rows(((words[begin : begin + rows], matrix[begin : begin + rows]) for begin in begins), wanted)
-
-
 def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
     """Words and memory-mapped vectors of a safetensors file (https://github.com/huggingface/safetensors)."""
-    size = path.stat().st_size
     with read_as("safetensors with the tensors words (one a line, U8) and vectors", str(path)):
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
-            if not 0 < length <= min(MOST_HEADER, size - 8):
-                raise ValueError("its header is longer than the file")
-            header = from_json(file.read(length))
+            header = from_json(file.read(min(length, path.stat().st_size)))
 
         def tensor(name: str, types: Mapping[str, str]) -> NDArray[Any]:
             about = header[name]
-            begin, end = (int(offset) for offset in about["data_offsets"])
-            if not 0 <= begin <= end <= size - 8 - length:
-                raise ValueError(f"it is truncated at byte {size:,}: {name} ends at byte {end + 8 + length:,}")
-            if about["dtype"] not in types:
-                raise ValueError(f"{name} must be {' or '.join(types)}")
-            dtype, shape = np.dtype(types[about["dtype"]]), tuple(int(n) for n in about["shape"])
-            if not shape or min(shape) < 1 or prod(shape) * dtype.itemsize != end - begin:
-                raise ValueError(f"{name} of shape {shape} does not fill {end - begin:,} bytes")
+            (begin, end), shape, dtype = about["data_offsets"], tuple(about["shape"]), np.dtype(types[about["dtype"]])
+            if begin < 0 or prod(shape) * dtype.itemsize != end - begin:
+                raise ValueError(f"{name} of shape {shape} does not fill the bytes from {begin} to {end}")
             return np.memmap(path, dtype=dtype, mode="r", offset=8 + length + begin, shape=shape)
 
         if "words" in header:
@@ -781,8 +674,6 @@ def _tokens(path: Path, number: int) -> list[bytes]:
     vocabulary = content["model"]["vocab"]
     places = vocabulary if isinstance(vocabulary, dict) else {part[0]: row for row, part in enumerate(vocabulary)}
     places |= {token["content"]: token["id"] for token in content.get("added_tokens", [])}
-    if not 0 <= min(places.values()) <= max(places.values()) < number:
-        raise ValueError(f"{TOKENIZER} has words up to number {max(places.values()):,}, and it {number:,} vectors")
     words = [b""] * number
     for word, place in places.items():
         words[place] = word.encode()
@@ -802,8 +693,7 @@ def mapped(path: Path, trusted: bool = False) -> tuple[list[bytes], NDArray[Any]
                 file.seek(info.header_offset + 26)
                 extra = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
                 offset = info.header_offset + 30 + extra + inside
-                tokens, _ = _selected(words.tolist(), None)
-                return tokens, np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
+                return _as_bytes(words.tolist()), np.memmap(path, dtype, "r", offset, shape)
     elif path.suffix == SAFE:
         keys, matrix = _safe_parts(path)
         if matrix.dtype == np.dtype("<f4"):
@@ -811,17 +701,3 @@ def mapped(path: Path, trusted: bool = False) -> tuple[list[bytes], NDArray[Any]
     raise InputError(
         f"{path} cannot be memory-mapped: write it as .npz or .safetensors with save_embedding, or read it without mmap"
     )
-
-
-def text_lines(path: Path) -> Iterator[str]:
-    """The lines of a text in UTF-8, packed by gzip, bzip2, xz or zip, or not."""
-    try:
-        with path.open("rb") as file, _damage_named(path), unpacked(path, file) as stream:
-            bounded = BufferedReader(_Bounded(stream, path, lambda: None), PIECE)
-            with TextIOWrapper(bounded, encoding="utf-8-sig") as lines:
-                while line := lines.readline(MOST_LINE):
-                    if len(line) == MOST_LINE:
-                        raise InputError(f"{path} has a line of {MOST_LINE:,} letters or more: break it into sentences")
-                    yield line
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no text in UTF-8: {error}") from error

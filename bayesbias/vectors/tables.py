@@ -1,13 +1,11 @@
-"""Words and vectors in tables: DataFrames of any library, Parquet, CSV, TSV, JSON and lines of JSON."""
+"""Words and vectors in tables and in what other libraries hold: DataFrames, Parquet, CSV, TSV, JSON, xarray, spaCy."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -26,110 +24,126 @@ BATCH = 4096  # rows that are read together
 VALUE = 4  # bytes of a value of Parquet in memory, at least
 LARGEST = 1 << 24  # bytes of JSON in which a line must end
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-JSON, JSON_LINES = ".json", (".jsonl", ".ndjson")
-SUFFIXES = (*DELIMITERS, JSON, *JSON_LINES)
+JSON = ".json"
+SUFFIXES = (*DELIMITERS, JSON, ".jsonl", ".ndjson")
 LIST = re.compile(r"\s*\[\s*[-+.\d][^\[\]]*\]\s*")  # numbers in brackets, as NumPy and Python write them
 QUOTED_LIST = re.compile(rb'"\s*\[\s*[-+.\d]')
 WORDLESS = "give a file with a column of words, or load_embedding((words, matrix)) with words from elsewhere"
 DECIMAL = re.compile(r"[-+]?(\d*\.\d+(e[-+]?\d+)?|\d+\.?e[-+]?\d+)", re.IGNORECASE)
 
 type Rows = Iterator[tuple[list[str], NDArray[Any]]]
+type Arrays = tuple[list[str], NDArray[Any], str]
 
 
-def rows_of_frame(frame: Any, where: str) -> Rows:
-    """Words and vectors of a DataFrame, of any library that exchanges data as Arrow does (PyCapsule interface).
+def arrays_of(source: Any) -> Arrays | None:
+    """Words, vectors (words, d) and a name for messages of what another library holds; None of what is not known."""
 
-    Of pandas the index holds the words where no column does.
-    """
-    return rows_of(arrow_of(frame, where), where)
+    def has(*names: str) -> bool:
+        return all(hasattr(source, name) for name in names)
+
+    if has("dims", "coords", "transpose", "to_numpy"):
+        words, vectors, where = _labelled(source)
+    elif has("__arrow_c_stream__"):
+        where = "the DataFrame" if has("iloc") else "the table"
+        blocks = list(rows_of(arrow_of(source, where), where))
+        words = [word for part, _ in blocks for word in part]
+        vectors = np.concatenate([rows for _, rows in blocks]) if blocks else np.empty((0, 0))
+    elif has("vocab", "pipe_names") or has("key2row") or has("vectors", "strings"):
+        words, vectors, where = _spacy(source)
+    elif has("embedding", "tokens", "token_mapping"):
+        words, where = list(source.tokens), "the model2vec model"
+        vectors = static_vectors(len(words), source.embedding, source.token_mapping, source.weights)
+    elif _is_pair(source):
+        words, vectors, where = list(source[0]), source[1], "the pair of words and vectors"
+    else:
+        return None
+    return words, real_vectors(words, vectors, where), where
+
+
+def _labelled(source: Any) -> Arrays:
+    """A DataArray of two dimensions, one of which has the words as its labels."""
+    of_text = [str(dim) for dim in source.dims if dim in source.coords and source[dim].dtype.kind in "UOT"]
+    if len(source.dims) != 2 or len(of_text) != 1:
+        raise InputError(
+            f"the DataArray has the dimensions {', '.join(map(str, source.dims))}: two are needed, one with the words "
+            "as its labels"
+        )
+    turned = source.transpose(of_text[0], ...)
+    return turned[of_text[0]].to_numpy().tolist(), turned.to_numpy(), "the DataArray"
+
+
+def _spacy(source: Any) -> Arrays:
+    """Vectors, a vocabulary or a pipeline of spaCy: words are kept by hash, and several may have one row."""
+    vocabulary = getattr(source, "vocab", source)
+    vectors = getattr(vocabulary, "vectors", vocabulary)
+    where = "the vectors of spaCy"
+    if not len(vectors.key2row):
+        raise InputError(
+            f"{where} hold no word: a pipeline such as en_core_web_md has some, one that ends in sm has none"
+        )
+    strings = getattr(vocabulary, "strings", None) or vectors.strings
+    known = [(strings[key], row) for key, row in vectors.key2row.items() if key in strings]
+    return [word for word, _ in known], np.asarray(vectors.data)[[row for _, row in known]], where
+
+
+def static_vectors(words: int, embedding: Any, mapping: Any, weights: Any) -> Any:
+    """Weighted vectors of the first tokens of a static model, each in a row of its own or one that a mapping names."""
+    vectors = embedding[:words] if mapping is None else embedding[mapping[:words]]
+    return vectors if weights is None else np.multiply(vectors, weights[:words, None], dtype=np.float32)
+
+
+def _is_pair(source: Any) -> bool:
+    if not isinstance(source, tuple | list) or len(source) != 2:
+        return False
+    rows = source[1]
+    return (isinstance(rows, list | tuple) and len(rows) > 0 and np.iterable(rows[0])) or np.ndim(rows) == 2
+
+
+def real_vectors(words: Sequence[object], vectors: Any, where: str) -> NDArray[Any]:
+    """Vectors as a matrix (words, d) of real numbers; the first that is no such row is named by its word."""
+    if odd := [row for row, word in enumerate(words) if not isinstance(word, str)]:
+        raise InputError(f"{where}: word {odd[0] + 1} is {shown(words[odd[0]])}, which is no text")
+    matrix = _numbers(vectors)
+    if matrix.ndim == 2 and matrix.dtype.kind in "fiu" and matrix.shape[1] and len(matrix) == len(words):
+        return matrix
+    for word, vector in zip(words, vectors, strict=False) if isinstance(vectors, list | tuple) else ():
+        row, size = _numbers(vector), np.size(_numbers(vectors[0]))
+        if row.ndim != 1 or row.dtype.kind not in "fiu" or not len(row) == size > 0:
+            raise InputError(f"{where}: the vector of {word!r} is {shown(vector)}: give {size or 'some'} real numbers")
+    raise InputError(
+        f"{where} holds {many(len(words), 'word')} and an array of {matrix.dtype} with the shape {matrix.shape}: a row "
+        "of real numbers for each word is needed"
+    )
+
+
+def _numbers(values: Any) -> NDArray[Any]:
+    """Values as an array, empty where they are none."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError):  # lists of several lengths
+        return np.empty(0)
 
 
 def arrow_of(frame: Any, where: str) -> Any:
-    """A DataFrame of any library as an Arrow table."""
+    """A DataFrame of any library that exchanges data as Arrow does, as an Arrow table.
+
+    Of pandas the index holds the words where no column does.
+    """
     import pyarrow as pa  # type: ignore[import-untyped]
 
-    try:
+    with read_as("a table of text and real numbers", where):
         if hasattr(frame, "iloc"):
-            table = pa.Table.from_pandas(_with_words(frame), preserve_index=False)
-        else:
-            table = pa.table(frame)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{where}{_odd_cell(_cells(frame), error)}") from error
-    if hasattr(frame, "iloc"):
-        _refuse_true(_cells(frame.loc[:, [str(kind) == "object" for kind in frame.dtypes]]), where)
-    if not table.num_rows:
-        raise InputError(f"{where} has no rows: give one for each word")
-    return table
-
-
-def _refuse_true(rows: Iterable[Mapping[str, Any]], where: str) -> None:
-    """Refuse True and False among numbers, which Arrow reads as 1 and 0."""
-    for number, row in enumerate(rows, 1):
-        for name, cell in row.items():
-            if isinstance(cell, bool | np.bool_) or holds_true(cell):
-                raise InputError(
-                    f"{where}: row {number} of the column {name!r} is {shown(cell)}, no number: correct it, or "
-                    "leave the column out"
-                )
-
-
-def holds_true(cell: Any) -> bool:
-    """True for a list in which True or False stands, which NumPy and Arrow read as 1 and 0 among numbers."""
-    return isinstance(cell, list | tuple) and bool in map(type, cell)
-
-
-def _cells(frame: Any) -> Iterator[dict[str, Any]]:
-    """The rows of a DataFrame of pandas, as names and cells; columns of other libraries have one kind, and no rows."""
-    if hasattr(frame, "iloc"):
-        yield from (dict(zip(map(str, frame), row, strict=True)) for row in frame.itertuples(index=False, name=None))
-
-
-def _odd_cell(rows: Iterable[Mapping[str, Any]], error: Exception) -> str:
-    """Where rows first hold what is of another kind than the first cell of its column, or of none of Arrow's.
-
-    What Arrow says of them where there is no such cell.
-    """
-    import pyarrow as pa
-
-    first: dict[str, str] = {}
-    for number, row in enumerate(rows, 1):
-        for name, value in row.items():
-            place = f": row {number} of the column {name!r} is {shown(value)}"
-            try:
-                kind = _kind(pa.array([value], from_pandas=True).type)
-            except (pa.ArrowException, TypeError, ValueError):
-                return f"{place}: give text and real numbers"
-            if not kind.endswith("null") and first.setdefault(name, kind) != kind:
-                return f"{place}, and others are {first[name]}: give text and real numbers"
-    return f" cannot be read: {error}; give text and real numbers"
-
-
-def _kind(of: Any) -> str:
-    """Name of what a type of Arrow holds, in plain words; numbers of all types are one kind."""
-    import pyarrow as pa
-
-    if hasattr(of, "value_type"):
-        return f"lists of {_kind(of.value_type)}"
-    if pa.types.is_integer(of) or pa.types.is_floating(of):
-        return "numbers"
-    return "text" if pa.types.is_string(of) else str(of)
+            return pa.Table.from_pandas(_with_words(frame), preserve_index=False)
+        return pa.table(frame)
 
 
 def _with_words(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with its index as a column of words, where only the index holds text."""
     from pandas.api.types import is_numeric_dtype
 
-    if not frame.columns.is_unique:
-        raise InputError(f"the DataFrame has two columns {frame.columns[frame.columns.duplicated()][0]!r}: keep one")
     named = frame.set_axis(frame.columns.map(str), axis=1)
-    texts = [
-        name
-        for name, column in named.items()
-        if not is_numeric_dtype(column) and isinstance(next(iter(column), ""), str)
-    ]
-    if texts or frame.index.nlevels > 1 or is_numeric_dtype(frame.index):
+    texts = [not is_numeric_dtype(column) and isinstance(next(iter(column), ""), str) for _, column in named.items()]
+    if any(texts) or frame.index.nlevels > 1 or is_numeric_dtype(frame.index):
         return named
     return named.reset_index(names=WORD)
 
@@ -142,73 +156,48 @@ def rows_of_parquet(path: Path) -> Rows:
         columns = _columns_of(
             pq.read_schema(path),
             str(path),
-            lambda name: (cell for batch in parquet_batches(path, [name]) for cell in batch.column(0).to_pylist()),
+            lambda name: chain.from_iterable(batch.column(0).to_pylist() for batch in parquet_batches(path, [name])),
         )
         yield from _rows(parquet_batches(path, columns, BATCH), columns, str(path))
 
 
 def parquet_batches(path: Path, columns: Sequence[str], rows: int = 1 << 16) -> Iterator[Any]:
-    """The batches of some columns of a Parquet file; what would fill the memory is refused before it is made."""
-    import pyarrow as pa
+    """The batches of some columns of a Parquet file; what would fill the memory is refused."""
     import pyarrow.parquet as pq
 
-    schema, packed = pq.read_schema(path), path.stat().st_size
-    texts = [name for name in columns if pa.types.is_string(schema.field(name).type)]
-    file = pq.ParquetFile(path, read_dictionary=texts)  # which holds a text once, however often it occurs
+    file, packed, size = pq.ParquetFile(path), path.stat().st_size, 0
     check_unpacked(VALUE * file.metadata.num_rows * len(columns), packed, str(path))
-    size = letters = 0
-    for group in range(file.num_row_groups):
-        # what it says of columns ends Python where it is damaged
-        size += file.metadata.row_group(group).total_byte_size
-        check_unpacked(size, packed, str(path))
-        held = file.read_row_group(group, texts)
-        letters += sum(_letters(chunk) for name in texts for chunk in held[name].chunks)
-        check_unpacked(letters, packed, str(path))
-    size = 0
-    for batch in pq.ParquetFile(path).iter_batches(rows, columns=list(columns)):
+    for batch in file.iter_batches(rows, columns=list(columns)):
         size += batch.nbytes
         check_unpacked(size, packed, str(path))
         batch.validate(full=True)
         yield batch
 
 
-def _letters(column: Any) -> int:
-    """Bytes of all texts of a column that is a dictionary."""
-    ends = np.frombuffer(column.dictionary.buffers()[1], dtype=np.int32)[column.dictionary.offset :]
-    codes = column.indices.drop_null().to_numpy()
-    return int((ends[codes + 1] - ends[codes]).sum(dtype=np.int64))
-
-
 def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
     """Words and vectors of a text in a format that the end of a file's name tells."""
+    import pyarrow as pa
+    import pyarrow.json as lines  # type: ignore[import-untyped]
+
     with read_as(suffix[1:].upper(), where):
         if suffix in DELIMITERS:
             yield from _rows_of_csv(stream, DELIMITERS[suffix], where)
-        elif suffix == JSON:
-            content = json.loads(stream.read(), object_pairs_hook=partial(_first_of_each, where))
-            yield from _rows_of_json(content, where)
+        elif suffix != JSON:
+            yield from rows_of(lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST)), where)
+        elif isinstance(content := json.loads(stream.read(), object_pairs_hook=_first_of_each), dict):
+            parts = content.keys() == {"words", "vectors"}
+            words, vectors = content.values() if parts else (list(content), list(content.values()))
+            yield words, real_vectors(words, vectors, where)
         else:
-            import pyarrow as pa
-            import pyarrow.json as lines  # type: ignore[import-untyped]
-
-            try:
-                table = lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST))
-            except pa.ArrowInvalid as error:
-                stream.seek(0)
-                raise InputError(f"{where}{_odd_cell(_objects(stream, where), error)}") from error
-            yield from rows_of(table, where)
+            yield from rows_of(pa.Table.from_pylist(content), where)
 
 
-def _objects(lines: Iterable[bytes], where: str) -> Iterator[dict[str, Any]]:
-    """The objects of JSON that lines hold, one each."""
-    for number, line in enumerate(lines, 1):
-        try:
-            row = json.loads(line) if line.strip() else {}
-        except ValueError as error:
-            raise InputError(f"{where}: line {number} is no JSON: {error}") from error
-        if not isinstance(row, dict):
-            raise InputError(f"{where}: line {number} is {shown(row)}: give an object with a word and its vector")
-        yield row
+def _first_of_each(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON with the first value of each key."""
+    held: dict[str, Any] = {}
+    for key, value in pairs:
+        held.setdefault(key, value)
+    return held
 
 
 def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
@@ -217,9 +206,9 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
 
     # where lines end in CR alone, one is all
     lines = re.split(rb"\r\n?|\n", stream.readline(LARGEST) + stream.readline(LARGEST))[:2]
-    listed = any(map(QUOTED_LIST.search, lines))  # lists in quotes, which NumPy breaks into lines
+    has_lists = any(map(QUOTED_LIST.search, lines))  # lists in quotes, which NumPy breaks into lines
     # a word may be a quotation mark, which files with tabs hold as it is
-    quotes = '"' if delimiter == "," or listed else False
+    quotes = '"' if delimiter == "," or has_lists else False
     how = {"delimiter": delimiter, "quoting": csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE}
     texts = [line.decode("utf-8-sig", "replace") for line in (*lines, b"")[:2]]
     head, second = (next(csv.reader([line], **how), []) for line in texts)  # type: ignore[arg-type]
@@ -235,23 +224,18 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
     table = csv_files.open_csv(
         stream,
         read_options=csv_files.ReadOptions(column_names=names, skip_rows=int(named), block_size=LARGEST),
-        parse_options=csv_files.ParseOptions(delimiter=delimiter, quote_char=quotes, newlines_in_values=listed),
+        parse_options=csv_files.ParseOptions(delimiter=delimiter, quote_char=quotes, newlines_in_values=has_lists),
         convert_options=csv_files.ConvertOptions(column_types=kinds),
     )
     batches = iter(table)
     beginning = next(batches, None)
-    columns = _columns_of(
-        table.schema, where, lambda name: [] if beginning is None else beginning.column(name).to_pylist()
-    )
+    columns = _columns_of(table.schema, where, lambda name: beginning.column(name).to_pylist() if beginning else [])
     rows = _rows((batch.select(columns) for batch in chain([beginning] if beginning else [], batches)), columns, where)
-    yield from rows if quotes else _without_quotes(rows)
-
-
-def _without_quotes(rows: Rows) -> Rows:
-    """Rows whose words lose the quotes that a writer put around them, if those that hold the first quotes have such."""
     written: bool | None = None
     for words, vectors in rows:
-        written = are_quoted(words) if written is None and any('"' in word for word in words) else written
+        # words lose the quotes that a writer put around them, if those that hold the first quotes have such
+        if not quotes and written is None and any('"' in word for word in words):
+            written = are_quoted(words)
         yield unquoted(words) if written else words, vectors
 
 
@@ -282,40 +266,6 @@ def is_written_number(text: str | bytes) -> bool:
     return ("_" if isinstance(text, str) else b"_") not in text  # type: ignore[operator]  # Python reads 1_0 as 10
 
 
-def _first_of_each(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON with the first value of each key."""
-    held = dict(reversed(pairs))
-    if len(held) < len(pairs):
-        again = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        warn(f"{where} has {shown(again)} more than once in an object; the first is kept", CoverageWarning)
-        return dict(reversed(held.items()))
-    return dict(pairs)
-
-
-def _rows_of_json(content: object, where: str) -> Rows:
-    """A mapping of words to vectors, one of ``words`` and ``vectors``, or a list of rows with names."""
-    import pyarrow as pa
-
-    if isinstance(content, dict):
-        parts = content.keys() == {"words", "vectors"}
-        words, vectors = (content["words"], content["vectors"]) if parts else (list(content), list(content.values()))
-        if not (isinstance(words, list) and isinstance(vectors, list) and len(words) == len(vectors) > 0):
-            raise InputError(f"{where} holds {shown(words)} and {shown(vectors)}: give as many vectors as words")
-        yield words, real_vectors(words, vectors, where)
-        return
-    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
-        raise InputError(
-            f"{where} holds {shown(content)}: an embedding in JSON is an object of words and their lists of numbers, "
-            "or a list of objects with a word and its vector"
-        )
-    try:
-        table = pa.Table.from_pylist(content)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"{where}{_odd_cell(content, error)}") from error
-    _refuse_true(content, where)
-    yield from rows_of(table, where)
-
-
 def rows_of(table: Any, where: str) -> Rows:
     """Words and vectors of an Arrow table."""
     columns = _columns_of(table.schema, where, lambda name: table.column(name).to_pylist())
@@ -339,25 +289,28 @@ def _columns_of(schema: Any, where: str, cells: Callable[[str], Iterable[Any]]) 
         is_list = is_of.is_list(kind) or is_of.is_large_list(kind) or is_of.is_fixed_size_list(kind)
         return is_list and is_number(kind.value_type)
 
+    def only(columns: Sequence[str], names: Sequence[str], what: str) -> str:
+        named = [name for name in names if name in columns]
+        if len(columns) != 1 and not named:
+            held = f"the columns {listed(list(columns))} hold" if columns else f"none of {listed(schema.names)} holds"
+            raise InputError(f"{where}: {held} {what}: call one {names[0]!r}; {WORDLESS}")
+        return named[0] if named else columns[0]
+
     texts = [field.name for field in schema if is_text(field.type)]
-    lists = [name for name in texts if _holds_lists(cells(name))] if len(texts) > 1 else []
-    word = _only([name for name in texts if name not in lists], (WORD,), "words (text)", schema, where)
-    vectors = [field.name for field in schema if is_vector(field.type)] or lists
-    if vectors:
-        return [word, _only(vectors, VECTORS, "vectors (lists of numbers)", schema, where)]
+    lists = [name for name in texts if LIST.fullmatch(next(filter(None, cells(name)), ""))] if len(texts) > 1 else []
+    word = only([name for name in texts if name not in lists], (WORD,), "words (text)")
     others = [field for field in schema if field.name != word]
+    vectors = [field.name for field in others if is_vector(field.type)] or lists
+    if vectors or not others:
+        return [word, only(vectors, VECTORS, "vectors (lists of numbers)")]
     if odd := [field for field in others if not is_number(field.type)]:
-        name = odd[0].name
-        for row, value in enumerate(cells(name), 1):
-            if value is not None and not (isinstance(value, str) and is_written_number(value)):
-                what = "not real numbers" if isinstance(value, list) else "no number"
-                raise InputError(
-                    f"{where}: row {row} of the column {name!r} is {shown(value)}, {what}: correct it, or leave the "
-                    "column out"
-                )
-        raise InputError(f"{where}: the column {name!r} holds {odd[0].type}, not numbers: leave it out or convert it")
-    if not others:
-        raise InputError(f"{where} has the column {word!r} alone: a column of lists, or one a dimension, is needed")
+        values = enumerate(cells(odd[0].name), 1)
+        faults = ((row, each) for row, each in values if not (each is None or is_written_number(str(each))))
+        row, value = next(faults, (1, str(odd[0].type)))
+        raise InputError(
+            f"{where}: row {row} of the column {odd[0].name!r} is {shown(value)}, no number: correct it, or leave the "
+            "column out"
+        )
     whole = [field.name for field in others if is_of.is_integer(field.type)]
     if len(whole) < len(others) and whole:
         warn(
@@ -368,90 +321,30 @@ def _columns_of(schema: Any, where: str, cells: Callable[[str], Iterable[Any]]) 
     return [word, *(field.name for field in others)]
 
 
-def real_vectors(words: Sequence[object], vectors: Iterable[Any], where: str) -> NDArray[Any]:
-    """The matrix of vectors that were given one by one, each of a word and as long as the first."""
-    rows: list[NDArray[Any]] = []
-    for word, vector in zip(words, vectors, strict=True):
-        if not isinstance(word, str):
-            raise InputError(f"{where}: word {len(rows) + 1} is {shown(word)}, which is no text")
-        place = f"{where}: the vector of {word!r}"
-        try:
-            row = np.asarray(vector)
-        except (TypeError, ValueError):  # lists of several lengths
-            row = np.empty((0, 0))
-        if row.ndim != 1 or row.dtype.kind not in "fiu" or not len(row) or holds_true(vector):
-            raise InputError(f"{place} is {shown(vector)}: give real numbers in a list, one at least")
-        if rows and len(row) != len(rows[0]):
-            raise InputError(f"{place} has {many(len(row), 'number')}, and the first has {len(rows[0])}: give as many")
-        rows.append(row)
-    return np.array(rows) if rows else np.empty((0, 0))
-
-
-def _only(columns: Sequence[str], names: Sequence[str], what: str, schema: Any, where: str) -> str:
-    """The one column of a kind, or that of some name."""
-    named = [name for name in names if name in columns]
-    if len(columns) == 1 or named:
-        return named[0] if named else columns[0]
-    if columns:
-        raise InputError(f"{where}: the columns {listed(list(columns))} hold {what}: call one of them {names[0]!r}")
-    raise InputError(f"{where} has the columns {listed(schema.names)}, and none holds {what}: {WORDLESS}")
-
-
 def _rows(batches: Iterable[Any], columns: Sequence[str], where: str) -> Rows:
     """Words and vectors of record batches of some columns, the first of which holds the words."""
-    begin, dimensions = 0, None
-    for batch in batches:
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+    begin = 0
+    for batch in filter(len, batches):
         for name, column in zip(columns[1:], batch.columns[1:], strict=True):
-            _refuse_missing(column, name, begin, where)
-        words = batch.column(0).cast("string").fill_null("").to_pylist()
-        if "string" in str(batch.column(1).type):
-            vectors = real_vectors(words, map(_written_list, batch.column(1).to_pylist()), where)
-        elif len(columns) > 2 or not hasattr(batch.column(1), "flatten"):
-            vectors = np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns[1:]])
+            if column.null_count:
+                row = begin + column.is_null().to_pylist().index(True) + 1
+                raise InputError(f"{where}: row {row} of the column {name!r} is missing; drop or fill it")
+        words, column = batch.column(0).cast("string").fill_null("").to_pylist(), batch.column(1)
+        if "string" in str(column.type):
+            yield words, real_vectors(words, [_written_list(cell) for cell in column.to_pylist()], where)
+        elif not hasattr(column, "flatten"):
+            yield words, np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns[1:]])
         else:
-            vectors, dimensions = _listed(batch.column(1), words, dimensions, begin, where)
-        if len(words):
-            yield words, vectors
+            sizes, numbers = set(pc.list_value_length(column).to_pylist()), column.flatten()
+            even = len(sizes) == 1 and not numbers.null_count
+            matrix = numbers.to_numpy(zero_copy_only=False).reshape(len(words), -1) if even else column.to_pylist()
+            yield words, real_vectors(words, matrix, where)
         begin += len(words)
-
-
-def _holds_lists(cells: Iterable[str | None]) -> bool:
-    """True where the first cell of a column of text is a list of numbers."""
-    return LIST.fullmatch(next(filter(None, cells), "")) is not None
 
 
 def _written_list(text: str) -> object:
     """The numbers of a list that is written as text; the text itself where it holds others."""
     parts = text.strip().strip("[]").replace(",", " ").split()
     return list(map(float, parts)) if all(map(is_written_number, parts)) else text
-
-
-def _refuse_missing(column: Any, name: str, begin: int, where: str) -> None:
-    if column.null_count:
-        row = begin + column.is_null().to_pylist().index(True)
-        raise InputError(f"{where}: row {row + 1} of the column {name!r} is missing; drop or fill it")
-
-
-def _listed(
-    column: Any, words: Sequence[str], dimensions: int | None, begin: int, where: str
-) -> tuple[NDArray[Any], int | None]:
-    """The vectors of a column of lists, all of one length."""
-    lengths = (
-        np.diff(column.offsets.to_numpy())
-        if hasattr(column, "offsets")
-        else np.full(len(column), column.type.list_size)
-    )
-    numbers = column.flatten()
-    if numbers.null_count:
-        row = int(np.searchsorted(np.cumsum(lengths), numbers.is_null().to_pylist().index(True), side="right"))
-        raise InputError(f"{where}: the vector of {words[row]!r} (row {begin + row + 1}) lacks a number")
-    if not len(lengths):
-        return np.empty((0, dimensions or 0)), dimensions
-    dimensions = int(lengths[0]) if dimensions is None else dimensions
-    if (lengths != dimensions).any() or not dimensions:
-        row = int(np.argmax(lengths != dimensions))
-        raise InputError(
-            f"{where}: the vector of {words[row]!r} (row {begin + row + 1}) has {lengths[row]} numbers, and the first "
-            f"has {dimensions}: all need as many, and one at least"
-        )
-    return numbers.to_numpy(zero_copy_only=False).reshape(len(words), dimensions), dimensions

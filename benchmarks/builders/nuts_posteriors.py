@@ -95,8 +95,8 @@ def of_a_comparison(tables, engine="auto", draws=DRAWS, chains=CHAINS, seed=1):
         words = rows["protected_word"].fillna("whole list")
         name = f"change of {connection or 'contrast'}"
         parts.append(pd.DataFrame({"variable": name, "index": words, "mean": rows["mean"], "sd": rows["sd"]}))
-    outcomes = found.outcomes("associated", "human")
-    words, p = outcomes["protected_word"].fillna("whole list"), outcomes["p_shrank"]
+    outcomes = found.table().query("of == 'associated - human'")
+    words, p = outcomes["protected_word"], outcomes["p_shrank"]
     parts.append(pd.DataFrame({"variable": "shrank", "index": words, "mean": p, "sd": np.sqrt(p * (1 - p))}))
     table = pd.concat(parts, ignore_index=True)
     return table.assign(mcse=table["sd"] / np.sqrt(ess))

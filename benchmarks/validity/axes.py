@@ -5,7 +5,7 @@
 - ``null``: places on axes of random pairs of near neighbours, which exclude 0;
 - ``halves``: differences of places by two halves of the pairs of bundled axes within their interval;
 - ``planted``: intervals and calls of audits of few pairs that a planted offset moves apart;
-- ``audit``: what audits of groups and pairs without a meaning call; ``noise``: the same in vectors that are noise;
+- ``audit``: what audits of groups and pairs without a meaning call;
 - ``confirmed``: signs called with half of the pairs of real axes that the other half confirms;
 - ``criterion``: coverage and power of the relation of outside values to places; ``shuffled``: real outside values, and
   how often shuffled ones exclude 0.
@@ -251,19 +251,6 @@ def confirmed(space, replicates, rng):
     yield {"axis": "all", "called": np.nan, "confirmed": every[1] / every[0]}
 
 
-def noise(space, replicates, rng):
-    """Words called for random groups in vectors that are noise around a common mean."""
-    for seed in range(8):
-        draws = np.random.default_rng(seed)
-        vectors = draws.standard_normal((20_000, 50)) + draws.standard_normal(50)
-        kv = KeyedVectors(50)
-        words = [f"w{row}" for row in range(len(vectors))]
-        kv.add_vectors(words, vectors.astype(np.float32))
-        drawn = draws.choice(words, (2, 7), replace=False).tolist()
-        found = bb.audit(kv, dict(zip("ab", drawn, strict=True)))
-        yield {"seed": seed, "called": int(found.words["called"].sum()), "words": len(found.words)}
-
-
 def noisy(offset, rng):
     """The mean offset that other pairs of an opposition would show."""
     return replace(offset, mean=offset.mean + np.sqrt(offset.pairs) * rng.standard_normal(len(offset.mean)))
@@ -357,7 +344,6 @@ DESIGNS = (
     design(planted, 100, ("kind", "pairs"), (BUNDLED,), se="missed", shares={"wrong_of_called": "called"}),
     design(audit, 60, ("kind", "size"), se="called", largest="max"),
     design(confirmed, 10),
-    design(noise, 8),
     design(criterion, 200, SETTINGS),
     design(shuffled, 200, ("values", "axis", "words", "plain", "correlation", "low", "high")),
 )

@@ -86,7 +86,7 @@ def setting_of(cell):
     groups = {word: group for group, listed in lists.protected.items() for word in listed if word in both[0]}
     # a sample of the whole vocabulary, the same in both embeddings: random topics may lie anywhere in it
     every = replace(lists, stereotypes={}, controls={**lists.controls, **lists.stereotypes})
-    each = [measured_relatedness(one, every, 3000, 0, "as-is") for one in both]
+    each = [measured_relatedness(one, every, 3000, 0) for one in both]
     place = {word: at for at, word in enumerate(words)}
     taken = set(groups).union(*sets)
     units = tuple(unit_rows(np.asarray(one.vectors, dtype=float)) for one in both)
@@ -172,7 +172,7 @@ def unrelated(setting, rng):
     before, after = (table.assign(distance=column) for column in distances.T)
     result = bb.compare(before=before, after=after, model="change", draws=1000, seed=0)
     for quantity, (first, second, kind) in QUANTITIES.items():
-        found = result.contrasts(first, second, PROB, rows=kind)
+        found = result.sides(first, second, rows=kind).change.summary(PROB)
         z2, none = (found["mean"] / found["sd"]) ** 2, np.full(len(found), np.nan)
         yield from parts_of(quantity, "change", excludes(found), z2, found["sd"], none)
 

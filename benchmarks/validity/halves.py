@@ -126,7 +126,7 @@ def halves(cell):
     subjects, rng = bundled_subjects(vocabulary_of(cell, TWO), cell["words"]), cell.generator()
     if cell["lists"] == "bundled":
         lists, kv = bb.load_words(cell["words"]), subjects.vocabulary.kv
-        subjects = replace(subjects, base=measured_relatedness(kv, lists, 3000, 0, "as-is"))
+        subjects = replace(subjects, base=measured_relatedness(kv, lists, 3000, 0))
         rows = comparisons(subjects, given_rows(subjects, lists), rng, RANDOM_SPLITS)
     else:
         drawn = (draw_lists(subjects, "topical controls", rng) for _ in range(cell.replicates))

@@ -110,7 +110,7 @@ def subjects_of(vocabulary, lists, sizes=None, sample=3000, seed=0):
         parts = [lists.stereotypes[group] for group in found] + [lists.controls[name] for name in OTHERS[:2]]
         sizes = [len(vocabulary.held(words)) for words in parts]
     # a sample of the whole vocabulary: random lists may lie anywhere in it
-    base = measured_relatedness(vocabulary.kv, replace(lists, stereotypes={}), sample, seed, "as-is")
+    base = measured_relatedness(vocabulary.kv, replace(lists, stereotypes={}), sample, seed)
     protected = [word for words in found.values() for word in words]
     groups = np.repeat(np.arange(len(found)), [len(words) for words in found.values()])
     table = placeholder_table(protected, groups, tuple(found), sizes)

@@ -6,8 +6,7 @@
   heavy-tailed objects;
 - ``measures``: correlations of bias measures over occupations (Du, Fang and Nguyen 2021);
 - ``dimensions``: direct bias (Mirzaev et al. 2019) on unit and on raw vectors, and in spaces of fewer dimensions:
-  principal components of the vocabulary, or random ones (the replicates);
-- ``ranks``: embeddings by the queries of Badilla, Bravo-Marquez and Pérez (2020), added up as in their figure 2.
+  principal components of the vocabulary, or random ones (the replicates).
 """
 
 import json
@@ -30,8 +29,6 @@ METRICS = {
 RATERS, FORMS, KINDS = 4, ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(3,k)"), ("normal", "t4")
 DIMS = (10, 25, 50, 100, 200, 300)
 PUBLISHED = {("db_wa", "ripa"): 0.923, ("db_wa", "nbm"): 0.897, ("ripa", "nbm"): 0.836}
-OTHERS = {"wefe_gender_pleasant", "wefe_ethnicity_pleasant", "wefe_ethnicity_intelligence_appearance"}
-STUDY = [name for name in bb.bundled("queries")["name"] if name.startswith("wefe_") and name not in OTHERS]
 
 
 def made(words, vectors):
@@ -122,14 +119,6 @@ def dimensions(cell):
     return table.groupby(["axes", "dims"], sort=False)[figures].mean().reset_index().to_dict("records")
 
 
-def ranks(cell):
-    kv = bb.load_embedding(SLICE)
-    methods = {name: bb.debias(kv, name, definitional="gender_pairs") for name in ("hard", "soft", "project")}
-    ranking = bb.rank({"before": kv, **methods}, STUDY, ["weat", "weat_effect_size", "rnd", "rnsb"], draws=0)
-    table = ranking.ranks.assign(added=ranking.ranks.sum(axis=1))
-    return table.rename_axis("embedding").reset_index().to_dict("records")
-
-
 VARY = ("targets", "attributes")
 DESIGNS = (
     Design("silhouettes_of_contrasts", crossed(metric=METRICS, vary=VARY), silhouettes_of_contrasts),
@@ -141,7 +130,6 @@ DESIGNS = (
     ),
     Design("baselines/measures", [{}], measures, 1, 3),
     Design("baselines/dimensions", [{}], dimensions, 10),
-    Design("baselines/ranks", [{}], ranks, 1),
 )
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ included. A topic is a random word of a region and the words nearest to it. Nomi
 - ``near_sizes``: by the number of words beside those of the lists;
 - ``near_planted``: planted truths that intervals miss: deviations of protected words around 0, for further words, and a
   bias of -.03 whose size varies between stereotypes (``--files 'spacy 300d=PATH'``);
-- ``near_debiasing``: changes by the bundled methods;
-- ``near_categories``: lists of WordNet, each the hyponyms of one noun (``--files wordnet=FOLDER``).
+- ``near_debiasing``: changes by the bundled methods.
 """
 
 import warnings
@@ -20,8 +19,8 @@ import numpy as np
 
 import bayesbias as bb
 from benchmarks.inside import Fit, law_of_rows, related_core, rows_in
-from benchmarks.study import PROB, Design, crossed, excludes, generator, main
-from benchmarks.validity.lists import WORDNET, descendants, synsets, vocabulary, vocabulary_of
+from benchmarks.study import PROB, Design, crossed, excludes, main
+from benchmarks.validity.lists import vocabulary, vocabulary_of
 
 REGIONS = {"near": None, "nearest": (0.97, 1.0), "middle": (0.4, 0.6), "far": (0.0, 0.25)}
 """Shares of the vocabulary, by nearness; near topics begin in the middle half of the real stereotypes' words."""
@@ -153,38 +152,8 @@ def debiasing(cell):
     for _ in range(cell.replicates):
         with warnings.catch_warnings(action="ignore"):
             tables = bb.distance_tables({"before": kv, "after": after}, place.topics(inside, rng))
-            change = bb.compare(**tables, seed=0).contrasts().iloc[0]
+            change = bb.compare(**tables, seed=0).changes().iloc[0]
         yield figures_of(change) | {"rows": np.nan}
-
-
-def categories(cell):
-    place, found = place_of(vocabulary_of(cell, EMBEDDINGS), cell["lists"]), []
-    usable = {word for word, row in place.kv.key_to_index.items() if place.free[row]}
-    known = [sorted(words & usable) for words in hyponyms(cell.options.files.get("wordnet", WORDNET))]
-    known = [words for words in known if len(words) >= max(place.sizes)]
-    rng = generator(cell.options.seed, "categories", cell["embedding"], cell["lists"])
-    while len(found) < cell.replicates:
-        chosen = [known[at] for at in rng.choice(len(known), len(place.sizes), replace=False)]
-        words, taken = {}, set()
-        for group, size, listed in zip(place.protected, place.sizes, chosen, strict=True):
-            left = [word for word in listed if word not in taken]
-            words[group] = [left[at] for at in rng.permutation(len(left))[:size]]
-            taken |= set(words[group])
-        if all(len(words[group]) >= 3 for group in words):
-            found.append(measured(place.kv, bb.WordLists("categories", place.protected, words)))
-    return [{"categories": len(known), **row} for row in found]
-
-
-@cache
-def hyponyms(folder):
-    """The single words below each noun synset of WordNet 3."""
-    words, below = synsets(folder)
-    under = (descendants(synset, below) for synset in words)
-    return [
-        {word for member in members for word in words[member] if word.isalpha()}
-        for members in under
-        if 10 <= len(members) <= 400
-    ]
 
 
 PLACES = {"embedding": EMBEDDINGS, "lists": LISTS, "region": REGIONS}
@@ -201,15 +170,6 @@ DESIGNS = (
         how={"se": "rate"},
     ),
     Design("related/near_debiasing", crossed(lists=LISTS, method=METHODS, region=REGIONS), debiasing, 200, **RATES),
-    Design(
-        "related/near_categories",
-        crossed(embedding=EMBEDDINGS, lists=LISTS),
-        categories,
-        200,
-        4,
-        ["categories"],
-        RATES["how"],
-    ),
 )
 
 if __name__ == "__main__":

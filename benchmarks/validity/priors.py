@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 import bayesbias as bb
-from benchmarks.inside import POOL_WIDTH, Layout, axes, describe, law_of_rows, offsets
+from benchmarks.inside import POOL_WIDTH, Layout, axes, constants, describe, law_of_rows, offsets
 from benchmarks.study import PROB, Design, crossed, main
 from benchmarks.validity.simulated_tables import from_prior
 
@@ -38,7 +38,7 @@ def drawn_axis(rng):
     on = placed()
     behind = drawn_signal(len(on.field.variances), rng)
     expected = offsets.expected_variances(on.field, on.poles.strata)
-    square = (offsets.MEDIAN * np.exp(offsets.SPREAD * rng.standard_normal())) ** 2
+    square = (constants.FACTOR_MEDIAN * np.exp(constants.FACTOR_SPREAD * rng.standard_normal())) ** 2
     concentration = rng.choice(offsets.CONCENTRATIONS)
     squares = square * concentration / rng.chisquare(concentration + 2, len(behind))
     (scatter,) = expected.scatters
@@ -103,7 +103,7 @@ def changes(rng):
     found = bb.compare(before=before, after=after, draws=DRAWS, seed=int(rng.integers(2**31)))
     at = [list(dict.fromkeys(before["connection"])).index(name) for name in ("associated", "human")]
     words, mean = (moved.truth[name][..., at[0]] - moved.truth[name][..., at[1]] for name in ("word_mean", MEAN))
-    rows = found.contrasts("associated", "human", prob=PROB, rows="difference")
+    rows = found.changes("associated", "human", PROB)
     yield "words", words, rows["low"].to_numpy()[1:], rows["high"].to_numpy()[1:]
     yield "whole list", mean, rows["low"].iloc[0], rows["high"].iloc[0]
 

@@ -7,14 +7,12 @@ All lists of a replicate are drawn alike, so that each contrast is 0 in expectat
 - ``fast_path``: the figures of these studies against the package's own tables and fits;
 - ``sizes``: by size of the lists, number of protected words, number of controls and coherence, one at a time around 10,
   10 and 50 words and nearest neighbours; the protected words are two random topics, others for every few replicates;
-- ``alike``: stereotype lists that are similar to each other, by the cosine of their means;
 - ``planted_coverage``: a bias planted by one amount of distance ("constant"), or by vectors of the first group's words
   that move towards the mean of their list ("vectors"), with relatedness measured anew;
 - ``chance_check``: the sd of a contrast over random lists as coherent and similar as the given ones.
 """
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -27,17 +25,14 @@ from benchmarks.validity.lists import (
     FIVE,
     OTHERS,
     TWO,
-    Vocabulary,
     bundled_subjects,
     contrast_weights,
     draw_lists,
-    nearest,
     numbered_table,
     related_answer,
     replicate_data,
     subjects_of,
     topic,
-    vocabulary,
     vocabulary_of,
 )
 
@@ -55,9 +50,6 @@ VARIED = {
     "controls": (10, 200),
     "pool": (3, 10, 30, 0),
 }
-BANDS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8))
-NEIGHBOURS, FREQUENT, MOST_PAIRS = 60, 20_000, 400
-"""Nearest words of which a topic is a random part; words of GloVe; pairs that are drawn at most for each wanted one."""
 PLANTED = {"constant": (0.02,), "vectors": (0.2, 0.5)}
 """Ways to plant, and amounts: of distance, or of the mean vector's length that is added to unit vectors."""
 
@@ -211,58 +203,6 @@ def sizes(cell):
     return of_answers(answers, se_by_protected=choice)
 
 
-@cache
-def frequent_glove(path):
-    """The most frequent words of a file that is ordered by frequency, and those of three lists."""
-    kv = bb.load_embedding(path)
-    listed = {word for name in ("gender", "race", "religion") for word in bb.load_words(name).every_word()}
-    words = [word for at, word in enumerate(kv.index_to_key) if at < FREQUENT or word in listed]
-    kv = bb.load_embedding(kv, words=words)
-    return Vocabulary("glove 50d", kv, unit_rows(kv.vectors).astype(np.float32))
-
-
-def similar_pair(subjects, rng):
-    """Rows of two stereotype lists and the controls, and the cosine of the stereotype lists' centred means."""
-    vectors, free = subjects.vocabulary, subjects.free
-    first = topic(vectors, subjects.sizes[0], free, rng, NEIGHBOURS)
-    free[first] = False
-    # a word among the nearest 20, or 50, or ... of the first list's seed
-    reach = int(np.exp(rng.uniform(np.log(20), np.log(free.sum()))))
-    seed = rng.choice(nearest(vectors, first[0], reach, free))
-    near = nearest(vectors, seed, NEIGHBOURS, free)
-    second = rng.choice(near[free[near]], subjects.sizes[1], replace=False)
-    free[second] = False
-    drawn = [first, second]
-    for size in subjects.sizes[2:]:
-        drawn.append(rng.choice(np.flatnonzero(free), size, replace=False))
-        free[drawn[-1]] = False
-    means = np.stack([vectors.units[rows].mean(axis=0) for rows in drawn[:2]]) - vectors.units.mean(axis=0)
-    means /= np.linalg.norm(means, axis=1, keepdims=True)
-    return drawn, float(means[0] @ means[1])
-
-
-def alike(cell):
-    name = cell["embedding"]
-    bundled = name == "google news slice"
-    vectors = vocabulary(name, "google-news-slice") if bundled else frequent_glove(cell.options.file(name))
-    subjects, rng, bands = bundled_subjects(vectors, cell["words"]), cell.generator(), {band: [] for band in BANDS}
-    for _ in range(MOST_PAIRS * cell.replicates):
-        drawn, cosine = similar_pair(subjects, rng)
-        for (low, high), held in bands.items():
-            if low <= cosine < high and len(held) < cell.replicates:
-                held.append((drawn, cosine))
-        if all(len(held) == cell.replicates for held in bands.values()):
-            break
-    for (low, high), held in bands.items():
-        if held:
-            answers = [related_answer(replicate_data(subjects, drawn)) for drawn, _ in held]
-            cosine = np.mean([cosine for _, cosine in held])
-            yield from (
-                {"low": low, "high": high, "cosine": cosine} | {k: v for k, v in row.items() if k != "sd"}
-                for row in of_answers(answers, ddof=0)
-            )
-
-
 def shifted(subjects, drawn, amount):
     """The table with a shift of the associated cells, and the true contrasts (3,)."""
     shift = np.zeros(subjects.template.filled.shape)
@@ -313,12 +253,10 @@ def chance_check(cell):
 
 
 CELLS = crossed(embedding=TWO, words=FIVE, lists=KINDS)
-PAIRED = [name for name in FIVE if len(bb.load_words(name).protected) == 2]
 DESIGNS = (
     Design("related/false_positives", CELLS, false_positives, 300),
     Design("related/fast_path", CELLS, fast_path, 2),
     Design("related/sizes", size_cells(), sizes, 300),
-    Design("related/alike", crossed(embedding=("google news slice", "glove 50d"), words=PAIRED), alike, 200),
     Design("related/planted_coverage", crossed(embedding=TWO, words=FIVE, lists=["topical"]), planted_coverage),
     Design("related/chance_check", crossed(words=("gender", "weat1", "weat6", "weat7", "weat8")), chance_check, 1000),
 )

@@ -18,6 +18,7 @@ import numpy as np
 
 import bayesbias as bb
 from benchmarks.inside import (
+    constants,
     functionals,
     mixtures,
     prior_scale,
@@ -110,7 +111,7 @@ def associations_of(data):
     weights = weights_of.whole_weights(data, cells.associated)
     combine, parts = weights_of.association_weights(cells, words, weights)
     raw = functionals.related_functionals(SPEC, data, cells, parts).combine(combine)
-    scale = rows_in.POOL_SD * prior_scale(data)
+    scale = constants.POOL_SD * prior_scale(data)
     block = rows_in.pooled_blocks(data.group_index[words])
     own = cells.own[words] - cells.connections
     return Associations(raw, weights[words], block, scale, (combine @ parts).tocsr(), own, cells)

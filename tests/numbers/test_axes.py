@@ -13,6 +13,7 @@ import bayesbias as bb
 from bayesbias.axes.poles import find_poles
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import unit_rows
+from bayesbias.numerics.constants import STEP
 from bayesbias.numerics.offsets import (
     LEAST,
     MEDIAN,
@@ -23,7 +24,7 @@ from bayesbias.numerics.offsets import (
     mean_offset,
     signal,
 )
-from bayesbias.numerics.related import MIDDLES, STEP
+from bayesbias.numerics.related import MIDDLES
 from bayesbias.vectors.poles import poles_of
 
 PAIRS = [("he", "she"), ("man", "woman"), ("boy", "girl")]

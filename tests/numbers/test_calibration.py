@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.checks.calibration.simulation import _permutation_p, simulate
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
+from benchmarks import simulation
+from benchmarks.simulation import permutation_p, rates, simulate
 
 SHAPE = {"groups": {"g": 4, "h": 4}, "stereotypes": {"g": 5, "h": 5}, "human": 8, "neutral": 10}
 NULL = {"connection_mean": 0.93, "connection_sd": 0.02, "sigma": 0.05, "attribute_sd": 0.06, "interaction_sd": 0.02}
@@ -50,19 +51,9 @@ def test_a_faulty_truth_is_refused(truth, message):
         simulate(SHAPE, "crossed", truth, 0)
 
 
-@pytest.mark.parametrize(
-    ("shape", "message"),
-    [
-        ({}, "groups"),
-        ({"groups": {"g": 2}, "words": 3}, "words"),
-        ({"groups": {"g": 0}, "human": 2}, "0"),
-        ({"groups": 5}, "groups of the shape is 5"),
-        ({"groups": {"a": 3}}, "the shape has no attribute words"),
-    ],
-)
-def test_a_faulty_shape_is_refused(shape, message):
-    with pytest.raises(InputError, match=message):
-        simulate(shape, "crossed", NULL, 0)
+def alarms(shape, truth, models, replicates, seed):
+    rngs = (np.random.default_rng([seed, i]) for i in range(replicates))
+    return rates(((simulate(shape, "crossed", truth, rng), rng) for rng in rngs), models)
 
 
 @pytest.mark.study
@@ -70,9 +61,8 @@ def test_a_faulty_shape_is_refused(shape, message):
 def test_false_alarms_are_counted_against_the_nominal_rate(sized):
     shape = {"groups": {"g": 8, "h": 8}, "stereotypes": {"g": 8, "h": 8}, "human": 20, "neutral": 20}
     replicates = sized(300, 40)
-    found = bb.calibration.false_positive_rate(shape, NULL, replicates=replicates, seed=5)
+    found = alarms(shape, NULL, ("published", "crossed"), replicates, 5)
     assert (found["replicates"] == replicates).all()
-    assert found["nominal"].to_numpy() == pytest.approx(0.11)
     published, crossed = (
         found.set_index(["method", "contrast"]).loc[(method, "associated - neutral")]
         for method in ("published", "crossed")
@@ -82,13 +72,6 @@ def test_false_alarms_are_counted_against_the_nominal_rate(sized):
     assert crossed["width"] > 1.5 * published["width"]
     smoothed = (replicates * crossed["rate"] + 0.5) / (replicates + 1)
     assert crossed["se"] == pytest.approx(np.sqrt(smoothed * (1 - smoothed) / replicates))
-
-
-def test_what_has_no_rates_of_false_alarms_is_refused():
-    with pytest.raises(InputError, match="without bias"):
-        bb.calibration.false_positive_rate(SHAPE, NULL | {"connection_mean": [0.8, 0.9, 0.9, 0.9]}, replicates=1)
-    with pytest.raises(InputError, match="the metric is 'mac'"):
-        bb.calibration.false_positive_rate(SHAPE, NULL, metrics=["mac"], replicates=1)
 
 
 def test_the_permutation_test_of_two_groups_is_weat(monkeypatch):
@@ -102,8 +85,8 @@ def test_the_permutation_test_of_two_groups_is_weat(monkeypatch):
     every = [s[list(x)].sum() - np.delete(s, list(x)).sum() for x in combinations(range(8), 4)]
     observed = s[:4].sum() - s[4:].sum()
     exact = np.mean(np.abs(every) >= abs(observed) - 1e-12)
-    monkeypatch.setattr("bayesbias.checks.calibration.simulation.PERMUTATIONS", 20_000)
-    sampled = _permutation_p(Distances.read(table), np.random.default_rng(0))
+    monkeypatch.setattr(simulation, "PERMUTATIONS", 20_000)
+    sampled = permutation_p(Distances.read(table), np.random.default_rng(0))
     assert sampled == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
 
 
@@ -117,7 +100,7 @@ def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
         "interaction_sd": 0.012,
         "connection_mean": 0.9,
     }
-    found = bb.calibration.false_positive_rate(shape, scales, ("crossed",), (), 60, seed=5).set_index("contrast")
+    found = alarms(shape, scales, ("crossed",), 60, 5).set_index("contrast")
     assert found.loc[["associated - different", "associated - human"], "rate"].between(0.03, 0.22).all()
     assert found.loc["associated - different", "width"] < 0.25
 

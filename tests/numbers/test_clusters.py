@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesbias.numerics.clusters import UnitMeans, Weighting, bias_reduced, regression, weighted_least_squares
+from bayesbias.numerics.clusters import UnitMeans, Weighting, bias_reduced, regression
 from bayesbias.posteriors import Estimates
 
 
@@ -132,14 +132,6 @@ def test_bias_reduced_errors_of_two_groups_are_welch_s():
     assert p == pytest.approx(2 * stats.t.sf(abs(mean) / error, freedom), rel=1e-9)
     alone = two_groups(10, 1)
     assert np.isnan(bias_reduced(rng.normal(size=10), np.ones(10), alone, np.array([0.0, 1.0]))[1])
-
-
-def test_weighted_least_squares_are_those_of_numpy():
-    rng = np.random.default_rng(5)
-    x, w, y = rng.normal(size=(9, 3)), rng.uniform(0.5, 2, 9), rng.normal(size=9)
-    root = np.sqrt(w)
-    expected = np.linalg.lstsq(x * root[:, None], y * root, rcond=None)[0]
-    np.testing.assert_allclose(weighted_least_squares(w, x) @ y, expected, rtol=1e-10)
 
 
 def test_several_covariates_share_one_law():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.checks.calibration.simulation import simulate
+from benchmarks.simulation import simulate
 
 COLUMNS = ["protected_word", "contrast", "mean", "sd", "low", "high", "p_closer"]
 OF_WORDS = ["association", "nearness of the lists", "nearness of the word"]
@@ -147,65 +147,6 @@ def test_words_without_one_of_the_three_are_left_out(published):
     assert by_group["nearness of the word"] == pytest.approx(whole[PARTS[1]], abs=1e-9)
     assert by_group[PARTS[2]] == pytest.approx(whole[PARTS[2]], abs=1e-9)
     assert first not in [label.get_text() for label in bb.plots.plot_decomposition(post).axes[0].get_yticklabels()]
-
-
-@pytest.mark.parametrize("second", ["different", "people"])
-def test_wrong_input_is_refused(religion_fit, second):
-    for asked in (bb.decomposition, bb.plots.plot_decomposition):
-        with pytest.raises(bb.InputError, match=f"second is '{second}': valid are"):
-            asked(religion_fit, second)
-
-
-@pytest.fixture(scope="module")
-def before_and_after(shared):
-    folder = shared / "paper_tables"
-    names = {"before": "gender_group_reddit_dataset", "after": "debiased_gender_reddit"}
-    return bb.compare({side: bb.read_distance_table(folder / f"{name}.csv") for side, name in names.items()}, seed=0)
-
-
-def test_changes_add_up_as_well(before_and_after):
-    table = before_and_after.decomposition()
-    check_sums(table, "human")
-    whole, words = table.iloc[:3], table.iloc[3:]
-    changes, human = before_and_after.changes(), before_and_after.contrasts(second="human")
-    alone = [(whole, part, before_and_after.contrasts(*part.split(" - ")).head(1)) for part in PARTS]
-    alone += [(words, "association", changes.iloc[1:]), (words, PARTS[2], human.iloc[1:])]
-    columns = ["protected_word", "mean", "sd", "low", "high", "p_closer"]
-    for rows, label, expected in alone:
-        own = rows[rows["contrast"] == label].reset_index(drop=True)
-        pd.testing.assert_frame_equal(own[columns], expected[columns].reset_index(drop=True), rtol=1e-9)
-    assert before_and_after.headline == ("associated", "different")
-    with pytest.raises(bb.InputError, match="second is 'different'"):
-        before_and_after.decomposition("different")
-
-
-def test_changes_between_three_embeddings(religion):
-    bare = pd.DataFrame(religion.to_dict("list"))
-    shifts = {"a": 0.0, "b": 0.01, "c": 0.02}
-    shifted = bb.compare({name: bare.assign(distance=bare["distance"] + by) for name, by in shifts.items()}, seed=0)
-    table = shifted.decomposition("neutral")
-    assert table.columns[:2].tolist() == ["from", "to"]
-    assert len(table) == 3 * (3 + 4 * religion["protected_word"].nunique())
-    np.testing.assert_allclose(table["mean"], 0, atol=1e-9)
-    with pytest.raises(bb.InputError, match="With one group only"):
-        bb.compare({"a": one_group(), "b": one_group(1)}, seed=0).decomposition()
-
-
-def test_the_picture_has_a_panel_for_each_part(religion_fit):
-    figure = bb.plots.plot_decomposition(religion_fit, second="neutral", prob=0.7)
-    titles = [axes.get_title(loc="left") for axes in figure.axes]
-    expected = ["association", "+ nearness of the lists", "+ nearness of the word", "= associated − neutral"]
-    assert titles == expected
-    table = bb.decomposition(religion_fit, "neutral").iloc[3:]
-    order = table[table["contrast"] == "association"].sort_values("mean")["protected_word"].tolist()
-    labels = [label.get_text().split(" (")[0] for label in figure.axes[0].get_yticklabels()]
-    assert labels == ["whole list", *order]
-    by_word = table.set_index(["contrast", "protected_word"])["mean"]
-    for axes, part in zip(figure.axes, [*OF_WORDS, "associated - neutral"], strict=True):
-        drawn = {round(-y): x for x, y in axes.collections[-1].get_offsets().tolist()}
-        np.testing.assert_allclose([drawn[1 + place] for place in range(len(order))], by_word[part].reindex(order))
-        assert axes.get_xlim() == figure.axes[0].get_xlim()
-    assert "70% intervals" in figure.get_supxlabel()
 
 
 def test_a_contrast_is_standardised_by_the_spread_of_control_words(religion, religion_fit):

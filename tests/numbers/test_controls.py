@@ -5,13 +5,9 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import bayesbias as bb
-from bayesbias import plots, words
-from bayesbias.checks.calibration.simulation import simulate
-from bayesbias.cli.app import app
-from bayesbias.models.tree import Fit
+from bayesbias import words
 
 WORDS = bb.load_words("weat7")
 KV = "google-news-slice"
@@ -96,18 +92,12 @@ def test_no_control_list():
         bb.decomposition(post)
 
 
-def test_labels_reach_pictures(fitted):
-    legend = bb.plots.plot_coefficients(fitted).legends[0].get_texts()
-    assert [text.get_text() for text in legend][2:] == ["furniture (control)", "words for animals (control)"]
-
-
 def test_labels_stay_with_files_and_fits(two, fitted, tmp_path):
     bb.write_distance_table(two, tmp_path / "distances.parquet")
     read = bb.read_distance_table(tmp_path / "distances.parquet")
     assert read.coverage.labels == LABELS
     same(read, two)
     bb.save_fit(fitted, tmp_path / "fit.nc")
-    assert Fit(bb.load_fit(tmp_path / "fit.nc")).labels == LABELS
     two.to_csv(tmp_path / "distances.csv", index=False)
     bare = bb.read_distance_table(tmp_path / "distances.csv")
     assert bb.coverage(bare)["kind"].tolist()[-2:] == ["control", "control"]
@@ -147,61 +137,14 @@ def test_nulls_and_balance_take_other_names(bundled, animals):
     assert kinds.loc["animals"] == "control"
 
 
-def test_simulate_takes_control_lists_by_name():
-    shape = {"groups": {"a": 3, "b": 3}, "stereotypes": {"a": 4, "b": 4}}
-    truth = {"connection_mean": 1.0, "connection_sd": 0.1, "sigma": 0.1, "attribute_sd": 0.1, "interaction_sd": 0.1}
-    first = simulate({**shape, "neutral": 5}, "crossed", truth, 1)
-    second = simulate({**shape, "controls": {"animals": 5}}, "crossed", truth, 1)
-    np.testing.assert_array_equal(first["distance"], second["distance"])
-    assert second["connection"].unique().tolist() == ["associated", "different", "animals"]
-    with pytest.raises(bb.InputError, match="cannot be named 'different'"):
-        simulate({**shape, "controls": {"different": 5}}, "crossed", truth, 1)
-
-
 def test_a_comparison_takes_other_names(two):
     kv = bb.load_embedding(KV)
     debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
     after = bb.distance_table(debiased, own({k: WORDS.controls[v] for k, v in MINE.items()}, LABELS))
     found = bb.compare(before=two, after=after, seed=0)
     known = bb.compare(before=bb.distance_table(kv, "weat7"), after=bb.distance_table(debiased, "weat7"), seed=0)
-    same(found.contrasts("associated", "animals"), known.contrasts("associated", "neutral"))
+    same(found.changes("associated", "animals"), known.changes("associated", "neutral"))
     same(found.decomposition().drop(columns="contrast"), known.decomposition("human").drop(columns="contrast"))
 
 
 MINE = {"furniture": "human", "animals": "neutral"}
-TOML = """
-name = "mine"
-[protected]
-math = ["math", "algebra", "geometry", "calculus"]
-arts = ["poetry", "art", "dance", "literature"]
-[stereotypes]
-math = ["he", "man", "boy", "brother"]
-arts = ["she", "girl", "sister", "daughter"]
-[controls]
-human = "human"
-objects = ["clock", "menu", "ticket", "photo", "plant", "path"]
-[labels]
-objects = "words for objects"
-"""
-
-
-@pytest.mark.full
-def test_run_takes_a_list_with_its_own_controls(tmp_path):
-    file = tmp_path / "mine.toml"
-    file.write_text(TOML, encoding="utf-8")
-    lists = bb.load_words(file)
-    assert list(lists.controls) == ["human", "objects"]
-    assert lists.labels == {"objects": "words for objects"}
-    out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["run", KV, str(file), "--out", str(out), "--seed", "1", "--topics", "0"])
-    assert done.exit_code == 0, done.output
-    assert "words for objects" in (out / "report.html").read_text(encoding="utf-8")
-
-
-def test_every_control_list_has_a_look_of_its_own():
-    names = ["associated", "different", "human", "neutral", "a", "b", "c", "d"]
-    looks = plots.style.connection_looks(names, {"human": "people"})
-    assert len({look.marker for look in looks.values()}) == len({look.colour for look in looks.values()}) == 8
-    assert looks["neutral"] == plots.style.LOOKS["neutral"]
-    assert [looks[name].label for name in ("human", "a")] == ["people (control)", "a (control)"]
-    assert plots.style.connection_looks(["a"], {})["a"].marker == plots.style.LOOKS["human"].marker

@@ -70,25 +70,8 @@ def test_contrasts_of_groups_and_their_differences():
     words = bb.contrasts(post, "associated", "human")[1:]
     own = words[words["protected_word"].isin(["w0", "w3", "w6", "w9"])]
     assert rows.loc["a", "mean"] == pytest.approx(own["mean"].mean())
-    with pytest.raises(bb.InputError, match="leave target as it is"):
-        bb.contrasts(post, by="group", target="population")
     with pytest.raises(bb.InputError, match="does not know the groups"):
         bb.contrasts(bb.fit(table.drop(columns="group"), seed=0), by="group")
-
-
-def test_a_contrast_is_the_difference_of_draws(post):
-    """The draws of a word have Monte Carlo errors: of their mean sd / sqrt(draws)."""
-    table = bb.contrasts(post, "human", "neutral", rope=(-0.06, -0.04))
-    draws = post["posterior/word_mean"].sel(connection="human") - post["posterior/word_mean"].sel(connection="neutral")
-    third = draws.sel(protected_word="w3")
-    row = table[table["protected_word"] == "w3"].iloc[0]
-    error = row["sd"] / np.sqrt(third.size)
-    assert row["mean"] == pytest.approx(float(third.mean()), abs=3 * error)
-    assert row["sd"] == pytest.approx(float(third.std(ddof=1)), abs=3 * error)
-    share = float(((third >= -0.06) & (third <= -0.04)).mean())
-    assert row["p_rope"] == pytest.approx(share, abs=3 * np.sqrt(share * (1 - share) / third.size))
-    opposite = bb.contrasts(post, "neutral", "human")
-    np.testing.assert_allclose(opposite["mean"], -table["mean"], atol=1e-12)
 
 
 def test_a_contrast_reports_the_words_it_leaves_out():
@@ -96,21 +79,6 @@ def test_a_contrast_reports_the_words_it_leaves_out():
     table = table[~((table["protected_word"] == "w1") & (table["connection"] == "associated"))]
     found = bb.contrasts(bb.fit(table, seed=0), "associated", "neutral")
     assert found["protected_word"][1:].tolist() == ["w0", "w2"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"second": "different"}, "valid are associated, human, neutral"),
-        ({"second": "associated"}, "needs two connections"),
-        ({"prob": 89}, "between 0 and 1"),
-        ({"rope": -0.1}, "positive number"),
-        ({"rope": (0.1, -0.1)}, "pair"),
-    ],
-)
-def test_a_faulty_contrast_is_refused(post, options, message):
-    with pytest.raises(bb.InputError, match=message):
-        bb.contrasts(post, **options)
 
 
 def test_a_contrast_excludes_0_where_one_sign_has_the_upper_tail(post):
@@ -135,9 +103,8 @@ def test_predictive_checks_repeat_and_refuse(post):
     assert shares["connection"].fillna("all").tolist() == ["all", "associated", "human", "neutral"]
     assert shares["n"].tolist() == [1440, 480, 480, 480]
     assert "inside_30" in bb.check_predictions(post, probs=(0.3,))
-    for probs, message in (((0,), "between 0 and 1"), ((), "empty")):
-        with pytest.raises(bb.InputError, match=message):
-            bb.check_predictions(post, probs=probs)
+    with pytest.raises(bb.InputError, match="between 0 and 1"):
+        bb.check_predictions(post, probs=89)
 
 
 def test_a_good_fit_can_be_read(post, published):
@@ -212,17 +179,6 @@ def test_distances_of_another_scale_are_a_fault():
     (fault,) = [fault for fault in verdict.faults if "beyond" in fault]
     assert fault.numbers == {"figure": "values beyond 2:", "value": 360, "limit": 180}
     assert {"rows": 360, "total": 360, "name": "the table"} in [note.numbers for note in verdict.notes]
-
-
-@pytest.mark.parametrize(
-    ("kind", "said"), [("complex128", r"\(1\+0j\)"), ("bool", "True"), ("datetime64[ns]", "Timest")]
-)
-def test_distances_that_are_no_numbers_or_code_missing_ones_are_refused(religion, kind, said):
-    with pytest.raises(bb.InputError, match=f"row 0, column 'distance' holds {said}"):
-        bb.fit(religion.assign(distance=np.ones(len(religion)).astype(kind)), "published")
-    coded = religion.assign(distance=religion["distance"].where(religion.index != 3, -9.0))
-    with pytest.raises(bb.InputError, match=r"row 3, column 'distance' holds -9.*: every cosine distance lies"):
-        bb.fit(coded.without_relatedness(), seed=0)
 
 
 def test_diagnose_says_when_priors_set_the_width():

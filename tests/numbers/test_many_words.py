@@ -1,7 +1,6 @@
 """Large tables would fill the memory, or give other answers and other draws to save it."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,27 +56,6 @@ def row_weights(data, cells, weights):
     for word, column, attribute in zip(cells.word, cells.column, cells.attribute, strict=True):
         total[:, own[word], listed[attribute]] += dense[:, word, column] / cells.n[word, column]
     return total
-
-
-def test_components_are_the_covariance_of_all_distances(many):
-    found = bb.relatedness(many)
-    assert found.scatter.shape[0] == DIMS
-    distances, parts = found.distances(), found.components
-    assert len(parts.variances) == DIMS
-    again = (parts.loadings * parts.variances) @ parts.loadings.T
-    near = np.cov(distances, aweights=found.near_weights, ddof=0)
-    mean = np.cov(distances.mean(axis=0), aweights=found.near_weights, ddof=0)
-    slope = near.mean(axis=1) / mean
-    # the mean distance varies as it does over the vocabulary; only its part of the covariance is not that near by
-    over = np.cov(distances.mean(axis=0), aweights=found.everywhere_weights, ddof=0)
-    of_mean, of_rest = found.inflations
-    expected = (near - np.outer(slope, slope) * mean) * of_rest + np.outer(slope, slope) * over * of_mean
-    np.testing.assert_allclose(again, expected, atol=1e-9 * np.trace(expected))
-    np.testing.assert_allclose(parts.loadings[:, 1:].T @ parts.loadings[:, 1:], np.eye(DIMS - 1), atol=1e-9)
-    np.testing.assert_allclose((parts.loadings**2).sum(axis=0), 1)
-    by_word = replace(found, scatter=distances).components
-    np.testing.assert_allclose(parts.variances, by_word.variances[:DIMS], rtol=1e-9)
-    np.testing.assert_allclose(parts.correlations, by_word.correlations[:DIMS], atol=1e-8)
 
 
 def test_sums_of_cells_have_the_dense_covariance(many):
@@ -151,21 +129,6 @@ def test_the_freedom_of_words_is_that_of_the_matrix_and_is_estimated_from_some()
     assert np.std(found, axis=0)[0] < 0.1 * exact
 
 
-def test_mean_families_are_those_of_each_two_connections():
-    rng = np.random.default_rng(5)
-    filled = rng.random((60, 3)) < 0.7
-    root = np.abs(rng.normal(size=(60, 5)))
-    families = root @ root.T
-    families /= np.sqrt(np.outer(np.diag(families), np.diag(families)))
-    shares = filled / filled.sum(axis=0)
-    found = core._mean_families(families, np.arange(60), filled)
-    np.testing.assert_allclose(found, shares.T @ families @ shares, rtol=1e-12)
-    alike = np.full((20, 20), 0.3) + 0.7 * np.eye(20)
-    some = core._mean_families(alike, np.arange(20), filled)
-    every = np.full((60, 60), 0.3) + 0.7 * np.eye(60)
-    np.testing.assert_allclose(some, shares.T @ every @ shares, rtol=1e-12)
-
-
 def test_pooling_more_words_than_dimensions_takes_what_errors_can_move():
     """Combinations of words without an error tell nothing of the spread: the gain is that of the moving ones."""
     rng = np.random.default_rng(6)
@@ -193,18 +156,6 @@ def test_pooling_more_words_than_dimensions_takes_what_errors_can_move():
     np.testing.assert_allclose(Estimates.of(rows, 400).mean, expected, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("p", [1e-4, 0.055, 0.5, 0.945])
-def test_quantiles_of_mixtures_are_exact(p):
-    rng = np.random.default_rng(7)
-    weights = rng.dirichlet(np.ones(20))
-    sds = np.exp(rng.normal(0, 1.5, size=(20, 500)))
-    sds[:, 3] = 0
-    for means in (rng.normal(size=(20, 500)), rng.normal(size=(1, 500))):
-        mixture = mixtures.NormalMixture(weights, means, sds)
-        below = np.delete(mixture.below(mixture.quantile(p)), 3)
-        np.testing.assert_allclose(below, p, rtol=1e-9)
-
-
 def test_fewer_draws_are_kept_of_many_cells_and_contrasts_stay(many, monkeypatch):
     every = bb.fit(many, seed=0, draws=1000)
     monkeypatch.setattr("bayesbias.models.families.Related.most_numbers", 1000)
@@ -219,32 +170,13 @@ def test_fewer_draws_are_kept_of_many_cells_and_contrasts_stay(many, monkeypatch
     assert float(sd.mean()) == pytest.approx(1, abs=0.02)
 
 
-def test_words_that_stand_for_many_are_counted(many, monkeypatch):
-    assert "sampled" not in bb.fit(many, seed=0, draws=400).attrs["notes"]
-    monkeypatch.setattr("bayesbias.distances.covariances.FAMILY_WORDS", 100)
-    notes = bb.diagnose(bb.fit(many, seed=0, draws=400)).notes
-    assert 100 in [note.numbers["used"] for note in notes if note.code == "sampled"]
-
-
 def test_too_many_lists_are_told(holed, monkeypatch):
     monkeypatch.setattr("bayesbias.models.related.MOST_NUMBERS_OF_LISTS", 4**2 * 220 - 1)
-    with pytest.raises(bb.InputError, match="4 different lists of attribute words, more than the 3"):
+    with pytest.raises(bb.InputError, match="4 lists, more than 3, of attribute words"):
         bb.fit(holed, "related", seed=0)
     post = bb.fit(holed, seed=0, draws=400)
     assert post.attrs["model"] == "crossed"
-    assert "4 different lists" in post.attrs["notes"]
-
-
-def test_a_table_keeps_its_relatedness_in_files_and_adjusted(many, tmp_path):
-    post = bb.fit(many, seed=0, draws=400)
-    bb.save_fit(post, tmp_path / "many.nc")
-    found, back = bb.relatedness(post), bb.relatedness(bb.load_fit(tmp_path / "many.nc"))
-    np.testing.assert_array_equal(found.components.loadings, back.components.loadings)
-    values = {"weight": dict(zip((*found.attribute_words, *found.sample_words), np.arange(700.0) % 41, strict=False))}
-    by_word = bb.DistanceTable(many, relatedness=replace(found, scatter=found.distances()))
-    one, other = (bb.contrasts(bb.fit(table, adjust=values, seed=0, draws=400)) for table in (many, by_word))
-    np.testing.assert_allclose(one["mean"], other["mean"], atol=1e-9)
-    np.testing.assert_allclose(one["sd"], other["sd"], rtol=1e-4)
+    assert "4 lists, more than 3" in post.attrs["notes"]
 
 
 @pytest.mark.parametrize("model", ["crossed", "published"])
@@ -258,41 +190,3 @@ def test_large_tables_have_fewer_draws_and_say_so(plain_gender, model, monkeypat
     assert bb.fit(plain_gender, model, seed=0, draws=400)["posterior"].sizes["draw"] == 100
     one, other = (bb.contrasts(post).set_index(["protected_word"]) for post in (every, fewer))
     np.testing.assert_allclose(one["mean"], other["mean"], rtol=0, atol=float(0.1 * one["sd"].min()))
-
-
-@pytest.mark.reproducible
-@pytest.mark.parametrize("model", ["crossed", "published"])
-def test_draws_do_not_depend_on_the_number_of_processors(plain_gender, model, monkeypatch):
-    monkeypatch.setattr("bayesbias.numerics.conditionals.BLOCK", 20_000)
-    monkeypatch.setattr("bayesbias.models.exact.BLOCK", 20_000)
-    found = []
-    for cores in (1, 3):
-        monkeypatch.setattr("os.process_cpu_count", lambda cores=cores: cores, raising=False)
-        found.append(bb.fit(plain_gender, model, seed=1, draws=1000))
-    assert found[0].identical(found[1])
-
-
-def test_groups_of_many_numbers_are_made_of_fewer_draws(monkeypatch):
-    table = bb.distance_table("google-news-slice", "weat7")
-    for model in ("crossed", "related"):
-        post = bb.fit(table, model, seed=0, draws=400)
-        whole = bb.checks.add_predictive(post)["posterior_predictive/distance"]
-        assert whole.sizes["draw"] == 100
-        part = bb.checks.add_log_likelihood(post, draws=80)["log_likelihood/distance"]
-        every = bb.checks.add_log_likelihood(post)["log_likelihood/distance"]
-        np.testing.assert_array_equal(part, every[:, ::5])
-        with monkeypatch.context() as limited:
-            limited.setattr("bayesbias.models.groups.MOST_NUMBERS", 100 * len(table))
-            with pytest.warns(UserWarning, match="100 of 400 draws"):
-                fewer = bb.checks.add_predictive(post)["posterior_predictive/distance"]
-        assert dict(fewer.sizes) == {"chain": 4, "draw": 25, "pair": len(table)}
-        assert fewer["draw"].to_numpy().tolist() == list(range(0, 100, 4))
-        sd = [float(values.std(("chain", "draw")).mean()) for values in (whole, fewer)]
-        assert sd[0] == pytest.approx(sd[1], rel=0.05)
-
-
-def test_a_table_with_too_many_holes_is_refused(plain_gender, monkeypatch):
-    holed = plain_gender[np.random.default_rng(0).random(len(plain_gender)) > 0.1]
-    monkeypatch.setattr("bayesbias.models.marginal.MOST_NUMBERS", 1000)
-    with pytest.raises(bb.InputError, match="holes in too many places"):
-        bb.fit(holed, "crossed")

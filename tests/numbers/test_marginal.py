@@ -8,8 +8,6 @@ from bayesbias.numerics.marginal import (
     Scales,
     crossed_sums,
     find_patterns,
-    incomplete_log_likelihood,
-    incomplete_sums,
     pattern_log_likelihood,
 )
 
@@ -58,16 +56,6 @@ def sums_of(rows, by_group):
     return crossed_sums(patterns, blocks, groups, CONNECTIONS, by_group)
 
 
-def dense_of(rows, by_group):
-    word, connection, attribute, group_of_word, class_of_attribute, y = rows
-    groups = group_of_word if by_group else np.zeros_like(group_of_word)
-    rows = (word, connection, attribute, groups, class_of_attribute, y)
-    patterns, _ = find_patterns(*rows, CONNECTIONS)
-    filled = np.zeros((len(groups), CONNECTIONS), dtype=bool)
-    filled[word, connection] = True
-    return incomplete_sums(patterns, filled, *rows)
-
-
 @pytest.mark.parametrize("interaction", [True, False])
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 @pytest.mark.parametrize(("words", "groups", "sizes"), [(9, 3, (3, 8, 14)), (12, 2, (12, 20, 60)), (4, 1, (2, 1, 2))])
@@ -83,10 +71,8 @@ def test_density_equals_the_normal_of_all_rows(words, groups, sizes, missing, in
         interaction=np.exp(2 * rng.normal(-3, 1.5, points)) if interaction else None,
     )
     by_pattern = pattern_log_likelihood(sums_of(rows, interaction), scales, PRIOR_SD)
-    by_cell = incomplete_log_likelihood(dense_of(rows, interaction), scales, PRIOR_SD)
     expected = np.array([dense(*rows, scales, at) for at in range(points)])
     np.testing.assert_allclose(by_pattern, expected, rtol=1e-8)
-    np.testing.assert_allclose(by_cell, expected, rtol=1e-8)
 
 
 def test_a_vanishing_interaction_is_no_interaction():

@@ -229,7 +229,7 @@ def test_nuts_agrees_with_the_differences(script, monkeypatch):
         np.testing.assert_allclose(one["mean"], other["mean"], atol=0.35 * other["sd"].max())
         assert abs(one["mean"][0] - other["mean"][0]) < 0.15 * other["sd"][0]
         np.testing.assert_allclose(one["sd"], other["sd"], rtol=0.2)
-    one, other = (found.outcomes("associated", "human") for found in (fast, slow))
+    one, other = (found.table().query("of == 'associated - human'") for found in (fast, slow))
     np.testing.assert_allclose(one["p_shrank"], other["p_shrank"], atol=0.1)
     covariance = slow.posterior["posterior/residual_covariance"].mean(("chain", "draw")).to_numpy()
     np.testing.assert_allclose(covariance, np.swapaxes(covariance, 1, 2))

@@ -433,7 +433,7 @@ def test_few_words_that_samples_share_are_said():
     orders = [{name: shared[name] for name in names} for names in ("ab", "ba")]
     one, other = (bb.pool(order, seed=0).estimates.covariance.to_numpy() for order in orders)
     np.testing.assert_allclose(one, other[::-1, ::-1], rtol=1e-9)
-    one, other = (bb.compare(order, seed=0).contrasts() for order in orders)
+    one, other = (bb.compare(order, seed=0).changes() for order in orders)
     np.testing.assert_allclose(one["sd"], other["sd"], rtol=1e-6)
     np.testing.assert_allclose(one["mean"], -other["mean"], atol=1e-12)
     alone = bb.pool({name: bb.distance_table(kv, lists) for name, kv in made(c=range(500), d=range(600, 1100)).items()})

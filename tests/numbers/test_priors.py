@@ -3,11 +3,9 @@
 import arviz as az
 import numpy as np
 import pytest
-import xarray as xr
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias import models
 
 STEPS = ("chain", "draw")
 PRIOR = ("prior", "prior_predictive")
@@ -84,20 +82,6 @@ def test_the_log_prior_is_the_density_of_the_draws(published):
         np.testing.assert_allclose(found[name] - found[name][0, 0], values - values[0, 0], atol=1e-9)
 
 
-@pytest.mark.parametrize("model", ["published", "crossed"])
-def test_a_prior_ten_standard_deviations_off_is_flagged(model, table):
-    """Power-scaling by ArviZ, as it is; means lie near .93."""
-    found = {}
-    for mean in (0.93, 0.93 + 10 * 0.05):
-        post = bb.fit(table, model, draws=1000, seed=1, priors={"connection_mean": {"mean": mean, "sd": 0.05}})
-        full = bb.checks.add_prior(post, draws=1, log_likelihood=True)
-        found[mean] = az.psense_summary(full, var_names=["connection_mean"])
-    right, wrong = found.values()
-    assert set(right["diagnosis"]) == {"✓"}
-    assert wrong["diagnosis"].str.startswith("potential").all()
-    assert (wrong["prior"] > 2 * right["prior"]).all()
-
-
 def test_related_words_have_a_log_prior_alone_and_two_densities(related):
     full = bb.checks.add_prior(related, log_likelihood=True)
     assert not set(PRIOR) & set(full.children)
@@ -110,65 +94,3 @@ def test_related_words_have_a_log_prior_alone_and_two_densities(related):
     single = az.psense(full, var_names=["connection_mean"], group="likelihood")["connection_mean"]
     assert (likelihood < 1).all()
     assert (single > 2 * likelihood).all()
-
-
-def test_of_a_large_table_power_scaling_takes_all_draws_and_loo_some(published, monkeypatch):
-    monkeypatch.setattr(models.groups, "MOST_NUMBERS", 100 * 2256)
-    with pytest.warns(bb.errors.DrawsWarning, match="made of 100 of 400 draws"):
-        full = bb.checks.add_prior(published, draws=10, log_likelihood=True)
-    monkeypatch.undo()
-    assert full["pointwise_log_likelihood/distance"].sizes == {"chain": 4, "draw": 25, "pair": 2256}
-    whole = bb.checks.add_prior(published, draws=10, log_likelihood=True)
-    xr.testing.assert_allclose(
-        az.psense(full, var_names=["connection_mean"], group="likelihood"),
-        az.psense(whole, var_names=["connection_mean"], group="likelihood"),
-    )
-
-
-def test_a_table_of_any_size_has_a_log_prior_where_there_are_no_draws(related):
-    full = bb.checks.add_prior(related, draws=10**8)
-    assert np.isfinite(full["log_prior/sd_factor"]).all()
-
-
-def test_seeds_and_files(published, tmp_path):
-    full = bb.checks.add_prior(published, draws=20, log_likelihood=True)
-    bb.save_fit(full, tmp_path / "fit.nc")
-    again = bb.checks.add_prior(bb.load_fit(tmp_path / "fit.nc"), draws=20)
-    for group in (*PRIOR, "log_prior", "log_likelihood"):
-        xr.testing.assert_identical(again[group].to_dataset(), full[group].to_dataset())
-    drawn = [bb.checks.add_prior(published, draws=20, seed=seed)["prior/sigma"] for seed in (7, 7, 8)]
-    assert drawn[0].equals(drawn[1])
-    assert not drawn[0].equals(drawn[2])
-
-
-def test_cells_without_distances_and_one_group(table):
-    part = table[(table["protected_word"] != "art") | (table["connection"] != "human")]
-    full = bb.checks.add_prior(bb.fit(part, "crossed", draws=40, seed=1), draws=5, log_likelihood=True)
-    assert full["prior/word_mean"].isnull().sum() == 5
-    assert np.isfinite(full["prior_predictive/distance"]).all()
-    full = bb.checks.add_prior(bb.fit(table[table["group"] == "math"], "crossed", draws=40, seed=1), draws=5)
-    assert "interaction_sd" not in full["prior"]
-    assert "interaction_sd" not in full["log_prior"]
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"draws": 0}, "draws is 0"),
-        ({"draws": 10**8}, "100,000,000 draws of 2,256 distances are more than 67,108,864 numbers: give draws=29,?746"),
-        ({"seed": -1}, "seed is -1"),
-        ({"log_likelihood": "pairs"}, "log_likelihood is 'pairs'"),
-    ],
-)
-def test_wrong_arguments_are_named(published, how, message):
-    with pytest.raises(bb.InputError, match=message):
-        bb.checks.add_prior(published, **how)
-
-
-def test_what_is_no_fit_is_named(published, table):
-    for given in (published["posterior"], table, xr.DataTree.from_dict({"/posterior": xr.Dataset()})):
-        with pytest.raises(bb.InputError, match="give the DataTree that fit returns"):
-            bb.checks.add_prior(given)
-    drawn = bb.from_draws({"word_mean": published["posterior/word_mean"].to_numpy()}, table)
-    with pytest.raises(bb.InputError, match="holds no log_prior: fit adds it where the model"):
-        bb.checks.add_prior(drawn)

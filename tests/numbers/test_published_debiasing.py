@@ -5,6 +5,11 @@ import pytest
 import bayesbias as bb
 
 
+def outcomes(result, of="associated - different"):
+    """The rows of one contrast."""
+    return result.table().query("of == @of")
+
+
 @pytest.fixture(scope="module")
 def compared(shared):
     def one(topic):
@@ -27,6 +32,14 @@ def test_all_pairs_are_matched(compared):
         assert found.faults == ()
 
 
+def differences(found):
+    """Rows of words as differences of two mean distances, as in the study."""
+    sides = found.sides("associated", "different", rows="difference")
+    names = ("p_reversed", "observed_before", "observed_after")
+    table = sides.change.index.assign(change=sides.change.mean, **{name: getattr(sides, name) for name in names})
+    return table.set_index("protected_word")
+
+
 def test_religion_moves_towards_neutral(compared):
     """Associated, different and human words move away from protected words, neutral ones do not."""
     found = {
@@ -37,13 +50,13 @@ def test_religion_moves_towards_neutral(compared):
     assert 0.85 < 1 - found["different"]["p_closer"] < 0.945, "likely, not settled"
     assert found["human"]["low"] > 0, "which intuitively did not require debiasing"
     assert found["neutral"]["low"] < 0 < found["neutral"]["high"]
-    sides = compared["religion"].outcomes("associated", "different")
+    sides = outcomes(compared["religion"])
     assert whole(sides)["before"] == pytest.approx(-0.05, abs=0.01)
     assert whole(sides)["after"] == pytest.approx(0.0, abs=0.01)
 
 
 def test_order_of_associated_and_different_words_in_religion(compared):
-    rows = compared["religion"].outcomes("associated", "different", rows="difference").set_index("protected_word")
+    rows = differences(compared["religion"])
     muslim, christian, jew = (rows.loc[word] for word in ("muslim", "christian", "jew"))
     assert (round(muslim["observed_before"], 3), round(muslim["observed_after"], 3)) == (-0.233, -0.202)
     assert muslim["p_reversed"] < 0.25
@@ -55,7 +68,7 @@ def test_order_of_associated_and_different_words_in_religion(compared):
 
 def test_associations_in_religion(compared):
     """Without how near the lists are, all three were closer to their own stereotypes before, christian hardly."""
-    rows = compared["religion"].outcomes().set_index("protected_word")
+    rows = outcomes(compared["religion"]).set_index("protected_word")
     expected = {"muslim": (-0.155, -0.049), "christian": (-0.025, 0.08), "jew": (-0.145, -0.031)}
     for word, values in expected.items():
         assert (round(rows.loc[word, "observed_before"], 3), round(rows.loc[word, "observed_after"], 3)) == values
@@ -77,17 +90,17 @@ def test_hers_changes_most_in_gender(compared):
     ordered = changes.drop("whole list").abs().sort_values(ascending=False)
     assert ordered.index[0] == "hers"
     assert ordered.iloc[0] > 2 * ordered.iloc[1]
-    difference = whole(compared["gender"].contrasts("associated", "different"))
+    difference = whole(compared["gender"].changes("associated", "different"))
     assert difference["low"] < 0 < difference["high"], "that it gets smaller is not settled"
 
 
 def test_asian_and_asia_change_most_in_race(compared):
-    rows = compared["race"].outcomes("associated", "different", rows="difference").set_index("protected_word")
+    rows = differences(compared["race"])
     rows = rows.drop("whole list")
     observed = (rows["observed_after"] - rows["observed_before"]).dropna().abs().sort_values(ascending=False)
     assert set(observed.index[:2]) == {"asian", "asia"}
     assert set(rows["change"].sort_values(ascending=False).index[:3]) == {"asian", "asia", "black"}
-    assert whole(compared["race"].contrasts("associated", "different"))["low"] > 0
+    assert whole(compared["race"].changes("associated", "different"))["low"] > 0
 
 
 def test_paired_intervals_are_at_most_half_as_wide(compared):
@@ -114,5 +127,5 @@ def test_similarities_between_the_lines(compared, topic, mac, before, after):
 
 
 def test_limits_are_around_the_mean_of_the_lists(compared):
-    assert compared["religion"].similarity_shift(mac=0.859).attrs["limit"] == pytest.approx(0.141)
-    assert compared["religion"].similarity_shift().attrs["mac"] == pytest.approx(0.861, abs=0.0005)
+    assert compared["religion"].similarity_shift(mac=0.859)["limit"].iloc[0] == pytest.approx(0.141)
+    assert compared["religion"].similarity_shift()["limit"].iloc[0] == pytest.approx(1 - 0.861, abs=0.0005)

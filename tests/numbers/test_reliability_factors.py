@@ -157,10 +157,10 @@ def test_effects_given_sds_are_those_of_the_dense_normal(count):
     design, variances, covariance = dense(columns, groupings, sds)
     gain = np.linalg.solve(covariance, design * variances).T
     mean, spread = gain @ y, np.diag(variances) - gain @ (design * variances)
-    sums = numerics.components.mixed_sums(columns, y, groupings)
+    sums = numerics.statistics.mixed_sums(columns, y, groupings)
 
     def drawn(draws, rng):
-        fixed, effects = numerics.components.draw_effects(sums, np.tile(sds, (draws, 1)), FIXED_SD, rng)
+        fixed, effects = numerics.statistics.draw_effects(sums, np.tile(sds, (draws, 1)), FIXED_SD, rng)
         return np.column_stack([fixed, *effects])
 
     np.testing.assert_allclose(drawn(1, Still())[0], mean, atol=1e-10)
@@ -174,8 +174,8 @@ def test_the_density_of_the_sds_is_that_of_the_dense_normal(count):
     columns, y, groupings = crossed()
     groupings = groupings[2 - count :]
     sds = np.array([[0.7, 0.5, 1.3], [1.1, 0.02, 0.4], [0.3, 2.0, 0.01]])[:, : 1 + count]
-    sums = numerics.components.mixed_sums(columns, y, groupings)
-    own = numerics.components.log_density_of_sds(sums, sds, FIXED_SD)
+    sums = numerics.statistics.mixed_sums(columns, y, groupings)
+    own = numerics.statistics.log_density_of_sds(sums, sds, FIXED_SD)
     expected = [stats.multivariate_normal(cov=dense(columns, groupings, each)[2]).logpdf(y) for each in sds]
     np.testing.assert_allclose(np.subtract(own, own[0]), np.subtract(expected, expected[0]), atol=1e-9)
 

@@ -143,14 +143,9 @@ class TestTemplates:
         ("given", "message"),
         [
             (["no place"], "^the template 'no place' lacks its place: write {} once"),
-            (["{} and {}"], "write {} once"),
-            (["{a} {b}"], "the only places are {} and {a}"),
-            (["{} and }"], "leave other braces out"),
-            ("nothing", "there are no templates 'nothing': valid are bare, mention, seat"),
-            ("I like {}.", "give a list of sentences"),
-            ([], "give a name"),
-            (["bare", "bare"], "two templates are named 'bare'"),
-            (3, "give a name"),
+            (["{} and }"], "no other braces"),
+            ("I like {}.", r"there are no templates 'I like {}.': .*, or a list of sentences"),
+            (["bare", "bare"], "need names of their own"),
         ],
     )
     def test_wrong_templates_are_named(self, given, message):
@@ -169,10 +164,7 @@ class TestEncode:
         caplog.set_level("INFO", "bayesbias")
         held = bb.encode(Letters(), ["nurse", "soldier"], "mention", vocabulary=["tree", "house"], batch=8)
         assert len(held.texts) == 32
-        assert caplog.messages[0] == (
-            "32 sentences: 16 of 2 words in 8 templates, and 16 of 2 words of the vocabulary, from which the "
-            "covariance is estimated (vocabulary= sets which)."
-        )
+        assert caplog.messages[0] == "32 sentences, of which 32 are new (vocabulary= sets how many)."
         caplog.clear()
         bb.encode(Letters(), ["nurse", "soldier"], "mention", vocabulary=0, batch=16)  # one batch
         assert caplog.messages == []
@@ -215,45 +207,12 @@ class TestEncode:
         other = bb.encode(kind(seed=1), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path, name="another")
         assert np.array_equal(other.vectors, bb.encode(kind(seed=1), ["nurse"], TEMPLATES, vocabulary=0).vectors)
 
-    def test_a_cache_of_an_earlier_version_is_told_apart_by_its_sentences(self, tmp_path):
-        bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path)
-        (file,) = tmp_path.rglob("*.npz")
-        with np.load(file) as arrays:
-            np.savez(file, **{name: array[1:] for name, array in arrays.items()})
-        with pytest.raises(InputError, match=r"its vector of 'This is a nurse\.' is another one"):
-            bb.encode(Letters(seed=1), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path)
-        bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path)
-        with pytest.raises(InputError, match=r"its vector of 'This is a table\.' is another one"):
-            bb.encode(Letters(seed=1), ["soldier"], TEMPLATES, vocabulary=0, cache=tmp_path)
-
-    def test_a_cache_is_a_folder_and_its_files_are_whole(self, tmp_path):
-        (tmp_path / "file").write_text("", encoding="utf-8")
-        for path in (tmp_path / "file", tmp_path / "file" / "below"):
-            with pytest.raises(InputError, match="where a file stands: give a folder"):
-                bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0, cache=path)
-        with pytest.raises(InputError, match="no path"):
-            bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0, cache=" ")
-        assert [file.name for file in tmp_path.iterdir()] == ["file"]
+    def test_a_damaged_cache_is_named(self, tmp_path):
         bb.encode(Letters(), ["nurse"], ["{}"], vocabulary=0, cache=tmp_path)
         (file,) = tmp_path.rglob("*.npz")
         file.write_bytes(b"no archive")
         with pytest.raises(InputError, match=file.name):
             bb.encode(Letters(), ["nurse"], ["{}"], vocabulary=0, cache=tmp_path)
-
-    def test_an_encoder_that_empties_its_list(self):
-        def emptied(texts):
-            held = list(texts)
-            texts.clear()
-            return Letters()(held)
-
-        def nothing(texts):
-            texts.clear()
-            return np.empty((0, 3))
-
-        found = bb.encode(emptied, ["nurse"], TEMPLATES, vocabulary=0)
-        assert np.array_equal(found.vectors, bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0).vectors)
-        with pytest.raises(InputError, match=r"shape \(0, 3\) for 6 texts"):
-            bb.encode(nothing, ["nurse"], TEMPLATES, vocabulary=0)
 
     def test_words_are_those_that_lists_take(self):
         found = bb.encode(
@@ -261,13 +220,6 @@ class TestEncode:
         )
         assert found.words == ("caf\u00e9", "pub")
         assert found.texts == ("caf\u00e9", "caf\u00e9 caf\u00e9", "pub", "caf\u00e9 pub")
-        for options in ({"words": ["nurse\u202e"]}, {"words": ["nurse"], "vocabulary": ["\u200fpub"]}):
-            with pytest.raises(InputError, match="a word is a printable text"):
-                bb.encode(Letters(), templates=["{}"], **{"vocabulary": 0, **options})
-        with pytest.raises(InputError, match="two templates are named"):
-            bb.encode(Letters(), ["nurse"], ["caf\u00e9 {}", "cafe\u0301 {}"], vocabulary=0)
-        with pytest.raises(InputError, match="give a printable text"):
-            bb.encode(Letters(), ["nurse"], ["{} \u202e"], vocabulary=0)
         grammar = {"noun": ["cafe\u0301"]}
         assert bb.encode(Letters(), ["caf\u00e9"], "seat", grammar=grammar, vocabulary=0).skipped == ()
 
@@ -290,15 +242,10 @@ class TestEncode:
     @pytest.mark.parametrize(
         ("encoder", "message"),
         [
-            (lambda texts: np.ones(3), r"shape \(3,\)"),
-            (lambda texts: np.ones((1, 3)), r"\(2, dimensions\) is needed"),
+            (lambda texts: np.ones((1, 3)), r"shape \(1, 3\) for 2 texts: real numbers \(texts, dimensions\)"),
             (lambda texts: np.full((len(texts), 3), np.nan), "NaN"),
-            (lambda texts: np.zeros((len(texts), 3)), "zeros"),
-            (lambda texts: "no array", "array"),
-            (lambda texts: np.ones((len(texts), 3), complex), "an array .* is needed"),
-            (lambda texts: [["1", "2"]] * len(texts), "an array .* is needed"),
+            (lambda texts: np.ones((len(texts), 3), complex), "real numbers .* are needed"),
             (lambda texts: np.random.default_rng().random((len(texts), 3)), "two vectors"),
-            (lambda texts: np.ones((len(texts), 3 + ("soldier" in texts[0]))), "3 and 4 dimensions"),
             (Pieces(limit=3), "cut off by the tokenizer's limit"),
         ],
     )
@@ -427,14 +374,9 @@ class TestTables:
                 return super().__call__(["works here" if text.endswith("works here.") else text for text in texts])
 
         found = bb.encode(Blind(), lists, [*TEMPLATES, "{} works here."], vocabulary=0)
-        assert found.unseen == ["{} works here."]
         with pytest.raises(InputError, match=r"in '\{\} works here\.' all words have one vector: .*; leave it out"):
             bb.distance_table(found, lists, relatedness=False)
         assert len(bb.distance_table(found.of_templates(TEMPLATES), lists, relatedness=False))
-        with pytest.raises(InputError, match="the encoder does not see the word there; leave them out"):
-            bb.axis(
-                bb.encode(lambda texts: np.ones((len(texts), 3)), lists, TEMPLATES[:2]), [("babo", "bedu")], ["bilo"]
-            )
 
     def test_coverage_counts_distances_and_means(self, vectors, lists):
         table = bb.distance_table(vectors, lists)
@@ -620,7 +562,7 @@ class TestTemplatesAsRandomEffect:
         means = [one.pivot_table(index="protected_word", columns="connection", values="distance") for one in shared]
         by_hand = [one.mean() for one in means]
         change = (by_hand[1] - by_hand[0])["associated"] - (by_hand[1] - by_hand[0])["different"]
-        assert found.contrasts()["mean"].iloc[0] == pytest.approx(change, abs=0.02)
+        assert found.changes()["mean"].iloc[0] == pytest.approx(change, abs=0.02)
         apart = second.assign(template="z" + second["template"].astype(str))
         with pytest.raises(InputError, match="no template in common"):
             bb.compare({"a": first, "b": apart}, seed=0)
@@ -661,19 +603,13 @@ class TestMiniLM:
         )
         words, templates = ["nurse", "rattlesnake"], ["This is {a}.", "People talk about {}."]
         for layer in (3, 6):
-            encoder = bb.contextual.hf_token_encoder(model, tokenizer, (layer,))
-            theirs = bb.encode(encoder, words, templates, vocabulary=0)
+            theirs = bb.encode(contextual.hf_token_encoder(model, tokenizer, (layer,)), words, templates, vocabulary=0)
             ours = bb.encode(minilm.MiniLM(layer), words, templates, vocabulary=0)
             assert np.abs(theirs.vectors - ours.vectors).max() < 1e-5
             assert np.array_equal(theirs.pieces, ours.pieces)
         texts = ["This is a nurse.", "The word is rattlesnake.", "People talk about synagogue."]
-        pooled, expected = bb.contextual.hf_token_encoder(model, tokenizer)(texts), minilm.MiniLM()(texts)
+        pooled, expected = contextual.hf_token_encoder(model, tokenizer)(texts), minilm.MiniLM()(texts)
         assert np.abs(pooled / np.linalg.norm(pooled, axis=1, keepdims=True) - expected).max() < 1e-5
-        for layers in ((9,), ()):
-            with pytest.raises(InputError, match="layers"):
-                bb.contextual.hf_token_encoder(model, tokenizer, layers)
-        with pytest.raises(InputError, match="load a fast one"):
-            bb.contextual.hf_token_encoder(model, print)
 
 
 @pytest.fixture
@@ -765,10 +701,6 @@ class TestSentencesOfACorpus:
             bb.contexts(file, ["york"])
         for forms in (("caf\u00e9", "cafe\u0301"), ("cafe\u0301", "caf\u00e9")):
             assert bb.contexts([f"a {forms[0]} here"], [forms[1]]).found == {"caf\u00e9": 1}
-        with pytest.raises(InputError, match="no file"):
-            bb.contexts(tmp_path / "none.txt", ["York"])
-        with pytest.raises(InputError, match="give sentences as text"):
-            bb.contexts([["a", "list"]], ["a"])
 
     def test_context_is_nested_in_the_word(self):
         lists = bb.WordLists(
@@ -779,8 +711,6 @@ class TestSentencesOfACorpus:
         held = bb.contexts(CORPUS, lists, per_word=12)
         vectors = bb.encode(Letters(), held)
         assert vectors.nested
-        with pytest.raises(InputError, match="leave both out"):
-            bb.encode(Letters(), held, vocabulary=10)
         table = bb.distance_table(vectors, lists, relatedness=False)
         units, place = vectors.units(), vectors.words.index
         pair = table.iloc[0]

@@ -1,7 +1,6 @@
 """What debiasing breaks or leaves would go unseen: neighbours, groups that are still found, similarities."""
 
 from contextlib import nullcontext
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,14 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias.comparison import comparison, effects
 from bayesbias.comparison.effects import _most_biased, _shared_vocabulary, recovery, similarities
-from bayesbias.numerics.resampling import mean_interval, share_interval
+from bayesbias.numerics.statistics import mean_interval, share_interval
 
 RATES = Path(__file__).parents[2] / "benchmarks/results/related/near_debiasing.csv"
+
+
+def outcomes(result, of="associated - different"):
+    """The rows of one contrast."""
+    return result.table().query("of == @of")
 
 
 def noted(result, code):
@@ -149,13 +153,6 @@ def test_the_bias_that_is_left_is_the_mean_distance_of_projections(strength, lef
     assert part == pytest.approx(left, abs=0.12)
 
 
-def test_a_method_that_hardly_changes_anything_hides_nothing(slice_vectors):
-    pairs = list(bb.load_list("gender_pairs").pairs)
-    soft = bb.debias(slice_vectors, "soft", definitional=pairs)
-    looked = bb.side_effects(slice_vectors, soft, "gender", **SMALL)
-    assert looked.recovery["size_left"].to_numpy() == pytest.approx(0.99, abs=0.01)
-
-
 def test_an_interval_is_called_too_narrow_only_for_methods_of_which_it_was_measured():
     """More than two standard errors above 11%."""
     rates = pd.read_csv(RATES).query("region == 'near'").set_index("method")
@@ -186,7 +183,7 @@ def test_a_difference_of_equalised_groups_is_0_for_any_words(slice_vectors, tabl
     result = bb.compare(before=tables[0], after=bb.distance_table(after, "gender"), seed=0)
     table = bb.distance_table(after, "gender")
     assert table.pivot_table("distance", "attribute_word", "group").diff(axis=1).iloc[:, 1].abs().max() < 1e-6
-    assert abs(result.outcomes().iloc[0]["after"]) < 1e-6
+    assert abs(outcomes(result).iloc[0]["after"]) < 1e-6
     post = bb.fit(table, seed=0)
     assert abs(bb.contrasts(post)["mean"].iloc[0]) < 1e-6
     assert noted(result, "equalised") == [{"side": "after", "change": "before → after"}]
@@ -203,7 +200,7 @@ def test_a_change_that_is_next_to_nothing_is_called_so(tables):
     table = tables[0].copy()
     table["distance"] += noise
     result = bb.compare(before=tables[0], after=table, seed=0)
-    row = result.outcomes().iloc[0]
+    row = outcomes(result).iloc[0]
     assert max(abs(row["low"]), abs(row["high"])) < 0.01 * abs(row["before"])
     assert result.table()["at_most"].iloc[0] == 0.01
 
@@ -217,7 +214,7 @@ def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_v
     result = bb.compare(before=tables[0], after=bb.distance_table(pulled, "gender"), seed=0)
     sizes = result.units().tolist()
     assert sizes[1] < sizes[0] / 3
-    row, scaled = (result.outcomes(standardise=each).iloc[0] for each in (False, True))
+    row, scaled = (result.table().iloc[at] for at in (0, len(result.data.protected_words) + 1))
     assert abs(row["change"] / row["before"]) > 2 * abs(scaled["change"] / scaled["before"])
     (units,) = noted(result, "units")
     assert [units["before"], units["after"]] == sizes
@@ -227,14 +224,6 @@ def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_v
     assert not noted(hard, "units")
     assert "associated - different, in sds" not in hard.summary()["quantity"].tolist()
     assert "associated - different, in sds" in hard.table()["of"].tolist()
-
-
-def test_known_limits_of_a_method_are_noted(slice_vectors, tables):
-    pairs = bb.load_list("gender_pairs").pairs
-    after = bb.distance_table(bb.debias(slice_vectors, "hard_multiclass", definitional=pairs), "gender")
-    assert noted(bb.compare(before=tables[0], after=after), "undercoverage") == [
-        {"method": "hard_multiclass", "share": 0.22}
-    ]
 
 
 def test_the_change_of_control_words_has_the_error_over_these_words():
@@ -271,7 +260,7 @@ def test_a_difference_that_may_have_been_0_before_did_not_shrink(slice_vectors):
     equal = bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
     tables = [bb.distance_table(kv, lists) for kv in (slice_vectors, equal)]
     result = bb.compare(before=tables[0], after=tables[1], seed=0)
-    row = result.outcomes().iloc[0]
+    row = outcomes(result).iloc[0]
     assert row["low"] < 0 < row["high"]
     assert row["p_shrank"] > 0.99
     assert not row["clear"]
@@ -385,18 +374,6 @@ def test_agreement_with_similarities(found, scored, slice_vectors, debiased):
     assert width["change"] < 0.5 * width["before"], "pairs are drawn alike for both"
 
 
-def test_agreement_is_found_where_it_is():
-    rng, words = np.random.default_rng(2), [f"w{at}" for at in range(60)]
-    kv, other = (vectors(words, rng.normal(0, 1, (60, 20))) for _ in range(2))
-    pairs = [(one, two, float(kv.similarity(one, two))) for one, two in pairwise(words)]
-    shared = _shared_vocabulary(kv, other, [], None)
-    table, reason = effects.agreement(shared, pairs, 0.89, 500, np.random.default_rng(0))
-    rows = table.set_index("side")
-    assert not reason
-    assert rows.loc["before", "spearman"] == pytest.approx(1.0)
-    assert rows.loc["change", "high"] < -0.5
-
-
 def test_the_same_embedding_twice(slice_vectors):
     same = bb.side_effects(slice_vectors, slice_vectors, "gender", similarity=[("a", "b", 1.0)], **SMALL)
     assert (same.neighbours[["kept", "low", "high"]].to_numpy() == 1).all()
@@ -407,16 +384,6 @@ def test_the_same_embedding_twice(slice_vectors):
     assert noted(same, "fixed")[0]["connection"] == "all"
 
 
-def test_a_table_of_all_figures(found):
-    table = found.table()
-    assert len(table) == 1 + 4 + 2 + 3 + 6
-    inside = (table["low"] <= table["value"] + 1e-9) & (table["value"] <= table["high"] + 1e-9)
-    assert inside.equals(table["effect"] != "former bias left")
-    assert (
-        table.set_index(["effect", "of"]).loc[("rank correlation", "change"), "n"] == found.similarity["found"].iloc[0]
-    )
-
-
 @pytest.mark.full
 def test_a_seed_gives_the_same(found, slice_vectors, debiased):
     again = bb.side_effects(slice_vectors, debiased, "gender")
@@ -424,25 +391,11 @@ def test_a_seed_gives_the_same(found, slice_vectors, debiased):
     pd.testing.assert_frame_equal(again.neighbours_by_word, found.neighbours_by_word)
 
 
-def test_the_vocabulary_can_be_cut(small):
-    cut = small(vocabulary=100, k=5, biased=20)
-    assert cut.neighbours["k"].unique().tolist() == [5]
-    assert cut.recovery["words"].iloc[0] <= 40
-
-
 def test_words_that_one_embedding_lacks_are_named(small, slice_vectors, debiased):
     kept = [word for word in debiased.index_to_key if word != "she"]
     some = small(slice_vectors, vectors(kept, debiased[kept]))
     lost = {"count": 1, "total": 14, "kind": "protected words", "reason": "not in both embeddings", "words": ["she"]}
     assert lost in noted(some, "left-out")
-
-
-def test_one_group_is_not_tested_for_the_old_bias(tables, slice_vectors, debiased):
-    single = [table[table["group"] == table["group"].iloc[0]] for table in tables]
-    alone = bb.side_effects(slice_vectors, debiased, bb.compare(before=single[0], after=single[1]), **SMALL)
-    assert alone.recovery.empty
-    assert {"what": "old side", "reason": "needs two groups"} in noted(alone, "no-value")
-    assert bb.plots.plot_side_effects(alone)
 
 
 def test_intervals_of_shares_and_means():
@@ -456,21 +409,15 @@ def test_intervals_of_shares_and_means():
     assert np.isnan(mean_interval(np.array([0.5]), 0.89)).all()
 
 
-def test_neighbours_of_words_with_fewer_words_than_k(slice_vectors):
-    shared = _shared_vocabulary(slice_vectors, slice_vectors, [], 8)
-    with pytest.raises(bb.InputError, match="k is 8: give whole numbers from 1 to 7"):
-        effects._neighbours_kept(shared, {"protected": [shared.words[0]]}, [8])
-
-
 def test_embeddings_belong_to_the_comparison(compared, slice_vectors, debiased):
     for kvs, name in (((debiased, slice_vectors), "before"), ((slice_vectors, slice_vectors), "after")):
-        with pytest.raises(bb.InputError, match=rf"{name} does not belong to the comparison: .* apart in it and"):
+        with pytest.raises(bb.InputError, match=rf"{name} does not belong to the comparison: .* apart, not"):
             bb.side_effects(*kvs, compared)
 
 
 def test_a_comparison_of_three_embeddings_is_refused(tables, slice_vectors, debiased):
     three = bb.compare({"one": tables[0], "two": tables[1], "three": tables[1]})
-    with pytest.raises(bb.InputError, match="words is a comparison of one, two, three: give that of the two"):
+    with pytest.raises(bb.InputError, match="words is a comparison of 3 embeddings: give that of the two"):
         bb.side_effects(slice_vectors, debiased, three)
 
 
@@ -493,7 +440,7 @@ def test_words_under_other_capitals(tables, small, slice_vectors, debiased):
     mixed = bb.compare(before=table, after=tables[1])
     other = bb.side_effects(upper, after, mixed, case="fallback", **SMALL)
     assert other.neighbours["words"].tolist() == small().neighbours["words"].tolist()
-    with pytest.raises(bb.InputError, match="the embeddings share 0 words"):
+    with pytest.raises(bb.InputError, match="the embeddings hold none of the 14 protected words"):
         bb.side_effects(upper, after, mixed)
 
 
@@ -501,9 +448,7 @@ def test_words_under_other_capitals(tables, small, slice_vectors, debiased):
     ("text", "told"),
     [
         ("Word 1,Word 2,Human (mean)\nhe,she,3\nNew York,city,1.5\n", None),
-        ("0,1,2\nhe,she,3\nNew York,city,1.5\n", None),
         ("he;she;3\nNew York;city;1,5\n", None),
-        ("a\tb\tc\rhe\tshe\t3\rNew York\tcity\t1.5\r", None),
         ('a b c\nhe she 3\n"New York" city 1.5\n', None),
         ("a,b,c\nhe,she,3\nhe,,2\nboy,girl,much\nNew York,city,1.5\n", "2 lines without two words.*line 3: 'he,,2'"),
     ],
@@ -512,39 +457,3 @@ def test_pairs_of_a_file_are_read_whatever_stands_between_them(tmp_path, text, t
     (tmp_path / "s.csv").write_text(text, newline="")
     with pytest.warns(bb.errors.CoverageWarning, match=told) if told else nullcontext():
         assert similarities(tmp_path / "s.csv") == [("he", "she", 3.0), ("New York", "city", 1.5)]
-
-
-def test_a_file_without_pairs_says_what_is_needed(tmp_path):
-    (tmp_path / "s.csv").write_text("a,b\nhe,she\n")
-    with pytest.raises(bb.InputError, match=r"s\.csv has 2 columns: three are needed, word, word and similarity"):
-        similarities(tmp_path / "s.csv")
-
-
-def test_similarities_that_are_all_alike(small, slice_vectors):
-    names = slice_vectors.index_to_key
-    same = small(similarity=[(one, other, 2.0) for one, other in pairwise(names[:10])])
-    assert same.similarity.empty
-    assert {"what": "correlation with similarities", "reason": "one score of 9 pairs"} in noted(same, "no-value")
-
-
-WRONG = {
-    "k": ({"k": 0}, "k is 0: give a whole number"),
-    "k above the vocabulary": ({"k": 10**6}, "the other words that both embeddings"),
-    "biased": ({"biased": 0}, "biased is 0"),
-    "similarity, pairs": ({"similarity": [("a", "b")]}, r"similarity holds \('a', 'b'\): give triples"),
-    "similarity, a word for a score": ({"similarity": [("a", "b", "c")]}, "every score a finite number"),
-}
-
-
-@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG.keys())
-def test_wrong_input(small, options, message):
-    with pytest.raises(bb.InputError, match=message):
-        small(**options)
-
-
-def test_embeddings_without_the_words_of_their_tables(tables, slice_vectors):
-    third = vectors(slice_vectors.index_to_key[:400], slice_vectors.vectors[:400])
-    lacking = tables[0][~tables[0]["protected_word"].isin(third.index_to_key)]
-    assert lacking["protected_word"].nunique() >= 2
-    with pytest.raises(bb.InputError, match="give the embeddings that its tables were made from"):
-        bb.side_effects(third, third, bb.compare(before=lacking, after=lacking), k=5)

@@ -10,7 +10,7 @@ from bayesbias import contrast
 from bayesbias.models.related import prior_scale
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import whole_weights
-from bayesbias.numerics import mixtures
+from bayesbias.numerics import constants, mixtures
 from bayesbias.numerics.mixtures import Normals
 from bayesbias.posteriors import Estimates
 
@@ -207,7 +207,7 @@ def test_null_tables_name_no_word_and_named_signs_are_right(posts, name, sized):
     raw, weights = found.unshrunk, weights_of(result.data, found)
     assert len(weights) == len(result.data.groups)
     block = rows_in.pooled_blocks(result.data.group_index)
-    scale = rows_in.POOL_SD * prior_scale(result.data)
+    scale = constants.POOL_SD * prior_scale(result.data)
     rng, replicates, root = np.random.default_rng(4), sized(2000, 60), raw.weights @ raw.law.roots[0]
     counts = {}
     for mean, sd in ((0.0, 0.0), (-0.06, 0.0), (-0.06, 0.03)):

@@ -1,14 +1,11 @@
 """Standardised contrasts would depend on which word lists a table happens to hold."""
 
-import warnings
-
 import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.errors import InputError
 from bayesbias.vectors import keyed_vectors
-from bayesbias.vectors.lookup import LEAST_SPREAD, SPREAD, about_distances, spread_of
+from bayesbias.vectors.lookup import SPREAD, spread_of
 
 
 def embedding(words, vectors):
@@ -74,53 +71,8 @@ class TestTheUnit:
         assert spread_of(changed[0])["sd"] == pytest.approx(spread_of(changed[1])["sd"], rel=2e-3)
         assert spread_of(changed[0])["sd"] != spread_of(part)["sd"]
 
-    def test_it_stays_with_tables_and_fits(self, slice_vectors, lists, tmp_path):
-        table = bb.distance_table(slice_vectors, lists)
-        bb.write_distance_table(table, tmp_path / "table.parquet")
-        assert unit(bb.read_distance_table(tmp_path / "table.parquet")) == unit(table)
-        post = bb.fit(table, seed=0, draws=40)
-        assert bb.relatedness(post).embedding["spread"]["sd"] == unit(table)
-        assert about_distances(slice_vectors)["spread"]["sd"] == unit(table)
-
-    def test_few_words_give_none(self, lists):
-        words = lists.every_word()[: LEAST_SPREAD - 1]
-        vectors = np.random.default_rng(0).standard_normal((len(words), 8)) + 1
-        assert spread_of(embedding(words, vectors)) == {"words": LEAST_SPREAD - 1, "kind": "random"}
-
-
-@pytest.fixture(scope="module")
-def few():
-    """Tables of two embeddings with 24 words each."""
-    rng, small = (
-        np.random.default_rng(0),
-        bb.WordLists("s", {"a": list("abcd")}, {"a": list("efgh")}, {"human": list("ijkl")}),
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return {
-            name: bb.distance_table(embedding("abcdefghijklmnopqrstuvwx", rng.standard_normal((24, 6)) + 1), small)
-            for name in ("one", "two", "three")
-        }
-
 
 class TestStandardised:
-    def test_what_has_no_unit_is_refused(self, few, pair, lists, tmp_path):
-        message = r"24 words of the vocabulary of one are known, and .* 30 or more"
-        with pytest.raises(InputError, match=message):
-            bb.pool(few, standardise=True)
-        tables = {name: bb.distance_table(kv, lists) for name, kv in pair.items()}
-        bare = {}
-        for name, table in tables.items():
-            table.to_csv(tmp_path / f"{name}.csv", index=False)
-            bare[name] = bb.read_distance_table(tmp_path / f"{name}.csv")
-        with pytest.raises(InputError, match=r"the table of google does not say .* standardise=\{'google': 0.12"):
-            bb.pool(bare, standardise=True)
-        assert bb.pool(bare, standardise={"google": 0.1, "noisy": 0.2}).unit == "the given units"
-        compared = bb.compare(bare, seed=0, draws=400)
-        with pytest.raises(InputError, match="cannot be standardised, since the table of google does not say"):
-            compared.changes(standardise=True)
-        assert "standardised change" in [note.numbers.get("what") for note in compared.notes]
-
     def test_control_lists_that_the_contrast_does_not_take_change_nothing(self, pair, lists):
         """The same vectors and pairs gave -.261 and -.360 where one table lacked 221 neutral words."""
         contrast = ("associated", "different")
@@ -136,7 +88,7 @@ class TestStandardised:
         np.testing.assert_allclose(turned.estimates.sd, found[0].estimates.sd[::-1], rtol=1e-6)
         compared = bb.compare(whole, seed=0)
         assert compared.units().tolist() == [unit(table) for table in whole.values()]
-        row = compared.contrasts(*contrast, standardise=True).iloc[0]
+        row = compared.changes(*contrast, standardise=True).iloc[0]
         assert row["mean"] == pytest.approx(first[1] - first[0], rel=1e-6)
 
     def test_a_criterion_ignores_lists_that_it_does_not_take(self, pair):

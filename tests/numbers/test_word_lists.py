@@ -47,14 +47,11 @@ def test_coverage_duplicates_and_words_of_two_lists():
     ("asked", "held"),
     [
         ("New York", "new_york"),
-        ("Theatre", "theatre"),
         ("well-being", "wellbeing"),
         ("café", "cafe"),
         ("analyse", "analyze"),
         ("organization", "organisation"),
         ("colour", "color"),
-        ("nurses", "nurse"),
-        ("nurse", "nurses"),
     ],
 )
 def test_other_spellings_of_missing_words(asked, held):

@@ -54,8 +54,6 @@ MADE = {
     "estimates": lambda made: bb.estimates(made.related),
     "citations": lambda made: bb.cite(made.table),
     "balance": lambda made: bb.balance(made.table, made.lengths),
-    "balance_of_several": lambda made: bb.balance({"a": made.table, "b": made.table}, made.lengths),
-    "cluster_interval": lambda made: bb.checks.cluster_interval(made.table),
     "word_check": lambda made: bb.check_words(made.lists, made.kv),
     "verdict": lambda made: bb.diagnose(made.published),
     # several tables

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import json
 import lzma
 import os
@@ -24,7 +23,6 @@ from gensim.models.fasttext import save_facebook_model
 import bayesbias as bb
 from bayesbias import models
 from bayesbias._support import files
-from bayesbias.vectors import readers
 
 MARK = b"\xef\xbb\xbf"
 WORDS = 'name = "two"\n[protected]\na = ["he"]\n[stereotypes]\na = ["she"]\n'
@@ -59,20 +57,15 @@ def test_a_model_with_a_byte_order_mark_is_read_from_its_fit_too(tmp_path, table
     "text",
     [
         "x = " + "[" * 5_000 + "]" * 5_000,
-        "x = " + "{a = " * 5_000 + "1" + "}" * 5_000,
-        "x = " + "9" * 5_000,
         ".".join("a" * 20_000) + " = 1",
-        "[" + " . ".join(['"a"'] * 20_000) + "]",
-        "x = { " + ".".join("a" * 20_000) + " = 1 }",
     ],
-    ids=["arrays", "tables", "digits", "key", "header", "inline key"],
+    ids=["arrays", "key"],
 )
-@pytest.mark.parametrize("read", [bb.load_words, bb.load_query, bb.load_model, bb.load_list])
-def test_deep_or_long_toml_is_refused(tmp_path, text, read):
+def test_deep_or_long_toml_is_refused(tmp_path, text):
     path = tmp_path / "deep.toml"
     path.write_text(text + "\n" + WORDS)
     with pytest.raises(bb.InputError, match=r"deep\.toml is not a TOML file"):
-        read(path)
+        bb.load_words(path)
 
 
 def test_an_embedding_in_place_of_a_word_list_is_refused_unread(tmp_path, monkeypatch):
@@ -92,12 +85,6 @@ HEAD = "protected_word,group,attribute_word,attribute_class,connection,distance"
         (HEAD, ["a,g,b,g,associated,1_0", "a,g,c,g,associated,.5"], "row 0, column 'distance' holds '1_0'"),
         (HEAD + ",distance", ["a,g,b,g,associated,.4,.5"], "two columns 'distance'"),
         (HEAD, ["a\x1b[31m,g,b,g,associated,.4"], "row 0, column 'protected_word' holds .*printable texts"),
-        (HEAD, ["a,g\ufffe,b,g,associated,.4"], "row 0, column 'group' holds .*printable texts"),
-        (
-            HEAD,
-            ["a,g,b, g,associated,.4"],
-            "row 0, column 'attribute_class' holds ' g': .*printable texts",
-        ),
     ],
 )
 def test_odd_tables_are_refused(tmp_path, head, rows, said):
@@ -106,7 +93,7 @@ def test_odd_tables_are_refused(tmp_path, head, rows, said):
         bb.read_distance_table(tmp_path / "t.csv")
 
 
-@pytest.mark.parametrize("name", ["", " a", "\x1b[31m", "a\0", "\ufffe", "\ud800"])
+@pytest.mark.parametrize("name", ["", "\x1b[31m"])
 def test_names_are_held_to_what_words_are_held_to(table, name):
     groups = {"a": ["he"], "b": ["she"]}
     for message, call in {
@@ -118,7 +105,7 @@ def test_names_are_held_to_what_words_are_held_to(table, name):
     }.items():
         with pytest.raises(bb.InputError, match=message):
             call()
-    if name not in ("", "\ud800"):  # an empty group is not known; pandas refuses half a letter itself
+    if name:  # an empty group is not known
         with pytest.raises(bb.InputError, match="column 'group' holds"):
             bb.fit(table.assign(group=table["group"].replace("math", name)), "published")
 
@@ -133,9 +120,7 @@ def test_the_answer_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path
     assert "coverage-unknown: words asked for are not known (no coverage goes with the file)" in answer.notes
 
 
-@pytest.mark.parametrize(
-    "changed", [{"lists": 5}, {"lists": [{"list": "a"}]}, {"twins": ["x"]}, {"embedding": {"vectors": "many"}}]
-)
+@pytest.mark.parametrize("changed", [{"lists": [{"list": "a"}]}, {"embedding": {"vectors": "many"}}])
 def test_coverage_of_another_inner_kind_is_refused(tmp_path, table, changed):
     new = bb.DistanceTable(table, coverage=replace(table.coverage, **changed))
     bb.write_distance_table(new, tmp_path / "t.parquet")
@@ -253,89 +238,11 @@ def test_damaged_files_are_refused_by_name_in_one_line(whole, tmp_path, name, ti
     assert [text for text in refusals if name not in text or not text.isprintable()] == []
 
 
-@pytest.mark.parametrize(
-    ("header", "place", "bits"),
-    [(b"PK\x01\x02", 8, 1), (b"PK\x03\x04", 7, 8)],  # a member that is encrypted; a name in UTF-8 that is not
-)
-def test_a_zip_archive_with_other_flags_is_refused(tmp_path, header, place, bits):
-    file = tmp_path / "v.txt.zip"
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("v.txt", "he 0.1 0.2\nshe 0.3 0.4\n")
-    content = bytearray(file.read_bytes().replace(b"v.txt", b"\x8f.txt"))
-    content[content.index(header) + place] ^= bits
-    file.write_bytes(content)
-    with pytest.raises(bb.InputError, match="is truncated or damaged"):
-        bb.load_embedding(file)
-
-
-def archive(**arrays):
-    content = io.BytesIO()
-    np.savez(content, **arrays)
-    return content.getvalue()
-
-
-def as_array(values):
-    content = io.BytesIO()
-    np.save(content, values)
-    return content.getvalue()
-
-
-def contexts(changed=(), **arrays):
-    facts = {"words": ["he", "she"], "templates": ["a"], "texts": ["he a", "she a"], "encoder": "x", "skipped": []}
-    facts |= {"vocabulary": 0, "representation": "word", "source": "t", "centre": "none", "all_but_top": 0}
-    text = json.dumps(facts | dict(changed)).encode()
-    rows = {"word": np.arange(2), "template": np.zeros(2, dtype=int), "vectors": np.eye(2, dtype=np.float16)}
-    return archive(**{"facts": np.frombuffer(text, dtype=np.uint8), **rows, **arrays})
-
-
-def safetensors(header):
-    return len(header).to_bytes(8, "little") + header + b" " * 100
-
-
-OFFSETS = b'{"words": {"dtype": "U8", "shape": [1], "data_offsets": [0, Infinity]}}'
-CRAFTED = {
-    "a list in a list in a list": ("v.safetensors", safetensors(b'{"a":' * 50_000), "recursion"),
-    "an infinite offset": ("v.safetensors", safetensors(OFFSETS), "infinity to integer"),
-    "a zip file as an array": ("1990-w.npy", archive(a=np.eye(2)), "cannot be read as vectors of the words in 1990-"),
-    "complex vectors": ("1990-w.npy", as_array(np.eye(4) * 1j), r"complex128 of the shape \(4, 4\): a matrix of real"),
-    "texts as vectors": ("1990-w.npy", as_array(np.array([["a"]] * 4)), "<U1 of the shape"),
-    "a pickle with room for two billion": ("1990-vocab.pkl", b"\x80\x02]r\xff\xff\xff\x7f.", "list of words|0 words"),
-    "words of a pickle that are a text": ("1990-vocab.pkl", pickle.dumps("he she"), "1990-vocab.pkl holds no list of"),
-    "a fact in a fact in a fact": (
-        "contexts.npz", contexts(facts=np.frombuffer(b"[" * 200_000, dtype=np.uint8)), "recursion",
-    ),
-    "an infinite number of words": ("contexts.npz", contexts({"vocabulary": float("inf")}), "infinity to integer"),
-    "a negative word": ("contexts.npz", contexts(word=np.array([0, -5])), "word .* is not between 0 and 1"),
-    "a word that is not there": ("contexts.npz", contexts(word=np.array([0, 2])), "word .* is not between 0 and 1"),
-    "a template that is not there": (
-        "contexts.npz",
-        contexts(template=np.array([0, 1])),
-        "template .* is not between 0 and 0",
-    ),
-    "vectors in a row": ("contexts.npz", contexts(vectors=np.ones(2)), r"vectors of the shape \(2,\)"),
-    "an outer product": (
-        "contexts.npz", contexts(vectors=np.ones(2), scales=np.ones((2, 1))), r"with scales of the shape \(2, 1\)",
-    ),
-    "words that are numbers": ("contexts.npz", contexts({"words": [1, 2]}), "words are no list of texts"),
-    "words that are a text": ("contexts.npz", contexts({"words": "hs"}), "words are no list of texts"),
-    "places that are fractions": ("contexts.npz", contexts(word=np.array([0.0, 1.5])), "Cannot cast"),
-    "another centre": ("contexts.npz", contexts({"centre": "north"}), "no such vectors: word, north"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", CRAFTED)
-def test_what_is_made_to_break_a_reader_is_refused_by_name(whole, tmp_path, case):
-    name, content, message = CRAFTED[case]
+def test_a_pickle_with_room_for_two_billion_words_fills_no_memory(whole, tmp_path):
     shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(bb.InputError, match=message) as refusal:
-        READERS[name](tmp_path / name)
-    assert name in str(refusal.value)
-
-
-def test_crafted_context_vectors_are_whole_before_they_are_changed(tmp_path):
-    (tmp_path / "c.npz").write_bytes(contexts())
-    assert bb.contextual.load_context_vectors(tmp_path / "c.npz").words == ("he", "she")
+    (tmp_path / "1990-vocab.pkl").write_bytes(b"\x80\x02]r\xff\xff\xff\x7f.")
+    with pytest.raises(bb.InputError, match=r"1990-vocab\.pkl"):
+        bb.load_embedding(tmp_path / "1990-w.npy")
 
 
 class TestBombs:
@@ -354,21 +261,12 @@ class TestBombs:
             seconds.append(time.process_time() - begin)
         assert seconds[1] < 1  # in quadratic time minutes
 
-    @pytest.mark.parametrize(
-        "columns",
-        [
-            {"word": ["a"] * 200_000, "x": [1.0] * 200_000},
-            {"word": ["a" * 10_000] * 1_000, "x": [1.0] * 1_000},
-            {"word": [f"w{place}" for place in range(500)], "x": [[1.0] * 5_000] * 500},
-        ],
-        ids=["rows", "long words", "long vectors"],
-    )
-    def test_parquet(self, tmp_path, columns):
+    def test_parquet(self, tmp_path):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        columns = {"word": ["a"] * 200_000, "x": [1.0] * 200_000}
         pq.write_table(pa.table(columns), tmp_path / "v.parquet", compression="zstd")
-        assert (tmp_path / "v.parquet").stat().st_size < 20_000
         for read in (bb.load_embedding, lambda path: bb.load_embedding(path, words=["a"]), bb.read_distance_table):
             with pytest.raises(bb.InputError, match=r"v\.parquet unpacks to more than 100 times its size"):
                 read(tmp_path / "v.parquet")
@@ -378,31 +276,24 @@ class TestBombs:
         with pytest.raises(bb.InputError, match=r"t\.parquet unpacks to more than 100 times its size"):
             bb.read_distance_table(tmp_path / "t.parquet")
 
-    @pytest.mark.parametrize(("suffix", "packing"), [(".gz", gzip), (".bz2", bz2), (".xz", lzma)])
     @pytest.mark.parametrize(
         ("name", "content"),
         [
-            ("v.txt", b"a " + b"1 " * 1_000_000),
-            ("v.csv", b"word,x\n" + b"a,1\n" * 500_000),
-            ("v.json", b"[" + b" " * 2_000_000),
-            ("v.jsonl", b'{"word": "a", "x": 1}\n' * 100_000),
+            ("v.txt.gz", gzip.compress(b"a " + b"1 " * 1_000_000)),
+            ("v.csv.xz", lzma.compress(b"word,x\n" + b"a,1\n" * 500_000)),
+            ("v.json.bz2", bz2.compress(b"[" + b" " * 2_000_000)),
         ],
     )
-    def test_packed_vectors(self, tmp_path, suffix, packing, name, content):
-        path = tmp_path / f"{name}{suffix}"
-        path.write_bytes(packing.compress(content))
-        with pytest.raises(bb.InputError, match=rf"{path.name} unpacks to more than 100 times its size"):
-            bb.load_embedding(path)
+    def test_packed_vectors(self, tmp_path, name, content):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(bb.InputError, match=f"{name} unpacks to more than 100 times its size"):
+            bb.load_embedding(tmp_path / name)
 
-    def test_a_packed_corpus_of_one_line(self, tmp_path, monkeypatch):
+    def test_a_packed_corpus_of_one_line(self, tmp_path):
         path = tmp_path / "c.txt.gz"
         path.write_bytes(gzip.compress(b"he said " * 2_000_000))
         with pytest.raises(bb.InputError, match=r"c\.txt\.gz unpacks to more than 100 times its size"):
             bb.contexts(path, ["he"])
-        monkeypatch.setattr(readers, "MOST_LINE", 1_000)
-        (tmp_path / "c.txt").write_bytes(b"he said " * 200)
-        with pytest.raises(bb.InputError, match=r"c\.txt has a line of 1,000 letters or more: break it"):
-            bb.contexts(tmp_path / "c.txt", ["he"])
 
 
 @pytest.mark.parametrize("packing", [gzip, bz2, lzma])

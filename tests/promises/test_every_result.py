@@ -35,7 +35,6 @@ def leaves(one):
 
 
 NAMES = sorted({re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for name in classes().keys() - ELSEWHERE})
-NAMES += ["balance_of_several"]
 
 
 def words(text):

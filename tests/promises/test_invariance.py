@@ -137,7 +137,6 @@ ANALYSES = {
     "comparison": lambda of: told(of.comparison),
     "side_effects": of_side_effects,
     "pool": lambda of: told(bb.pool(of.tables)),
-    "standardised_pool": lambda of: told(bb.pool(of.tables, standardise=True, draws=40_000)),
     "criterion": lambda of: told(bb.criterion(of.post, of.outside, contrast=(of.now("ga"), of.now("gb")))),
     "scores": of_scores,
     "ranking": lambda of: told(bb.rank(of.kvs, of.query, of.metrics, draws=20, replicates=5, case="fallback")),
@@ -148,7 +147,7 @@ ANALYSES = {
     "balance": of_balance,
     "words": lambda of: told(bb.check_words(of.spelled, of.first, FREQUENCIES)),
 }
-DRAWN = {"fit": 0.05, "pool": 0.05, "standardised_pool": 0.05, "criterion": 0.05}
+DRAWN = {"fit": 0.05, "pool": 0.05, "criterion": 0.05}
 """Analyses whose draws are others where lists stand in another order, and how far numbers differ."""
 SEEDED = {"topics", "side_effects", "ranking", "silhouettes"}
 """Analyses that draw words list by list: with other lists first they are as with another seed."""
@@ -268,21 +267,9 @@ LESS = bb.WordLists("mine", LISTS.protected, LISTS.stereotypes, {"human": LISTS.
 """Without a control list, which associated - different does not use."""
 
 
-@pytest.fixture(scope="module")
-def without_neutral(worlds):
+def test_a_list_that_answers_do_not_use(worlds):
     base = worlds["base"]
-    return replace(base, lists=LESS), base.tables | {"e2": bb.distance_table(base.kvs["e2"], LESS)}
-
-
-@pytest.mark.parametrize("standardise", [False, True])
-def test_a_list_that_a_pool_does_not_use(worlds, without_neutral, standardise):
-    base, (_, tables) = worlds["base"], without_neutral
-    whole, part = (bb.pool(each, standardise=standardise) for each in (base.tables, tables))
-    assert_same([part.table()[["name", "estimate"]]], [whole.table()[["name", "estimate"]]])
-
-
-def test_a_list_that_other_answers_do_not_use(worlds, without_neutral):
-    base, (less, _) = worlds["base"], without_neutral
+    less = replace(base, lists=LESS)
     for name in ("axis", "audit", "metrics", "scores"):
         assert_same(ANALYSES[name](less), told_of_base(worlds, name))
     less_post = bb.fit(bb.distance_table(base.first, LESS), draws=200, seed=1)
@@ -292,12 +279,6 @@ def test_a_list_that_other_answers_do_not_use(worlds, without_neutral):
     rows, former = (bb.contrasts(post) for post in (less_post, base.post))
     np.testing.assert_allclose(rows["mean"], former["mean"], rtol=0.01)
     np.testing.assert_allclose(rows["sd"], former["sd"], rtol=0.03)
-
-
-def test_an_embedding_twice_in_a_pool(worlds):
-    tables = worlds["base"].tables
-    once, twice = (bb.pool(each).table() for each in (tables, tables | {"e4": tables["e3"]}))
-    np.testing.assert_allclose(twice["mean"][:2], once["mean"][:2], atol=0.005)
 
 
 def test_an_embedding_a_metric_or_a_query_twice_in_a_ranking(worlds):

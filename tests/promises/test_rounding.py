@@ -17,10 +17,8 @@ STEREOTYPES = {"x": OWN["m"], "y": OWN["f"]}
 SETS = {  # of words with one vector
     "every word": [[*EVERY, *OTHERS]],
     "words outside of the lists": [OTHERS],
-    "words of all lists": [EVERY],
     "protected words": [[*PROTECTED["m"], *PROTECTED["f"]]],
     "words of each group": list(PROTECTED.values()),
-    "attribute words": [[*OWN["m"], *OWN["f"], *LISTS.controls["other"]]],
     "words of each list": [*OWN.values(), LISTS.controls["other"]],
     "words of each pair": [list(pair) for pair in PAIRS],
 }

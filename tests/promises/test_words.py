@@ -360,9 +360,8 @@ def test_the_lists_of_weathub_are_those_of_its_files(shared):
     [
         lambda kv, lists: bb.Query.from_words(lists),
         lambda kv, lists: bb.metric("weat", kv, lists),
-        lambda kv, lists: bb.calibration.null_distribution(kv, lists, "associated - different", source="vocabulary"),
     ],
-    ids=["Query", "metric", "null_distribution"],
+    ids=["Query", "metric"],
 )
 def test_what_takes_single_words_refuses_concepts(slice_vectors, use):
     lists = bb.WordLists("l", {"a": [["he", "him"]], "b": ["she"]}, {"a": ["nurse"], "b": ["doctor"]})

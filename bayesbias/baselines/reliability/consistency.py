@@ -18,7 +18,7 @@ from bayesbias.checks.summaries import PROB, describe, flat_draws
 from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.components import FEWEST, bootstrap_icc, icc
+from bayesbias.numerics.statistics import FEWEST, bootstrap_icc, icc
 from bayesbias.results import Note, Result
 from bayesbias.vectors.lookup import left_out
 from bayesbias.words import words_given

@@ -19,7 +19,7 @@ from bayesbias.errors import InputError
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.tree import versions_of
 from bayesbias.numerics.arrays import FloatArray, IntArray
-from bayesbias.numerics.components import draw_effects, log_density_of_sds, mixed_sums
+from bayesbias.numerics.statistics import draw_effects, log_density_of_sds, mixed_sums
 from bayesbias.results import Note, Result
 from bayesbias.vectors.lookup import left_out
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import one_of, printable, several, text, whole_number
+from bayesbias._support.arguments import one_of, printable, several, whole_number
 from bayesbias._support.files import check_target, file_at, from_json, read_arrays, read_as, whole_file
-from bayesbias.errors import InputError, agreed, listed, many, shown
+from bayesbias.errors import InputError, listed, many
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.results import Note
 from bayesbias.vectors import find_keys, keyed_vectors
@@ -34,7 +34,6 @@ FORMAT = 1
 FACTS = ("words", "templates", "texts", "encoder", "representation", "source", "skipped", "centre", "all_but_top")
 # distance, beside the length, of two vectors of one text in batches of other texts, from which on they are two
 CLOSE = 1e-3
-MOST_WORDS = 6000  # words whose matrix of cosines is decomposed
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,23 +45,17 @@ class ContextVectors:
     words, vocabulary
         The words; last come those outside of the lists, which show how the distances of similar words are correlated.
     templates
-        Names of the templates. Of sentences from a corpus, which every word has for itself: none.
+        Names of the templates; none of sentences from a corpus, which every word has for itself.
     word, template
-        Places (N,) of each sentence's word in ``words``, and of its template in ``templates``; of sentences from a
-        corpus, their number within the word.
-    vectors, texts
-        (N, d), in the encoder's own scale, and the N sentences.
-    pieces
-        Into how many pieces the encoder's tokenizer cuts the word, (N,); None where it is not known.
-    encoder, representation
-        Name of the encoder; ``"sentence"`` or ``"word"``: whose vector it is.
-    source
-        What the templates are called together, or where the sentences come from.
+        Places (N,) of each sentence's word and template; of sentences from a corpus, their number within the word.
+    vectors, texts, pieces
+        (N, d), in the encoder's own scale, the N sentences, and into how many pieces the tokenizer cuts each word.
+    encoder, representation, source
+        The encoder; ``"sentence"`` or ``"word"``: whose vector it is; where templates or sentences come from.
     skipped
         Words and the templates that they do not suit.
     centre, all_but_top
-        What was subtracted from the vectors (``"none"``, ``"vocabulary"`` or ``"controls"``), and how many principal
-        components were taken out.
+        Whose mean was subtracted from the vectors, and how many principal components were taken out.
     """
 
     words: tuple[str, ...]
@@ -129,20 +122,17 @@ class ContextVectors:
         values[self.word, self.template] = True
         return values
 
-    @property
-    def unseen(self) -> list[str]:
-        """Templates in which all words have one vector."""
-        units = unit_rows(self.vectors.astype(float))
-        parts = [units[self.template == i] for i in range(len(self.templates))]
-        same = [len(part) > 1 and np.linalg.norm(part - part[0], axis=1).max() < CLOSE for part in parts]
-        return [name for name, holds in zip(self.templates, same, strict=True) if holds]
-
     def whole(self) -> ContextVectors:
         """The same without the words that do not suit all templates; a template that shows no word is refused."""
-        if unseen := self.unseen:
+        units = unit_rows(self.vectors.astype(float))
+        parts = {name: units[self.template == i] for i, name in enumerate(self.templates)}
+        same = [
+            n for n, part in parts.items() if len(part) > 1 and np.linalg.norm(part - part[0], axis=1).max() < CLOSE
+        ]
+        if same:
             raise InputError(
-                f"in {listed(list(map(repr, unseen)))} all words have one vector: the encoder does not see the word "
-                f"there; leave {agreed(len(unseen), 'it', 'them')} out, as with of_templates"
+                f"in {listed(list(map(repr, same)))} all words have one vector: the encoder does not see the word "
+                "there; leave it out, as with of_templates"
             )
         places = np.flatnonzero(self.filled.all(axis=1)) if self.templates else np.arange(len(self.words))
         if len(places) == len(self.words):
@@ -179,7 +169,7 @@ class ContextVectors:
 
     def of_templates(self, names: Iterable[str]) -> ContextVectors:
         """The same with some of the templates only."""
-        chosen = [text(name, "names") for name in several(names)]
+        chosen = several(names)
         if unknown := [name for name in chosen if name not in self.templates] or ([""] if not chosen else []):
             raise InputError(f"there is no template {unknown[0]!r}: valid are {', '.join(self.templates) or 'none'}")
         number = np.full(len(self.templates), -1)
@@ -208,28 +198,24 @@ class ContextVectors:
         """
         one_of(centre, CENTRES, "centre")
         top = whole_number(all_but_top, "all_but_top", least=0, most=self.vectors.shape[1] - 1)
-        if not isinstance(words, WordLists | None):
-            raise InputError(f"words is {shown(words)}: give word lists, or None")
         if centre == "none" and not top:
             return self
         if self.centre != "none" or self.all_but_top:
             raise InputError("the vectors have another origin already: centre those that encode returned")
         units = unit_rows(self.vectors.astype(float))
-        own = outside = self._rows_of(self.vocabulary)
+        within = outside = self._rows_of(self.vocabulary)
         if centre == "controls":
-            if words is None or not words.controls:
-                raise InputError("centre='controls' needs word lists with control words: give them, or another centre")
-            own = self._rows_of([word for part in words.controls.values() for word in part])
-        if not own.any() or (top and not outside.any()):
-            raise InputError("the vectors have no vocabulary outside of the lists: encode them with one")
+            within = self._rows_of([word for part in (words.controls if words else {}).values() for word in part])
+        if not within.any() or (top and not outside.any()):
+            raise InputError(f"centre={centre!r} needs vectors of such words: encode them with some, or take another")
         place = np.zeros_like(self.template) if self.nested else self.template
         if centre != "none":
             for number in np.unique(place):
-                origin = own & (place == number)
-                units[place == number] -= units[origin if origin.any() else own].mean(axis=0)
+                origin = within & (place == number)
+                units[place == number] -= units[origin if origin.any() else within].mean(axis=0)
         if top:
-            apart = units[outside] - units[outside].mean(axis=0)
-            axes = np.linalg.svd(apart, full_matrices=False)[2][:top]
+            centred = units[outside] - units[outside].mean(axis=0)
+            axes = np.linalg.svd(centred, full_matrices=False)[2][:top]
             units -= units @ axes.T @ axes
         return replace(self, vectors=units.astype(np.float32), centre=centre, all_but_top=top)
 
@@ -280,8 +266,6 @@ class ContextVectors:
             ``"same"``: means over the same templates. ``"crossed"``: over all templates of one word and all of the
             other, equal ones among them, since no vectors have exactly the means over different templates.
         """
-        if len(self.words) > MOST_WORDS:
-            raise InputError(f"{len(self.words):,} words are more than {MOST_WORDS:,}: encode fewer")
         matrix = self.cosines(pairing) if one_of(pairing, tuple(PAIRINGS), "pairing") == SAME else self._mean_products()
         np.fill_diagonal(matrix, 1.0)
         apart = np.argwhere(np.isnan(matrix))
@@ -324,8 +308,6 @@ class ContextVectors:
             16 for half precision; 8 for half the size, with cosines to about .003.
         """
         file = check_target(path, (".npz",), "a file of context vectors")
-        if not isinstance(bits, int) or bits not in (8, 16):
-            raise InputError(f"bits is {shown(bits)}: give 16 or 8")
         facts = {"format": FORMAT, "vocabulary": len(self.vocabulary)} | {name: getattr(self, name) for name in FACTS}
         text = np.frombuffer(json.dumps(facts, ensure_ascii=False).encode(), dtype=np.uint8)
         rows: dict[str, Any] = {"word": self.word.astype(np.int32), "template": self.template.astype(np.int32)}
@@ -362,15 +344,8 @@ def contexts_from(
         Without it each word has sentences of its own.
     text
         The column of the sentences, if the table has it.
-    encoder
-        Name of the encoder, for notes and reports.
-    representation
-        Whose vectors these are: ``"word"``, that of the word in its sentence, or ``"sentence"``.
-
-    Raises
-    ------
-    InputError
-        No row is of a word asked for, or a word has a template twice.
+    encoder, representation
+        Name of the encoder; whose vectors these are: ``"word"``, that of the word in its sentence, or ``"sentence"``.
 
     Examples
     --------
@@ -382,12 +357,9 @@ def contexts_from(
     ContextVectors(2 words and 0 of the vocabulary, 2 templates, 4 sentences, 2 dimensions; unnamed)
     """
     one_of(representation, tuple(REPRESENTATIONS), "representation")
-    printable(encoder, "encoder")
-    if not hasattr(table, "__arrow_c_stream__"):
-        raise InputError(f"table is {shown(table)}: give a DataFrame with a row for each sentence")
     whole = arrow_of(table, "the table")
     for name, column in (("template", template), ("text", text)):
-        if printable(column, name) not in {name, *whole.column_names}:
+        if column not in {name, *whole.column_names}:
             raise InputError(f"{name} is {column!r}: the columns of the table are {listed(whole.column_names)}")
     extra = {name: whole[name].to_pylist() for name in (template, text) if name in whole.column_names}
     blocks = list(rows_of(whole.drop_columns(list(extra)), "the table"))
@@ -400,25 +372,17 @@ def contexts_from(
     number = {word: place for place, word in enumerate(every)}
     places = np.array([number[word] for word in of_rows])
     names = [str(name) for name in extra.get(template, ())]
-    templates = tuple(dict.fromkeys(names))
-    if templates:
-        place = {name: i for i, name in enumerate(templates)}
-        within = np.array([place[name] for name in names])
-        pairs = pd.DataFrame({"word": of_rows, "template": names})
-        if (again := pairs.duplicated()).any():
-            word, name = pairs[again].iloc[0]
-            raise InputError(
-                f"{word!r} has the template {name!r} twice: give each word one row a template, or no column"
-            )
-    else:
-        within = pd.Series(places).groupby(places).cumcount().to_numpy()
-    filled = set(zip(of_rows, names, strict=True)) if templates else set()
+    templates, filled = tuple(dict.fromkeys(names)), set(zip(of_rows, names, strict=False))
+    if names and len(filled) < len(names):
+        raise InputError("a word has a template twice: give each word one row a template, or no column of templates")
+    place = {name: i for i, name in enumerate(templates)}
+    within = [place[name] for name in names] or pd.Series(places).groupby(places).cumcount()
     return ContextVectors(
         words=tuple(every),
         vocabulary=tuple(word for word in every if word not in asked),
         templates=templates,
         word=places,
-        template=within,
+        template=np.array(within),
         vectors=np.concatenate([vectors for _, vectors in blocks]).astype(np.float32),
         texts=tuple(map(str, extra.get(text, of_rows))),
         pieces=None,
@@ -444,53 +408,20 @@ def load_context_vectors(path: str | Path) -> ContextVectors:
     with read_as("context vectors", str(file)):
         with file.open("rb") as content:
             arrays = read_arrays(content, str(file))
-        loaded = _made_of(from_json(arrays["facts"].tobytes()), arrays)
-        _check_parts(loaded)
+        facts = from_json(arrays.pop("facts").tobytes())
+        known: dict[str, Any] = {
+            name: tuple(facts[name]) if isinstance(facts[name], list) else facts[name] for name in FACTS
+        }
+        rows: dict[str, Any] = {
+            name: arrays[name].astype(np.intp) for name in ("word", "template", "pieces") if name in arrays
+        }
+        known["skipped"] = tuple(map(tuple, known["skipped"]))
+        loaded = ContextVectors(
+            **known,
+            **{"pieces": None, **rows},
+            vocabulary=known["words"][len(known["words"]) - facts["vocabulary"] :],
+            vectors=(arrays["vectors"] * arrays.get("scales", 1)).astype(np.float32),
+        )
+        if len({len(loaded.vectors), len(loaded.word), len(loaded.template), len(loaded.texts)}) > 1:
+            raise ValueError("there are more vectors than words, templates or texts, or fewer")
     return loaded
-
-
-def _made_of(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ContextVectors:
-    """Context vectors of the parts of a file."""
-    words = _texts(facts["words"], "words")
-    scales = arrays.get("scales", np.ones((1, 1)))
-    if arrays["vectors"].ndim != 2 or scales.shape not in ((1, 1), (len(arrays["vectors"]), 1)):
-        raise ValueError(f"vectors of the shape {arrays['vectors'].shape} with scales of the shape {scales.shape}")
-    return ContextVectors(
-        words=words,
-        vocabulary=words[len(words) - int(facts["vocabulary"]) :],
-        templates=_texts(facts["templates"], "templates"),
-        word=arrays["word"].astype(np.intp, casting="safe"),
-        template=arrays["template"].astype(np.intp, casting="safe"),
-        vectors=(arrays["vectors"] * scales).astype(np.float32),
-        texts=_texts(facts["texts"], "texts"),
-        pieces=arrays["pieces"].astype(np.intp, casting="safe") if "pieces" in arrays else None,
-        encoder=str(facts["encoder"]),
-        representation=str(facts["representation"]),
-        source=str(facts["source"]),
-        skipped=tuple((str(word), str(name)) for word, name in facts["skipped"]),
-        centre=str(facts["centre"]),
-        all_but_top=int(facts["all_but_top"]),
-    )
-
-
-def _texts(value: object, name: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ValueError(f"{name} are no list of texts")
-    return tuple(value)
-
-
-def _check_parts(loaded: ContextVectors) -> None:
-    """Refuse parts that do not fit together."""
-    rows = len(loaded.vectors)
-    places = {"word": (loaded.word, len(loaded.words)), "template": (loaded.template, len(loaded.templates) or rows)}
-    if loaded.pieces is not None:
-        places["pieces"] = (loaded.pieces, np.iinfo(np.int16).max + 1)
-    for name, (values, most) in places.items():
-        if values.shape != (rows,) or not rows or values.min() < 0 or values.max() >= most:
-            raise ValueError(f"{name} does not go with {rows} vectors, or is not between 0 and {most - 1}")
-    if len(loaded.texts) != rows or not np.isfinite(loaded.vectors).all():
-        raise ValueError(f"{len(loaded.texts)} texts and {rows} vectors, or vectors that are not finite")
-    if len(set(loaded.words)) < len(loaded.words) or not 0 <= len(loaded.vocabulary) < len(loaded.words):
-        raise ValueError("words stand twice, or none is of lists")
-    if loaded.representation not in REPRESENTATIONS or loaded.centre not in CENTRES:
-        raise ValueError(f"no such vectors: {loaded.representation}, {loaded.centre}")

@@ -1,4 +1,4 @@
-"""``encode`` and ``contexts``: vectors of words in sentences from any encoder, and sentences of a corpus."""
+"""Vectors of words in sentences from any encoder, and sentences of a corpus."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, printable, whole_number
-from bayesbias._support.files import file_at, home_folder, read_arrays, whole_file
+from bayesbias._support.files import file_at, home_folder, read_arrays, read_as, whole_file
 from bayesbias._support.progress import announce, progress
-from bayesbias.errors import InputError, install, listed, many, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.vectors.contextual.context_vectors import CLOSE, POOLED, REPRESENTATIONS, WORD, ContextVectors
 from bayesbias.vectors.contextual.templates import Templates, english_words, kinds_of, load_templates
 from bayesbias.vectors.readers import text_lines
@@ -32,15 +32,7 @@ PROBE = "This is a table."  # the sentence whose vector a cache holds, to tell e
 
 
 class TokenVectors(NamedTuple):
-    """One text as its tokenizer cuts it.
-
-    Attributes
-    ----------
-    vectors
-        (tokens, d).
-    offsets
-        First and last place (tokens, 2) of each token in the text; equal for those that stand for no letters.
-    """
+    """One text as its tokenizer cuts it: vectors (tokens, d), and offsets (tokens, 2) of each token in the text."""
 
     vectors: NDArray[np.floating]
     offsets: NDArray[np.integer]
@@ -98,15 +90,12 @@ def encode(
     representation
         ``"word"`` or ``"sentence"``; None takes the word's own vector where the encoder gives it.
     grammar
-        Part of speech (noun, mass, plural, adjective, person, subject, object, possessive, verb) to words, beside what
-        the lists declare and what is known of the bundled English lists. Other words fill the templates for any.
+        Part of speech to words, beyond what is known of English words and what the lists declare.
     vocabulary
-        Words outside of the lists that show how the distances of similar words are correlated: how many of some 640
+        Words outside of the lists, which show how the distances of similar words are correlated: how many of some 640
         common English ones, or your own. None takes 420 of these for English lists, and none for others.
     cache
-        Folder where vectors are kept as they are made, under the encoder's name and the text: what was done before an
-        interruption is not done again. One sentence is encoded each time, so that another encoder of the same name is
-        noticed.
+        Folder where vectors are kept as they are made, by the encoder's name and the text.
 
     Returns
     -------
@@ -133,10 +122,6 @@ def encode(
     names: tuple[str, ...] = ()
     skipped: list[tuple[str, str]] = []
     if isinstance(words, Contexts):
-        if grammar is not None or vocabulary is not None:
-            raise InputError(
-                "sentences of a corpus have no grammar, and contexts takes their vocabulary: leave both out"
-            )
         every, outside, origin = words.words, words.vocabulary, words.source
         numbered = [(i, enumerate(words.sentences[word])) for i, word in enumerate(every)]
         sentences = [_Occurrence(i, number, *sentence) for i, own in numbered for number, sentence in own]
@@ -148,11 +133,9 @@ def encode(
         chosen = load_templates(templates)
         names, origin = tuple(template.name for template in chosen.templates), f"templates {chosen.name}"
         sentences, skipped = _filled(every, chosen, kinds)
-    folder = None if cache is None else home_folder(cache)
-    if folder is not None and name is None and not hasattr(encoder, "name"):
+    if cache is not None and name is None and not hasattr(encoder, "name"):
         raise InputError("a cache needs the encoder's name, since a function has none of its own: give name=...")
-    parts = _Encoding(encoder, called, kind, folder).of(sentences, size, _shares(sentences, every, outside, names))
-    pieces = np.array([part.pieces for part in parts])
+    parts = _Encoding(encoder, called, kind, None if cache is None else home_folder(cache)).of(sentences, size)
     return ContextVectors(
         words=every,
         vocabulary=outside,
@@ -161,7 +144,7 @@ def encode(
         template=np.array([sentence.template for sentence in sentences]),
         vectors=np.stack([part.vector for part in parts]),
         texts=tuple(sentence.text for sentence in sentences),
-        pieces=pieces if kind == WORD else None,
+        pieces=np.array([part.pieces for part in parts]) if kind == WORD else None,
         encoder=called,
         representation=kind,
         source=origin,
@@ -172,21 +155,15 @@ def encode(
 def _described(encoder: object, name: str | None, wanted: str | None) -> tuple[str, str]:
     """Name of an encoder, and the representation that is taken of it."""
     by_token = isinstance(encoder, TokenEncoder)
-    if not callable(encoder) and not by_token:
+    called = name if name is not None else getattr(encoder, "name", type(encoder).__name__)
+    kind = one_of(wanted or (WORD if by_token else POOLED), tuple(REPRESENTATIONS), "representation")
+    if not (by_token if kind == WORD else callable(encoder)):
         raise InputError(
             f"encoder is {shown(encoder)}: give a function from a list of texts to an array, such as "
-            "SentenceTransformer(...).encode, or an object with a method tokens"
+            "SentenceTransformer(...).encode, or for representation='word' an object with a method tokens, such as "
+            "hf_token_encoder makes"
         )
-    called = name if name is not None else getattr(encoder, "name", type(encoder).__name__)
-    called = printable(called, "name")
-    if wanted is None:
-        return called, WORD if by_token else POOLED
-    kind = one_of(wanted, tuple(REPRESENTATIONS), "representation")
-    if kind == WORD and not by_token:
-        raise InputError("representation='word' needs an encoder with a method tokens: see hf_token_encoder")
-    if kind == POOLED and not callable(encoder):
-        raise InputError("representation='sentence' needs an encoder that can be called with texts")
-    return called, kind
+    return printable(called, "name"), kind
 
 
 def _sample(vocabulary: int | Iterable[str] | None, own: Sequence[str], lists: WordLists | None) -> dict[str, str]:
@@ -222,21 +199,6 @@ def _filled(
     return sentences, skipped
 
 
-def _shares(
-    sentences: Sequence[_Occurrence], words: Sequence[str], outside: Sequence[str], templates: Sequence[str]
-) -> str:
-    """Numbers of sentences with words of the lists, and of others; the words outside of the lists stand last."""
-    own = len(words) - len(outside)
-    count = sum(sentence.word < own for sentence in sentences)
-    where = f" in {many(len(templates), 'template')}" if templates else ""
-    if not outside:
-        return f"{many(own, 'word')}{where}"
-    return (
-        f"{count:,} of {many(own, 'word')}{where}, and {len(sentences) - count:,} of {many(len(outside), 'word')} of "
-        "the vocabulary, from which the covariance is estimated (vocabulary= sets which)"
-    )
-
-
 class _Part(NamedTuple):
     """The vector of one item, and into how many pieces its word is cut."""
 
@@ -254,46 +216,40 @@ class _Encoding:
         self.folder = folder and folder / sha256(json.dumps([name, kind]).encode()).hexdigest()[:16]
         if self.folder is None:
             return
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise InputError(f"cache is {shown(str(folder))}, where a file stands: give a folder") from None
+        self.folder.mkdir(parents=True, exist_ok=True)
         for file in sorted(self.folder.glob("*.npz")):
-            with file.open("rb") as content:
+            with read_as("vectors that encode wrote", str(file)), file.open("rb") as content:
                 arrays = read_arrays(content, str(file))
-            try:
                 parts = zip(arrays["keys"].tolist(), arrays["vectors"], arrays["pieces"].tolist(), strict=True)
                 self.known |= {key: _Part(vector, pieces) for key, vector, pieces in parts}
-            except (KeyError, ValueError, TypeError) as error:
-                raise InputError(f"{file} holds no vectors as encode writes them: delete it") from error
 
     def key(self, sentence: _Occurrence) -> str:
         """The hash of a sentence, and of the place of its word where the word's own vector is taken."""
         span = [sentence.begin, sentence.end] if self.kind == WORD else []
         return sha256(json.dumps([sentence.text, *span]).encode()).hexdigest()
 
-    def of(self, sentences: list[_Occurrence], batch: int, why: str) -> list[_Part]:
-        """The vectors of sentences; what is done is kept whatever happens then.
-
-        Where one batch does not hold them, it is said before how many there are and ``why``.
-        """
+    def of(self, sentences: list[_Occurrence], batch: int) -> list[_Part]:
+        """The vectors of sentences; what is done is kept whatever happens then."""
         keys = [self.key(sentence) for sentence in sentences]
-        size = next((len(part.vector) for part in self.known.values()), None)
         todo = [sentence for key, sentence in dict(zip(keys, sentences, strict=True)).items() if key not in self.known]
         # texts of like length stand in one batch: little of it is padding
         todo.sort(key=lambda sentence: len(sentence.text))
-        self._check_cache(sentences)
+        begin = PROBE.index("table")
+        probe = _Occurrence(0, 0, PROBE, begin, begin + len("table"))
+        if self.key(probe) in self.known and self._differs(probe):
+            raise InputError(
+                f"{self.folder} holds vectors of another encoder of this name: give this encoder a name of its own, or "
+                "delete the folder"
+            )
         if len(todo) > batch:
-            known = "" if len(todo) == len(sentences) else f" ({len(todo):,} of them are new)"
-            announce(f"{len(sentences):,} sentences{known}: {why}.")
+            announce(f"{len(sentences):,} sentences, of which {len(todo):,} are new (vocabulary= sets how many).")
         try:
+            if self.folder is not None and self.key(probe) not in self.known:
+                self._add([probe])
             with progress("encoding sentences", len(todo)) as done:
                 for begin in range(0, len(todo), batch):
-                    part = todo[begin : begin + batch]
-                    encoded = self._encoded(part, size)
-                    size = len(encoded[0].vector)
-                    self._add(part, encoded)
-                    done(begin + len(part))
+                    self._add(todo[begin : begin + batch])
+                    done(min(begin + batch, len(todo)))
             for sentence in todo[:TRIED]:
                 if self._differs(sentence):
                     raise InputError(
@@ -304,13 +260,13 @@ class _Encoding:
             self._write()
         return [self.known[key] for key in keys]
 
-    def _add(self, sentences: list[_Occurrence], parts: list[_Part]) -> None:
-        """Keep vectors; a full shard goes to disk."""
-        for sentence, part in zip(sentences, parts, strict=True):
+    def _add(self, sentences: list[_Occurrence]) -> None:
+        """Encode and keep a batch; a full shard goes to disk."""
+        for sentence, part in zip(sentences, self._encoded(sentences), strict=True):
             self.known[key := self.key(sentence)] = part
             self.fresh.append(key)
-            if len(self.fresh) >= SHARD:
-                self._write()
+        if len(self.fresh) >= SHARD:
+            self._write()
 
     def _write(self) -> None:
         """Write what is new, whole or not at all."""
@@ -326,95 +282,59 @@ class _Encoding:
                 )
         self.fresh = []
 
-    def _check_cache(self, sentences: list[_Occurrence]) -> None:
-        """Put the vector of one sentence into a cache, and refuse an encoder that gives it another one."""
-        if self.folder is None:
-            return
-        begin = PROBE.index("table")
-        probe = _Occurrence(0, 0, PROBE, begin, begin + len("table"))
-        known = next((sentence for sentence in (probe, *sentences) if self.key(sentence) in self.known), None)
-        if known is not None and self._differs(known):
-            raise InputError(
-                f"{self.folder} holds vectors of another encoder of this name: its vector of {known.text!r} is "
-                "another one; give this encoder a name of its own, or delete the folder"
-            )
-        if known is not probe:
-            self._add([probe], self._encoded([probe]))
-
     def _differs(self, sentence: _Occurrence) -> bool:
         """True where the encoder gives another vector to a sentence than the one that is known."""
         again, first = self._encoded([sentence])[0].vector, self.known[self.key(sentence)].vector
         return len(again) != len(first) or bool(np.linalg.norm(again - first) > CLOSE * np.linalg.norm(first))
 
-    def _encoded(self, sentences: list[_Occurrence], size: int | None = None) -> list[_Part]:
-        """The vectors of one batch, checked; they have ``size`` dimensions where that is known."""
+    def _encoded(self, sentences: list[_Occurrence]) -> list[_Part]:
+        """The vectors of one batch."""
         texts = [sentence.text for sentence in sentences]
         if self.kind == WORD:
-            tokens = list(self.encoder.tokens(texts))
-            if len(tokens) != len(sentences):
-                raise InputError(f"the encoder returned the tokens of {len(tokens)} texts for {len(sentences)}")
-            parts = [_of_word(sentence, *token) for sentence, token in zip(sentences, tokens, strict=True)]
+            parts = [
+                _of_word(sentence, np.asarray(tokens.vectors, dtype=np.float32), np.asarray(tokens.offsets))
+                for sentence, tokens in zip(sentences, self.encoder.tokens(list(texts)), strict=True)
+            ]
         else:
-            parts = [_Part(vector, 0) for vector in _matrix(self.encoder(texts), len(sentences))]
-        sizes = {len(part.vector) for part in parts} | ({size} if size is not None else set())
-        if len(sizes) > 1:
-            raise InputError(f"the encoder returned vectors of {' and '.join(map(str, sorted(sizes)))} dimensions")
+            matrix = np.asarray(self.encoder(list(texts)))
+            if matrix.ndim != 2 or len(matrix) != len(texts) or matrix.dtype.kind not in "fiu":
+                raise InputError(
+                    f"the encoder returned an array of {matrix.dtype} of shape {matrix.shape} for {len(texts)} texts: "
+                    "real numbers (texts, dimensions) are needed"
+                )
+            parts = [_Part(vector, 0) for vector in matrix.astype(np.float32)]
         for item, part in zip(sentences, parts, strict=True):
             if not np.isfinite(part.vector).all() or not part.vector.any():
-                what = "NaN or infinite numbers" if part.vector.any() else "a vector of zeros"
-                raise InputError(f"the encoder returned {what} for {item.text!r}")
+                raise InputError(
+                    f"the encoder returned a vector of zeros, or NaN or infinite numbers, for {item.text!r}"
+                )
         return parts
 
 
-def _matrix(returned: object, texts: int) -> NDArray[np.float32]:
-    try:
-        matrix = np.asarray(returned)
-        if matrix.dtype.kind not in "biufO":
-            raise TypeError
-        matrix = matrix.astype(np.float32, copy=False)
-    except (TypeError, ValueError):
-        raise InputError(f"the encoder returned {shown(returned)}: an array (texts, dimensions) is needed") from None
-    if matrix.ndim != 2 or len(matrix) != texts or not matrix.shape[1]:
-        raise InputError(
-            f"the encoder returned an array of shape {matrix.shape} for {texts} texts: ({texts}, dimensions) is needed"
-        )
-    return matrix
-
-
-def _of_word(sentence: _Occurrence, vectors: object, offsets: object) -> _Part:
+def _of_word(sentence: _Occurrence, vectors: NDArray[np.float32], places: NDArray[Any]) -> _Part:
     """The mean over the pieces of a word."""
-    places = np.asarray(offsets)
-    matrix = _matrix(vectors, len(places))
-    if places.shape != (len(matrix), 2):
-        raise InputError(f"the encoder returned offsets of shape {places.shape} for {len(matrix)} tokens")
     inside = (places[:, 0] < sentence.end) & (places[:, 1] > sentence.begin)
     if not inside.any() or places[inside, 1].max() < sentence.end:
         raise InputError(
             f"the word {sentence.text[sentence.begin : sentence.end]!r} is cut off by the tokenizer's limit in "
             f"{shown(sentence.text)}: shorten the sentence"
         )
-    return _Part(matrix[inside].mean(axis=0), int(inside.sum()))
+    return _Part(vectors[inside].mean(axis=0), int(inside.sum()))
 
 
-def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), name: str | None = None) -> Any:
+def hf_token_encoder(
+    model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), name: str | None = None
+) -> HFTokenEncoder:
     """A model and a tokenizer of the library transformers as an encoder that gives the vectors of words.
 
-    Needs the extra ``contextual``, with PyTorch.
+    Needs the extra ``contextual``, with PyTorch. The encoder is callable too, for the mean over a sentence's tokens.
 
     Parameters
     ----------
     model, tokenizer
-        A model with hidden states, such as ``AutoModel.from_pretrained(...)``, and its fast tokenizer, which knows
-        where in the text a token stands.
-    layers
-        Layers whose hidden states are averaged; 0 are the embeddings, -1 is the last.
-    name
-        None takes the model's own, with the layers.
-
-    Returns
-    -------
-    HFTokenEncoder
-        With ``tokens`` for words, and callable for the mean over all tokens of a sentence.
+        A model with hidden states, such as ``AutoModel.from_pretrained(...)``, and its fast tokenizer.
+    layers, name
+        Layers whose hidden states are averaged (0 are the embeddings, -1 is the last); None takes the model's own name.
 
     Examples
     --------
@@ -425,19 +345,9 @@ def hf_token_encoder(model: Any, tokenizer: Any, layers: Sequence[int] = (-1,), 
     >>> encoder = bb.contextual.hf_token_encoder(model, tokenizer, layers=(-2, -1))  # doctest: +SKIP
     >>> vectors = bb.encode(encoder, "religion", ["seat", "mention"], cache="encodings")  # doctest: +SKIP
     """
-    if not hasattr(model, "config") or not callable(tokenizer):
-        raise InputError(
-            f"given are {shown(model)} and {shown(tokenizer)}: give a model and a tokenizer of transformers, such as "
-            f"AutoModel.from_pretrained(...); {install('contextual')} installs the library"
-        )
-    if not getattr(tokenizer, "is_fast", False):
-        raise InputError("the tokenizer does not say where tokens stand: load a fast one (use_fast=True)")
-    depth = int(getattr(model.config, "num_hidden_layers", 0))
-    chosen = tuple(whole_number(layer, "layers", least=-depth - 1, most=depth) for layer in layers)
-    if not chosen:
-        raise InputError(f"layers is empty: give some of 0 to {depth}")
     own = getattr(model.config, "_name_or_path", "") or type(model).__name__
-    return HFTokenEncoder(model.eval(), tokenizer, chosen, name or f"{own}, layers {', '.join(map(str, chosen))}")
+    called = name or f"{own}, layers {', '.join(map(str, layers))}"
+    return HFTokenEncoder(model.eval(), tokenizer, tuple(layers), called)
 
 
 class HFTokenEncoder:
@@ -473,15 +383,7 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Contexts:
-    """Sentences that hold words, each word its own.
-
-    Attributes
-    ----------
-    sentences, found, source
-        Word to its sentences, and to how many sentences hold it; where they come from.
-    vocabulary
-        Words that are in no list.
-    """
+    """Sentences that hold words: word to its sentences, words in no list, and how many sentences hold each word."""
 
     sentences: Mapping[str, tuple[Sentence, ...]]
     vocabulary: tuple[str, ...]
@@ -542,19 +444,20 @@ def contexts(
     most, start = whole_number(per_word, "per_word"), whole_number(seed, "seed", least=0, most=None)
     _, own = lists_and_words(words)
     outside = () if isinstance(vocabulary, tuple | list) and not vocabulary else written_words(vocabulary, "vocabulary")
-    listed_words = set(own)
-    sample = tuple(word for word in outside if word not in listed_words)
+    sample = tuple(word for word in outside if word not in set(own))
     every = (*own, *sample)
     # longer words first, so that a phrase is found before its parts
     pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(every, key=len, reverse=True))) + r")(?!\w)")
     # for each word the sentences with the smallest hashes: a random choice in one pass, whatever the order of words
     by_word: dict[str, list[tuple[int, Sentence]]] = {word: [] for word in every}
     counts = dict.fromkeys(every, 0)
-    lines, source = _lines(corpus)
+    lines: Any = corpus
+    source = "sentences of a corpus"
+    if isinstance(corpus, str | Path):
+        file = file_at(corpus, "give the path of a corpus, or sentences")
+        lines, source = text_lines(file), f"sentences of {file.name}"
     with progress("reading the corpus", 1.0):
         for number, line in enumerate(lines):
-            if not isinstance(line, str):
-                raise InputError(f"the corpus holds {shown(line)}: give sentences as text")
             text = " ".join(normalize("NFC", line).split())
             if len(text) > LONGEST:
                 continue
@@ -572,13 +475,3 @@ def contexts(
     if not any(word in chosen for word in own):
         raise InputError(f"the corpus holds none of the words {listed(list(own))}: capitals count")
     return Contexts(chosen, tuple(word for word in sample if word in chosen), counts, source)
-
-
-def _lines(corpus: str | Path | Iterable[str]) -> tuple[Iterable[object], str]:
-    """The sentences of a corpus, and what it is called."""
-    if isinstance(corpus, str | Path):
-        file = file_at(corpus, "give the path of a corpus, or sentences")
-        return text_lines(file), f"sentences of {file.name}"
-    if not np.iterable(corpus):
-        raise InputError(f"corpus is {shown(corpus)}: give the path of a text file, or sentences")
-    return corpus, "sentences of a corpus"

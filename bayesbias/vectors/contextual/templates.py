@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 from unicodedata import normalize
 
-import numpy as np
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from bayesbias._support import shipped
+from bayesbias._support.arguments import one_of
 from bayesbias._support.files import Document, check, checked, frozen, home_folder, read_toml
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.words import PARTS_OF_SPEECH, Grammar, Name, Text, WordLists, subtag
 
 if TYPE_CHECKING:
@@ -31,12 +30,10 @@ A = re.compile(r"(?:uni(?!n|m)|use|usu|eu|one|once|ufo|uk)", re.IGNORECASE)
 
 
 def _template_text(wording: str) -> str:
-    if len(PLACE.findall(wording)) != 1:
-        raise InputError(f"the template {shown(wording)} lacks its place: write {{}} once, where the word is to stand")
-    if {"{", "}"} & set(PLACE.sub("", wording)):
+    if len(PLACE.findall(wording)) != 1 or {"{", "}"} & set(PLACE.sub("", wording)):
         raise InputError(
-            f"the template {shown(wording)} has other braces: the only places are {{}} and {{a}}, for the word with "
-            "its article; leave other braces out"
+            f"the template {shown(wording)} lacks its place: write {{}} once, or {{a}} for the word with its article, "
+            "and no other braces"
         )
     return _composed(wording)
 
@@ -45,15 +42,9 @@ def _composed(text: str) -> str:
     return normalize("NFC", text)
 
 
-def _kind(name: str) -> str:
-    if name not in (*KINDS, ANY):
-        raise ValueError(f"is {name!r}: valid are {', '.join(KINDS)} and {ANY}")
-    return name
-
-
 type TemplateName = Annotated[Name, AfterValidator(_composed)]
 type TemplateText = Annotated[Name, AfterValidator(_template_text)]
-type Kind = Annotated[Text, AfterValidator(_kind)]
+type Kind = Annotated[Text, AfterValidator(lambda name: one_of(name, (*KINDS, ANY), "a part of speech"))]
 
 
 @frozen
@@ -71,12 +62,6 @@ class Template:
 
     name: TemplateName
     texts: Mapping[Kind, TemplateText]
-
-    @model_validator(mode="after")
-    def _check_texts(self) -> Self:
-        if not self.texts:
-            raise InputError(f"the template {self.name!r} has no text: give one for 'any' or for {', '.join(KINDS)}")
-        return self
 
     def filled(self, word: str, kind: str | None) -> tuple[str, int, int] | None:
         """The sentence with the word in it and the word's first and last place, or None where the word does not suit.
@@ -131,12 +116,9 @@ class Templates:
 
     @model_validator(mode="after")
     def _check_templates(self) -> Self:
-        if not self.templates:
-            raise InputError(f"the templates {self.name!r} are empty: give at least one sentence with {{}}")
-        if twice := [
-            name for name, count in Counter(template.name for template in self.templates).items() if count > 1
-        ]:
-            raise InputError(f"two templates are named {twice[0]!r}: give each a name of its own")
+        names = [template.name for template in self.templates]
+        if len(set(names)) < len(names) or not names:
+            raise InputError(f"the templates {self.name!r} need names of their own, one at least: {listed(names)}")
         return self
 
     def __len__(self) -> int:
@@ -169,11 +151,7 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
         return given
     if isinstance(given, str | Path):
         return _read(given)
-    parts = list(given) if np.iterable(given) else []
-    if not parts or not all(isinstance(part, str | Path) for part in parts):
-        raise InputError(
-            f"templates are {shown(given)}: give a name ({', '.join(bundled_templates())}), a file or sentences"
-        )
+    parts = list(given)
     templates: list[Template] = []
     for part in parts:
         single = isinstance(part, str) and part not in bundled_templates() and not part.endswith(".toml")
@@ -187,10 +165,9 @@ def _read(name_or_path: str | Path) -> Templates:
     bundled = bundled_templates()
     path = bundled.get(str(name_or_path)) or home_folder(name_or_path)
     if not path.is_file():
-        if isinstance(name_or_path, str) and " " in name_or_path:
-            raise InputError(f"templates are the sentence {name_or_path!r}: give a list of sentences, such as ['{{}}']")
         raise InputError(
-            f"there are no templates {str(name_or_path)!r}: valid are {', '.join(bundled)}, or a TOML file"
+            f"there are no templates {str(name_or_path)!r}: valid are {', '.join(bundled)}, a TOML file, or a list of "
+            "sentences, such as ['{}']"
         )
     return check(Templates, read_toml(path), str(path))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,6 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, cg
 
 from bayesbias._support.arguments import finite_number, is_list, one_of, plain, whole_number
-from bayesbias._support.files import Document, check
 from bayesbias.errors import InputError, listed, many, shown
 from bayesbias.numerics.arrays import (
     NOTHING,
@@ -46,14 +45,8 @@ Words = tuple[str, ...]
 class Vocabulary:
     """An embedding's words, its vectors scaled to length 1, and which of them a method is to change.
 
-    Attributes
-    ----------
-    kv
-        The embedding, which stays as it is.
-    chosen
-        Rows of the words to change; None: all.
-    sampled
-        How many of the last rows stand for the rest of the vocabulary: they are changed, and not counted.
+    ``kv`` stays as it is; ``chosen`` are rows of the words to change (None: all); the last ``sampled`` rows stand for
+    the rest of the vocabulary: they are changed, and not counted.
     """
 
     kv: KeyedVectors
@@ -86,7 +79,7 @@ class Vocabulary:
             yield places, self.unit(places)
 
     def gram(self, rows: IntArray | None) -> FloatArray:
-        """Sum of x x' (dimensions, dimensions) over unit vectors, in double precision, block by block."""
+        """Sum of x x' (dimensions, dimensions) over unit vectors, in double precision."""
         total = np.zeros((self.kv.vector_size, self.kv.vector_size))
         for _, unit in self.blocks(rows):
             block = unit.astype(np.float64)
@@ -129,17 +122,17 @@ def _complete_sets(
 ) -> tuple[tuple[Words, ...], list[Note]]:
     """Sets of which the embedding holds every word, and notes on the others."""
     every = _as_sets(sets, name, least)
-    asked = list(dict.fromkeys(word for words in every for word in words))
+    asked = list(dict.fromkeys(chain.from_iterable(every)))
     present = find_words(vocabulary.kv, asked).keys
-    lacking = {words: [word for word in words if word not in present] for words in every}
-    whole = tuple(words for words in every if not lacking[words])
-    gone = [f"{'/'.join(words)} (no {'/'.join(lacking[words])})" for words in every if lacking[words]]
+    whole = tuple(words for words in every if present.keys() >= {*words})
+    lacking = {words: "/".join(word for word in words if word not in present) for words in every if words not in whole}
+    gone = [f"{'/'.join(words)} (no {lost})" for words, lost in lacking.items()]
     if not whole:
         raise InputError(
             f"{name}: the embedding holds no set with all its words: {listed(gone, 5)}; "
             f"{first_keys(vocabulary.kv, asked)}"
         )
-    lost = left_out(len(gone), len(every), f"{name} sets", "words missing", gone)
+    lost = left_out(len(every) - len(whole), len(every), f"{name} sets", "words missing", gone)
     return whole, [*lost_of(name, {"": asked}, present), *lost]
 
 
@@ -147,33 +140,19 @@ def _as_sets(sets: object, name: str, least: int) -> list[Words]:
     """Sets of words as tuples, of groups word by word; the name of an axis or a list of pairs stands for its pairs."""
     if isinstance(sets, str):
         return list(pairs_of(sets, name))
-    values = sets
-    if isinstance(sets, Mapping):
-        groups = {group: as_words(words, f"the group {group!r}") for group, words in sets.items()}
-        if len({len(words) for words in groups.values()}) > 1:
-            sizes = ", ".join(f"{group} {len(words)}" for group, words in groups.items())
-            raise InputError(f"the groups of {name} have different numbers of words ({sizes}): give pairs or sets")
-        values = list(zip(*groups.values(), strict=True))
-    if not isinstance(values, Sequence) or not values:
-        raise InputError(f"{name} is {shown(values)}: give a list of sets of words, such as [('he', 'she'), ...]")
-    made = []
-    for words in values:
-        if not is_list(words) or not all(isinstance(w, str) for w in words):
-            raise InputError(f"{name} holds {words!r}: give each set as a list of words")
-        if len(set(words)) < least:
-            raise InputError(f"{name} holds {tuple(words)!r}: a set needs {least} words at least")
-        made.append(tuple(dict.fromkeys(words)))
+    values: Any = zip(*sets.values(), strict=True) if isinstance(sets, Mapping) else sets
+    made = [tuple(dict.fromkeys(as_words(words, f"a set of {name}"))) for words in values]
+    if not made or min(map(len, made)) < least:
+        raise InputError(f"{name} is {shown(sets)}: give sets of {least} words at least, such as [('he', 'she'), ...]")
     return made
 
 
 def as_words(words: object, name: str) -> list[str]:
     """Words as a list."""
-    if not is_list(words):
+    every: list[Any] = list(words) if is_list(words) else [None]
+    if not all(isinstance(word, str) for word in every):
         raise InputError(f"{name} is {shown(words)}: give a list of words")
-    listed = list(words)
-    if odd := [word for word in listed if not isinstance(word, str)]:
-        raise InputError(f"{name} holds {odd[0]!r}: give a list of words")
-    return listed
+    return every
 
 
 def vocabulary_of(
@@ -204,28 +183,21 @@ class Debiasing(Result):
 
     Attributes
     ----------
-    method
-        Its name.
-    subspace
-        Orthonormal directions (k, dimensions) that were removed or lowered; (0, dimensions) where there are none.
-    explained
-        Share of the variance of the defining sets along each of their principal directions, the strongest first.
-    sets
-        The defining sets that were used, with all their words.
+    method, options, source, doi
+        Its name, its options as used, and where it is defined.
+    subspace, explained
+        Orthonormal directions (k, dimensions) that were removed or lowered, and the share of the variance of the
+        defining sets along each of their principal directions, the strongest first.
+    sets, groups
+        The defining sets that were used, with all their words; of methods that take groups, group to the words held.
     neutralized
         How many words lost their part along the subspace.
     equalized
         The sets that were made to differ along the subspace only; of sets that share a word the last one does.
     trace
         A number a step: objective (``soft``) or cross-validated accuracy of finding the group (``null_space``).
-    options
-        As used.
     notes
         What was left out or not reached.
-    source, doi
-        Where the method is defined.
-    groups
-        Group to its words that the embedding holds, of the methods that take groups.
     """
 
     prob: ClassVar[float] = 0.89
@@ -297,31 +269,13 @@ def recorded(debiasing: Debiasing) -> dict[str, Any]:
     return values
 
 
-class _Recorded(Document):
-    """A debiasing as a file keeps it."""
-
-    method: str
-    subspace: tuple[tuple[float, ...], ...]
-    explained: tuple[float, ...]
-    sets: tuple[Words, ...]
-    neutralized: int
-    equalized: tuple[Words, ...]
-    trace: tuple[float, ...]
-    options: dict[str, Any]
-    notes: tuple[Any, ...]
-    source: str
-    doi: str
-    groups: dict[str, Words]
-
-
-def debiasing_from(stored: object, dimensions: int, where: str) -> Debiasing:
+def debiasing_from(known: Mapping[str, Any], dimensions: int) -> Debiasing:
     """The record of a debiasing of vectors with so many dimensions from its plain values in a file."""
-    known = check(_Recorded, stored, where)
-    if any(len(direction) != dimensions for direction in known.subspace):
-        raise InputError(f"{where}: subspace has no directions of {dimensions} numbers, as many as the vectors have")
-    arrays = {name: np.array(getattr(known, name)) for name in ("explained", "trace")}
-    subspace = np.array(known.subspace, dtype=np.float64).reshape(-1, dimensions)
-    return Debiasing(**{**vars(known), **arrays, "subspace": subspace, "notes": restored(known.notes)})
+    made: dict[str, Any] = {name: np.array(known[name], dtype=float) for name in ("explained", "trace")}
+    made |= {name: tuple(map(tuple, known[name])) for name in ("sets", "equalized")}
+    made["subspace"] = np.array(known["subspace"], dtype=float).reshape(-1, dimensions)
+    made["groups"] = {group: tuple(words) for group, words in known["groups"].items()}
+    return Debiasing(**{**known, **made, "notes": restored(known["notes"])})
 
 
 Changed = tuple[NDArray[np.float32], Debiasing]
@@ -339,15 +293,7 @@ def project(
     if definitional is not None:
         sets, directions, shares, notes = defined(vocabulary, definitional, components)
     else:
-        try:
-            matrix = np.atleast_2d(np.asarray(subspace, dtype=np.float64))
-        except (TypeError, ValueError) as error:
-            raise InputError(f"subspace does not hold numbers: {error}") from error
-        size = vocabulary.kv.vector_size
-        if matrix.ndim != 2 or matrix.shape[1] != size or not np.isfinite(matrix).all() or not matrix.any():
-            raise InputError(
-                f"subspace has shape {matrix.shape}: give directions (k, {size}) of finite numbers that are not all 0"
-            )
+        matrix = np.atleast_2d(np.asarray(subspace, dtype=np.float64))
         directions, _ = spanned(matrix, float(np.linalg.norm(matrix, axis=1).max()))
         sets, shares, notes = (), np.empty(0), []
     record = Debiasing("project", directions, shares, sets, vocabulary.count, notes=tuple(notes))
@@ -362,22 +308,17 @@ def hard(
     Pairs are equalised as given, in lower case, with capital first letters and in capitals, where the embedding holds
     both words.
     """
-    if larger := [words for words in _as_sets(definitional, "definitional", 2) if len(words) > 2]:
-        raise InputError(
-            f"hard takes defining pairs, given is {larger[0]!r}: the method hard_multiclass takes larger sets"
-        )
     sets, directions, shares, notes = defined(vocabulary, definitional, 1)
     pairs: tuple[Words, ...] = ()
     if equalize is not None:
-        spelled = {
-            pair: [pair, *(tuple(map(form, pair)) for form in (str.lower, str.title, str.upper))]
-            for pair in _as_sets(equalize, "equalize", 2)
-        }
-        keys = vocabulary.keys({word for forms in spelled.values() for word in chain.from_iterable(forms)})
-        whole = {pair: [form for form in forms if keys.keys() >= {*form}] for pair, forms in spelled.items()}
+        whole = dict[Words, list[Words]]()  # pairs to those of their spellings that the embedding holds
         kept = dict[Words, Words]()  # pairs of keys to the first pair that stands for them
-        for form in chain.from_iterable(whole.values()):
-            kept.setdefault(tuple(keys[word] for word in form), form)
+        for pair in _as_sets(equalize, "equalize", 2):
+            forms = [pair, *(tuple(map(form, pair)) for form in (str.lower, str.title, str.upper))]
+            keys = vocabulary.keys(chain.from_iterable(forms))
+            whole[pair] = [form for form in forms if keys.keys() >= {*form}]
+            for form in whole[pair]:
+                kept.setdefault(tuple(keys[word] for word in form), form)
         pairs = tuple(kept.values())
         gone = [pair for pair, forms in whole.items() if not forms]
         notes += left_out(len(gone), len(whole), "pairs to equalise", "words missing", map("/".join, gone))
@@ -496,13 +437,9 @@ def null_space(
         notes.append(Note("not-converged", what="share found", value=trace[-1], steps=most, aim=chance))
     if not len(directions):
         notes.append(Note("nothing-removed", reason=f"groups found: {trace[0]:.0%}, chance {chance:.0%}"))
-    done: dict[str, Any] = {
-        "sets": tuple(groups.values()),
-        "groups": groups,
-        "neutralized": vocabulary.count if len(directions) else 0,
-        "notes": tuple(notes),
-    }
-    return vocabulary.without(directions), Debiasing("null_space", directions, trace=np.array(trace), **done)
+    count = vocabulary.count if len(directions) else 0
+    record = Debiasing("null_space", directions, np.empty(0), tuple(groups.values()), count, trace=np.array(trace))
+    return vocabulary.without(directions), replace(record, groups=groups, notes=tuple(notes))
 
 
 def _as_first(vectors: FloatArray) -> FloatArray:
@@ -532,50 +469,32 @@ def labelled(vocabulary: Vocabulary, definitional: object) -> tuple[dict[str, Wo
     groups = definitional
     if not isinstance(groups, Mapping):
         # the first words of all pairs are one group, the second ones another
-        sets = _as_sets(definitional, "definitional", 2)
-        if len({len(words) for words in sets}) > 1:
-            raise InputError("definitional holds sets of different sizes: give pairs, or a mapping of groups to words")
-        names = PLACES if len(sets[0]) == len(PLACES) else [f"place {at}" for at in range(1, len(sets[0]) + 1)]
-        groups = dict(zip(names, zip(*sets, strict=True), strict=True))
-    if len(groups) < 2:
-        raise InputError(f"definitional is {groups!r}: give a mapping of two or more groups to their words, or pairs")
-    words = dict[str, str]()  # key to the first word that stands for it
-    held = dict[str, Words]()
-    labels: list[int] = []
-    notes, asked, found = list[Note](), dict[str, list[str]](), set[str]()
-    for number, (name, group) in enumerate(groups.items()):
-        wanted = list(dict.fromkeys(as_words(group, f"the group {name!r}")))
-        known = find_words(vocabulary.kv, wanted).keys
-        asked[str(name)] = wanted
-        found.update(known)
-        lost = [word for word in wanted if word not in known]
+        sets = list(zip(*_as_sets(definitional, "definitional", 2), strict=True))
+        names = PLACES if len(sets) == len(PLACES) else [f"place {at}" for at in range(1, len(sets) + 1)]
+        groups = dict(zip(names, sets, strict=True))
+    held, labels, notes, taken = dict[str, Words](), list[int](), list[Note](), set[str]()
+    asked = {str(name): list(dict.fromkeys(as_words(group, f"the group {name!r}"))) for name, group in groups.items()}
+    found = find_words(vocabulary.kv, chain.from_iterable(asked.values())).keys
+    for number, (name, wanted) in enumerate(asked.items()):
+        lost = [word for word in wanted if word not in found]
         notes += left_out(len(lost), len(wanted), f"words of {name}", "not in the embedding", lost)
-        present = dict[str, str]()
-        for word, key in known.items():
-            present.setdefault(key, word)
-        if len(present) < 2:
+        present = dict[str, str]()  # key to the first word that stands for it
+        for word in wanted:
+            if word in found:
+                present.setdefault(found[word], word)
+        if len(present) < 2 or present.keys() & taken:
             raise InputError(
-                f"the embedding holds {many(len(present), 'word')} of the group {name!r}: two are needed at least; "
-                f"{first_keys(vocabulary.kv, lost)}"
+                f"the embedding holds {many(len(present), 'word')} of the group {name!r}: two at least are needed that "
+                f"are in no other group; {first_keys(vocabulary.kv, lost)}"
             )
-        if both := [word for key, word in present.items() if key in words]:
-            raise InputError(f"{both[0]!r} is in two groups: a word belongs to one")
-        words |= present
-        held[str(name)] = tuple(present.values())
+        taken |= present.keys()
+        held[name] = tuple(present.values())
         labels += [number] * len(present)
     return held, np.array(labels), [*lost_of("definitional", asked, found), *notes]
 
 
 GRADIENT = 1e-6  # norm of the gradient by T, the objective scaled by its value at first, at which it has converged
 RANK = NOTHING**2  # share of the largest eigenvalue below which a direction holds no vector
-
-
-class _Softened(NamedTuple):
-    """A map, and how it was found."""
-
-    matrix: FloatArray  # T (d, d)
-    trace: FloatArray  # the objective after each step as a share of the first
-    gradient: float  # norm of the gradient by T
 
 
 def soft(
@@ -589,17 +508,19 @@ def soft(
     strength = finite_number(strength, "strength", positive=True)
     sets, directions, shares, notes = defined(vocabulary, definitional, components)
     gram, neutral = vocabulary.gram(None), vocabulary.chosen
-    solution = _softened(gram, gram if neutral is None else vocabulary.gram(neutral), directions, strength)
-    if solution.gradient > GRADIENT:
-        steps = len(solution.trace) - 1
-        notes.append(Note("not-converged", what="gradient", value=solution.gradient, steps=steps, aim=GRADIENT))
+    matrix, trace, slope = softened(gram, gram if neutral is None else vocabulary.gram(neutral), directions, strength)
+    if slope > GRADIENT:
+        notes.append(Note("not-converged", what="gradient", value=slope, steps=len(trace) - 1, aim=GRADIENT))
     every = replace(vocabulary, chosen=None)
-    record = Debiasing("soft", directions, shares, sets, every.count, trace=solution.trace, notes=tuple(notes))
-    return every.mapped(solution.matrix.T), record
+    record = Debiasing("soft", directions, shares, sets, every.count, trace=trace, notes=tuple(notes))
+    return every.mapped(matrix.T), record
 
 
-def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float) -> _Softened:
-    """The symmetric T that minimises the objective of :func:`soft`.
+def softened(
+    gram: FloatArray, neutral: FloatArray, directions: FloatArray, strength: float
+) -> tuple[FloatArray, FloatArray, float]:
+    """The symmetric T that minimises the objective of :func:`soft`, the objective after each step as a
+    share of the first, and the norm of the gradient.
 
     With M the sum of x x' over all vectors and A = T'T, the objective is quadratic in A~ = M^1/2 A M^1/2, and its
     minimum solves A~ + strength/2 (R A~ Q + Q A~ R) = M, with R and Q what M^-1/2 makes of the neutral words and of the
@@ -649,7 +570,7 @@ def _softened(gram: FloatArray, neutral: FloatArray, directions: FloatArray, str
     inner = matrix.T @ matrix
     seen = neutral @ inner @ directions.T @ directions
     slope = 2 * gram @ (inner - np.eye(len(inner))) @ gram + strength * (seen + seen.T)
-    return _Softened(matrix, np.array(trace) / trace[0], float(np.linalg.norm(2 * matrix @ slope)) / trace[0])
+    return matrix, np.array(trace) / trace[0], float(np.linalg.norm(2 * matrix @ slope)) / trace[0]
 
 
 def leace(vocabulary: Vocabulary, definitional: Mapping[str, Sequence[str]] | Sequence[Sequence[str]]) -> Changed:
@@ -671,8 +592,9 @@ def leace(vocabulary: Vocabulary, definitional: Mapping[str, Sequence[str]] | Se
     # ``left``
     _, _, directions = np.linalg.svd(right, full_matrices=False)
     changed = vocabulary.mapped(np.eye(len(mean)) - right.T @ left, centre)
-    done: dict[str, Any] = {"sets": tuple(groups.values()), "groups": groups, "notes": tuple(notes)}
-    return changed, Debiasing("leace", directions, neutralized=vocabulary.count if len(right) else 0, **done)
+    count = vocabulary.count if len(right) else 0
+    record = Debiasing("leace", directions, np.empty(0), tuple(groups.values()), count, notes=tuple(notes))
+    return changed, replace(record, groups=groups)
 
 
 def erased(covariance: FloatArray, centre: FloatArray, means: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability, whole_number
 from bayesbias._support.progress import one_thread, progress
-from bayesbias.checks.calibration.null_models import as_far, with_attributes
 from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Coverage, distance_table
+from bayesbias.distances.dataframe import limits_of
 from bayesbias.distances.distances import Distances
-from bayesbias.distances.list_coverage import limits_of
-from bayesbias.distances.vocabularies import sampled_rows
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query, load_query
 from bayesbias.metrics.batch import AnyMetric, metric_and_options, prepared, untested
@@ -29,9 +27,9 @@ from bayesbias.models.weights import list_contrasts, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows, unit_single
 from bayesbias.numerics.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
 from bayesbias.results import Cited, Note, Result
-from bayesbias.vectors import Case, Embedding, about, find_concepts, find_keys, keyed_vectors, opened, rows_of
+from bayesbias.vectors import Case, Embedding, about, find_keys, find_lists, keyed_vectors, opened, rows_of
 from bayesbias.vectors.formats import load_part
-from bayesbias.vectors.lookup import drawn_rows, sample_of
+from bayesbias.vectors.lookup import sample_of, sampled_rows, waiting_words
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 
 if TYPE_CHECKING:
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["topical", "random"]
-Weights = dict[str, FloatArray]
 KINDS = ("topical", "random")
 MOST = 20_000  # words of the vocabulary among which topics are looked for
 SHORT = 0.05  # difference in mean similarity above which a note says that random lists are not like the given ones
@@ -55,8 +52,8 @@ class TopicNull(Result):
 
     Attributes
     ----------
-    words
-        Name of the word lists or of the query.
+    words, kind, replicates, seed, embedding
+        What was measured, and the options of :func:`topic_null`.
     values
         One row a replicate and statistic: ``replicate``, ``statistic``, ``value``.
     observed, centre
@@ -69,17 +66,11 @@ class TopicNull(Result):
         One row a pair of lists: ``first``, ``second``, ``control`` (whether one of them is a control list), ``target``
         (mean cosine similarity of a word of one and a word of the other) and ``reached``, ``cosine_target`` and
         ``cosine_reached`` (the cosine of the lists' mean vectors, less the mean of the words that are drawn from).
-    found
-        Attribute list to its words that were found; empty for a metric.
-    forms
-        List to the number of forms of each of its words.
-    drawn
-        Words (replicates, words) of the random lists, one list after the other; :meth:`lists` has them by list.
-    anywhere
-        The same for contrasts with control lists, whose stereotypes may lie anywhere in the vocabulary; None where
-        there are none.
-    kind, replicates, seed, embedding
-        As given to :func:`topic_null`, and the name of the embedding.
+    found, forms
+        Attribute list to its words that were found (empty for a metric), and to the number of forms of each.
+    drawn, anywhere
+        Words (replicates, words) of the random lists, one list after the other, and the same for contrasts with
+        control lists, whose stereotypes may lie anywhere in the vocabulary; None without these. See :meth:`lists`.
     notes
         Missing words, and random lists that are not as coherent or similar as the given ones.
     """
@@ -167,13 +158,8 @@ class TopicNull(Result):
         They are those of a statistic, by default the first. In place of a word with several forms stands a tuple of as
         many words.
         """
-        statistic = (
-            next(iter(self.observed)) if statistic is None else one_of(statistic, tuple(self.observed), "statistic")
-        )
-        drawn = self.drawn if self.anywhere is None or _is_near(statistic) else self.anywhere
-        if whole_number(replicate, "replicate", least=0) >= self.replicates:
-            raise InputError(f"replicate is {replicate}: there are {self.replicates}, counted from 0")
-        words = iter(drawn[replicate])
+        near = statistic is None or self.anywhere is None or _is_near(statistic)
+        words = iter(self.drawn[replicate] if near or self.anywhere is None else self.anywhere[replicate])
         return {
             name: tuple(next(words) if count == 1 else tuple(islice(words, count)) for count in counts)
             for name, counts in self.forms.items()
@@ -185,27 +171,27 @@ class TopicNull(Result):
         return Cited(f"{kind} {self.words}"), Cited(f"embedding {self.embedding}")
 
 
+def as_far(values: FloatArray, observed: float, centre: float) -> NDArray[np.bool_]:
+    """True for values at least as far from the centre as the observed one."""
+    return np.abs(values - centre) >= abs(observed - centre) - 1e-12
+
+
 def refuse_other(topics: TopicNull, fitted: Distances) -> None:
     """Refuse the chance check of other words or of another embedding than those of a fit, as far as these are known."""
     record = fitted.coverage
     if record is None or record.unknown:
         return
+    differing = set[str]()
+    for name, words in topics.found.items() if len(fitted.attribute_class) else ():
+        held = set(fitted.attribute_words[fitted.attribute[fitted.attribute_class == name]].tolist())
+        differing |= held ^ set(words) if held else set()
     embedding = record.embedding.get("name", topics.embedding)
-    if (record.word_list, embedding) != (topics.words, topics.embedding):
+    if differing or (record.word_list, embedding) != (topics.words, topics.embedding):
         raise InputError(
-            f"topics is the chance check of {topics.words} in {topics.embedding}, and the fit is of "
-            f"{record.word_list} in {embedding}: give topic_null({embedding!r}, {record.word_list!r}), with the "
-            "vectors and the words of the fit"
+            f"topics is the chance check of {topics.words} in {topics.embedding}, and the fit is of {record.word_list} "
+            f"in {embedding}{f', whose lists differ by {listed(sorted(differing))}' if differing else ''}: give "
+            f"topic_null({embedding!r}, {record.word_list!r}), with the vectors and the words of the fit"
         )
-    if not len(fitted.attribute_class):
-        return
-    for name, words in topics.found.items():
-        own = set(fitted.attribute_words[fitted.attribute[fitted.attribute_class == name]].tolist())
-        if own and (differing := own ^ set(words)):
-            raise InputError(
-                f"topics is the chance check of other words: the list {name!r} of {topics.words} differs from that of "
-                f"the fit by {listed(sorted(differing))}: give topic_null the words of the fit"
-            )
 
 
 def topic_null(
@@ -222,18 +208,14 @@ def topic_null(
     Each replicate replaces every attribute list (stereotypes and controls, or the attribute sets of a query) by a
     random list of the vocabulary; protected words and vectors stay as they are. The random lists are as long as the
     given ones, as coherent, as similar to each other, and, for associated - different and for metrics, as near to the
-    protected words: random lists that have nothing to do with each other differ more than lists of one kind, such as
-    occupations of women and of men, and distances to words for people differ more than those to other words.
+    protected words: lists that have nothing to do with each other differ more than lists of one kind, and distances to
+    words for people differ more than those to other words.
 
     A list grows from a random seed word: its words are a random part of the words nearest to a direction between the
-    seed word and the lists that are drawn already. The number of these nearest words and the direction are chosen so
-    that the list has the mean pairwise cosine similarity of the given list, and the given mean similarity to the other
-    lists. Where no list is within .015, up to 10 seed words are tried and the nearest is taken; ``coherence``,
-    ``similarity`` and the notes tell what was reached. Lists of a replicate share no word, and hold no word of the
-    given lists. In place of a word with several forms stand as many words, with their mean.
-
-    The interval of a fit asks something else: where the mean over lists *of stereotypes* as coherent and as near
-    lies. The p-value asks how often lists that have nothing to do with the groups give as much.
+    seed word and the lists that are drawn already. Both are chosen so that mean pairwise cosine similarities within and
+    between lists are those of the given lists. Where none is within .015, up to 10 seed words are tried and the nearest
+    is taken; ``coherence``, ``similarity`` and the notes tell what was reached. Lists of a replicate share no word, and
+    hold no word of the given lists. In place of a word with several forms stand as many words, with their mean.
 
     Parameters
     ----------
@@ -248,7 +230,7 @@ def topic_null(
         target sets, their stereotypes the attribute sets. By default the contrasts of associated with different and
         with each control list, as far as the lists have them. Associated - different is the mean over protected words
         of the mean distance to the own list less the mean of those to the other lists, where groups weigh the same,
-        and words within a group. A contrast with a control list is that of :func:`cluster_interval`.
+        and words within a group. A contrast with a control list is that of :func:`bayesbias.checks.cluster_interval`.
     replicates, seed
         Number of replicates, and the seed.
     kind
@@ -268,25 +250,22 @@ def topic_null(
     source = _given(words_or_query, metric)
     asked = source.every_word() if isinstance(source, WordLists) else every_word([source])
     vectors = opened(kv, asked, case, source.language)
-    if isinstance(source, WordLists) and metric is None:
-        plan = _contrasts(vectors, source, case)
-    else:
-        plan = _metric(vectors, source, metric, case)
+    plan = _contrasts(vectors, source, case) if metric is None else _metric(vectors, source, metric, case)
     candidates, sampled = _candidates(vectors, plan.taken)
-    sizes = [len(listed.rows) for listed in plan.lists.values()]
+    names, lists = list(plan.lists), list(plan.lists.values())
+    sizes, every = [len(each.rows) for each in lists], [each.weights for each in lists]
     if len(candidates) < sum(sizes):
         raise InputError(
             f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed to replace "
             "the words of all attribute lists: load more of the embedding, or shorten the lists"
         )
     unit = unit_single(vectors.vectors[candidates])
-    lists = list(plan.lists.values())
-    means = np.stack([listed.weights @ unit_rows(vectors.vectors[listed.rows]) for listed in lists])
+    given = [unit_rows(vectors.vectors[each.rows]) for each in lists]
+    means = np.stack([weights @ units for weights, units in zip(every, given, strict=True)])
     rng = np.random.default_rng(seed)
     near = np.array([kind == "topical" and _is_near(name) for name in plan.observed])
     if kind == "topical":
-        weights, entries = tuple(f.weights for f in lists), tuple(len(f.forms) for f in lists)
-        wanted = Wanted(weights, entries, means @ means.T, plan.together)
+        wanted = Wanted(tuple(every), tuple(len(each.forms) for each in lists), means @ means.T, plan.together)
         # the products are small: threads wait for each other, and with their number the nearest words would change
         with one_thread(), progress("drawing topics", replicates) as done:
             anywhere = None if near.all() else draw_alike(unit, wanted, replicates, rng, done)
@@ -297,20 +276,14 @@ def topic_null(
                 drawn = _as_near(unit, wanted, anywhere, fixed, fixed @ means.T, replicates, rng, done)
     else:
         drawn = anywhere = np.stack([np.concatenate(draw_any(len(unit), sizes, rng)) for _ in range(replicates)])
-    parts, every = by_list(drawn, sizes), [f.weights for f in lists]
-    coherence = pd.DataFrame(
-        {
-            "list": list(plan.lists),
-            "words": sizes,
-            "target": [_coherence(unit_rows(vectors.vectors[f.rows]), np.arange(len(f.rows))[None], f) for f in lists],
-            "reached": [_coherence(unit, part, listed) for part, listed in zip(parts, lists, strict=True)],
-        }
-    )
+    whole = [_coherence(units, np.arange(len(units))[None], each) for units, each in zip(given, lists, strict=True)]
+    reached = [_coherence(unit, part, each) for part, each in zip(by_list(drawn, sizes), lists, strict=True)]
+    coherence = pd.DataFrame({"list": names, "words": sizes, "target": whole, "reached": reached})
     centre = unit.mean(axis=0, dtype=np.float64)
 
     def compared(words: IntArray) -> pd.DataFrame:
         own = [list_means(unit, *each) for each in zip(by_list(words, sizes), every, strict=True)]
-        return _similarity(list(plan.lists), plan.together[0], means, np.stack(own, axis=1), centre)
+        return _similarity(names, plan.together[0], means, np.stack(own, axis=1), centre)
 
     similarity, measured = compared(drawn), plan.values(candidates[drawn])
     if not near.any():
@@ -318,24 +291,20 @@ def topic_null(
     if anywhere is not None:
         similarity = similarity.where(~similarity["control"], compared(anywhere))
         measured = np.where(near, measured, plan.values(candidates[anywhere]))
-    named = np.array([vectors.index_to_key[row] for row in candidates], dtype=object)
+    words = np.array([vectors.index_to_key[row] for row in candidates], dtype=object)
+    labels = pd.MultiIndex.from_product([range(replicates), list(plan.observed)], names=["replicate", "statistic"])
+    values = pd.Series(measured.ravel(), labels, name="value").reset_index().astype({"statistic": "str"})
     return TopicNull(
         words=source.name,
-        values=pd.DataFrame(
-            {
-                "replicate": np.repeat(np.arange(replicates), len(plan.observed)),
-                "statistic": np.tile(np.array(list(plan.observed), dtype=object), replicates),
-                "value": measured.ravel(),
-            }
-        ).astype({"statistic": "str"}),
+        values=values,
         observed=plan.observed,
         centre=plan.centre,
         coherence=coherence,
         similarity=similarity,
         found=plan.found,
-        forms={name: listed.forms for name, listed in plan.lists.items()},
-        drawn=named[drawn],
-        anywhere=None if anywhere is None else named[anywhere],
+        forms={name: each.forms for name, each in plan.lists.items()},
+        drawn=words[drawn],
+        anywhere=None if anywhere is None else words[anywhere],
         kind=kind,
         replicates=replicates,
         seed=seed,
@@ -386,14 +355,6 @@ def _as_near(
     return drawn
 
 
-@dataclass(frozen=True)
-class _Candidates:
-    """Words among which topics are looked for, and how they were drawn from the vocabulary."""
-
-    words: tuple[str, ...]
-    kind: str
-
-
 def load_for_topics(path: str, lists: WordLists, trust_pickle: bool = False) -> KeyedVectors:
     """The vectors of word lists, with a sample of the vocabulary, and of the words among which topics are looked for.
 
@@ -402,24 +363,24 @@ def load_for_topics(path: str, lists: WordLists, trust_pickle: bool = False) -> 
     kv, vocabulary = load_part(path, lists, trust_pickle=trust_pickle)
     if vocabulary is None:
         return kv
-    taken = set(find_concepts(kv, lists.concepts, language=lists.language).forms.keys.values())
-    drawn, kind = drawn_rows(vocabulary.keys, taken, MOST, 0)
-    rows, directed = vocabulary.directed(drawn, MOST)
+    taken = set(find_lists(kv, lists).forms.keys.values())
+    waiting = waiting_words(vocabulary.keys, taken, MOST, 0)
+    rows, directed = vocabulary.directed(waiting.rows, MOST)
     words = tuple(vocabulary.keys[row] for row in rows.tolist())
     new = np.array([word not in kv.key_to_index for word in words], dtype=np.bool_)
     every = [*kv.index_to_key, *(word for word in words if word not in kv.key_to_index)]
     both = keyed_vectors(every, np.concatenate([kv.vectors, directed[new]]) if len(rows) else kv.vectors)
     both.bayesbias_name, both.bayesbias_sample = kv.bayesbias_name, sample_of(kv)
-    both.bayesbias_candidates = _Candidates(words, kind)
+    both.bayesbias_candidates = list(words), waiting.kind
     return both
 
 
 def _candidates(kv: KeyedVectors, taken: set[str]) -> tuple[IntArray, str]:
     """Rows of the words among which topics are looked for, the same for all seeds, and how they were drawn."""
-    known = getattr(kv, "bayesbias_candidates", None)
-    if known is None:
+    if not hasattr(kv, "bayesbias_candidates"):
         return sampled_rows(kv, taken, MOST, 0)
-    return rows_of(kv, (word for word in known.words if word not in taken)), known.kind
+    words, kind = kv.bayesbias_candidates
+    return rows_of(kv, (word for word in words if word not in taken)), kind
 
 
 def _coherence(unit: NDArray[np.floating], words: IntArray, entry: _Listed) -> float:
@@ -443,8 +404,8 @@ def _similarity(
     """Similarities of each pair of lists: of the given ones, and the mean over replicates."""
     columns: dict[str, FloatArray] = {}
     for name, each in (("target", means[None]), ("reached", reached.astype(np.float64))):
-        apart = each - centre
-        directions = apart / np.maximum(np.linalg.norm(apart, axis=2, keepdims=True), 1e-12)
+        centred = each - centre
+        directions = centred / np.maximum(np.linalg.norm(centred, axis=2, keepdims=True), 1e-12)
         columns[name] = (each @ each.transpose(0, 2, 1)).mean(axis=0)
         columns[f"cosine_{name}"] = (directions @ directions.transpose(0, 2, 1)).mean(axis=0)
     pairs = list(combinations(range(len(names)), 2))
@@ -491,7 +452,7 @@ class _Listed(NamedTuple):
         return np.repeat(1 / (len(self.forms) * np.array(self.forms, dtype=float)), self.forms)
 
 
-class _TopicStatistics(NamedTuple):
+class _Statistics(NamedTuple):
     """Statistics to measure on random lists, and the lists that replicates draw."""
 
     lists: dict[str, _Listed]
@@ -526,11 +487,11 @@ def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
     return words
 
 
-def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatistics:
+def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
     """Contrasts of associated words with all others that the lists have."""
     table = distance_table(kv, lists, case=case, relatedness=False)
     record = table.coverage or Coverage(lists.name, [])
-    looked = find_concepts(kv, lists.concepts, case, lists.language)
+    looked = find_lists(kv, lists, case)
     words = {str(name): part["attribute_word"].unique() for name, part in table.groupby("attribute_class", sort=False)}
     names = [name for part in (lists.stereotypes, lists.controls) for name in part if name in words]
     protected = table[["protected_word", "group"]].drop_duplicates().astype(str)
@@ -549,7 +510,8 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatisti
     distances = near.fillna(0.0).to_numpy()
     attributes = {name: _listed(kv, looked, words[name]) for name in names}
     # protected vectors that are summed by weight already, (C, lists, dimensions)
-    weighted = np.stack([w.T for w in weights.values()]) @ looked.units(protected["protected_word"].tolist())
+    units = looked.units(protected["protected_word"].tolist())
+    weighted = np.stack([w.T for w in weights.values()]) @ units
     stereotypes = [i for i, name in enumerate(names) if name in lists.stereotypes]
 
     def contrasts(rows: IntArray) -> FloatArray:
@@ -562,7 +524,7 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatisti
         # the weights of a contrast add up to 0, so that distances are cosines with the opposite sign
         return -np.sum(means, axis=0).T
 
-    return _TopicStatistics(
+    return _Statistics(
         lists=attributes,
         found={name: tuple(words[name].astype(str).tolist()) for name in names},
         together=(tuple(stereotypes), *((i,) for i in range(len(names)) if i not in stereotypes)),
@@ -570,7 +532,7 @@ def _contrasts(kv: KeyedVectors, lists: WordLists, case: Case) -> _TopicStatisti
         observed={name: float((weight * distances).sum()) for name, weight in weights.items()},
         centre=dict.fromkeys(weights, 0.0),
         values=contrasts,
-        protected=looked.units(protected["protected_word"].tolist()).mean(axis=0),
+        protected=units.mean(axis=0),
         notes=tuple(dict.fromkeys([*limits_of([record]), *replace(record, relatedness="").notes()])),
     )
 
@@ -582,7 +544,9 @@ def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> _L
     return _Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
 
 
-def _weights(known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], stereotypes: list[str]) -> Weights:
+def _weights(
+    known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], stereotypes: list[str]
+) -> dict[str, FloatArray]:
     """Weights (J, lists) of mean distances in each contrast; ``known`` says which of these there are.
 
     The stereotypes of a group have its name, control lists their own.
@@ -592,7 +556,7 @@ def _weights(known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], s
     weights = {}
     for second in counterparts("associated", [*STEREOTYPES, *(name for name in names if name not in stereotypes)]):
         if second == "different":
-            matrix = association_weights(known, own, np.isin(names, stereotypes))
+            matrix = _association_weights(known, own, np.isin(names, stereotypes))
         else:
             other = np.array([name == second for name in names])
             both = (own & known).any(axis=1) & known[:, other].any(axis=1)
@@ -603,13 +567,12 @@ def _weights(known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], s
     return weights
 
 
-def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereotype: NDArray[np.bool_]) -> FloatArray:
+def _association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereotype: NDArray[np.bool_]) -> FloatArray:
     """Weights (J, lists) of mean distances in associated - different for the whole list.
 
     Each word's distance to its own list less the mean of those to the other lists; groups weigh the same, and words
-    within a group. That is the weighted mean of the words' associations: what a list's nearness to all words and a
-    word's nearness to all lists add cancels. Words without one of the mean distances have no weight, and stereotypes of
-    groups without protected words are left out; ``own`` says which list is that of a word's group.
+    within a group. Words without one of the mean distances have no weight, and stereotypes of groups without protected
+    words are left out; ``own`` says which list is that of a word's group.
     """
     used = stereotype & own.any(axis=0)
     while True:
@@ -627,41 +590,37 @@ def association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereo
     return values
 
 
-def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric | None, case: Case) -> _TopicStatistics:
+def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric, case: Case) -> _Statistics:
     """A metric of a query, or of the groups and stereotypes of word lists."""
-    chosen, options = metric_and_options(metric)
     query = source if isinstance(source, Query) else Query.from_words(source)
+    chosen, options = metric_and_options(metric)
     ready = prepared(chosen, kv, query, untested({"case": case, **options}))
-    name = ready.metric.name
-    if ready.found.reason is not None:
-        raise InputError(f"there is no {name} of {query.name!r}: {ready.found.reason}")
-    sizes = [len(ready.found.words[listed]) for listed in query.attributes]
-    parts = by_list(ready.attribute_rows, sizes)
+    measured, name = ready.measure(), ready.metric.name
+    if measured.reason is not None:
+        raise InputError(f"there is no {name} of {query.name!r}: {measured.reason}")
+    parts = by_list(ready.attribute_rows, [len(ready.found.words[listed]) for listed in query.attributes])
     listed = source.every_word() if isinstance(source, WordLists) else ()
     also = find_keys(listed, kv.key_to_index, ready.how.case, query.language).values()
-    measured = ready.measure()
 
     def replicated(rows: IntArray) -> FloatArray:
         """The metric (replicates, 1) with the words at some rows as attribute words."""
-        values = with_attributes(ready, rows)
-        for row in np.flatnonzero(~np.isfinite(values)):
-            _finite(values[row], name, f"replicate {row}")
-        return values[:, None]
+        values = np.empty((len(rows), 1))
+        with progress(f"measuring {name}", len(rows)) as done:
+            for i, words in enumerate(rows):
+                values[i] = ready.with_attributes(words).value
+                done(i + 1)
+        if odd := int((~np.isfinite(values)).sum()):
+            raise InputError(f"{name} is no finite number in {odd:,} of {len(rows):,} draws: choose another metric")
+        return values
 
-    return _TopicStatistics(
+    return _Statistics(
         lists={name: _Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         found={},
         together=(tuple(range(len(parts))),),
         taken={*also, *ready.found.keys.values()},
-        observed={name: _finite(measured.value, name, "the given lists")},
+        observed={name: measured.value},
         centre={name: ready.metric.optimum},
         values=replicated,
         protected=unit_rows(np.concatenate(ready.found.targets)).mean(axis=0),
         notes=(*query.notes, *ready.found.notes, *measured.notes),
     )
-
-
-def _finite(value: float, name: str, where: str) -> float:
-    if not np.isfinite(value):
-        raise InputError(f"{name} is not a finite number for {where}: choose another metric or other words")
-    return value
