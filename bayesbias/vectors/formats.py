@@ -430,11 +430,11 @@ def _from_file(
     path = shipped("data") / bundled[name]["file"] if name in bundled else home_folder(name)
     if not path.is_file():
         raise InputError(
-            f"there is no embedding {name!r}{near(name, manifest)}: give the path of a file or a bundled "
-            f"name ({', '.join(manifest)})"
+            f"there is no embedding {name!r}{near(name, bundled)}: give the path of a file or a bundled "
+            f"name ({', '.join(bundled)})"
         )
-    kv = _read_file(path, name if name in manifest else str(path), request, trust_pickle, mmap)
-    if name not in manifest:
+    kv = _read_file(path, name if name in bundled else str(path), request, trust_pickle, mmap)
+    if name not in bundled:
         setattr(kv, ORIGIN, origin_of(kv) | {"path": name})
     return kv
 
