@@ -137,8 +137,10 @@ def compare(
         raise InputError("give --words for embeddings, to measure them with; distance tables have their words already")
     if side_effects and len(files) != 2:
         raise InputError(f"--side-effects looks at two embeddings, given are {len(files)}")
-    kvs = {name: bb.load_embedding(one, trust_pickle=trust_pickle) for name, one in files.items()}
-    measured: Mapping[str, Any] = bb.distance_tables(kvs, bb.load_words(words or ""), case=case) if kvs else {}
+    listed = bb.load_words(words) if words else None
+    part = None if side_effects or case != "as-is" else listed  # a part has all that distances need
+    kvs = {name: bb.load_embedding(one, part, trust_pickle) for name, one in files.items()}
+    measured: Mapping[str, Any] = bb.distance_tables(kvs, listed, case=case) if listed else {}
     tables = {name: measured[name] if name in kvs else bb.read_distance_table(one) for name, one in given.items()}
     comparison = replace(bb.compare(tables, model=model, draws=draws, seed=seed, case=case), prob=prob)
     echo(comparison)
