@@ -32,25 +32,6 @@ def test_simulated_tables_have_the_truth_that_was_given():
     assert np.array_equal(table.truth["attribute_effect"], effect)
 
 
-@pytest.mark.parametrize(
-    ("truth", "message"),
-    [
-        ({"connection_mean": 0.9}, "lacks attribute_sd, connection_sd, interaction_sd, sigma"),
-        (NULL | {"tau": 1}, "does not know tau"),
-        (NULL | {"sigma": [1, 2]}, "give a number, 4 of them"),
-        (NULL | {"sigma": {"associated": 1}}, "needed are associated, different, human, neutral"),
-        (NULL | {"attribute_effect": [1.0]}, r"has the shape \(1,\), needed is \(28,\)"),
-        (NULL | {"sigma": -0.05}, "sigma is -0.05: give numbers of at least 0"),
-        (NULL | {"sigma": float("nan")}, "sigma is nan: give numbers of at least 0"),
-        (NULL | {"sigma": "a"}, "sigma is 'a': give a number"),
-        (NULL | {"connection_mean": float("inf")}, "connection_mean is inf: give finite numbers"),
-    ],
-)
-def test_a_faulty_truth_is_refused(truth, message):
-    with pytest.raises(InputError, match=message):
-        simulate(SHAPE, "crossed", truth, 0)
-
-
 def alarms(shape, truth, models, replicates, seed):
     rngs = (np.random.default_rng([seed, i]) for i in range(replicates))
     return rates(((simulate(shape, "crossed", truth, rng), rng) for rng in rngs), models)

@@ -216,7 +216,7 @@ def test_a_fit_is_saved_whole_or_not_at_all(tmp_path, religion_fit, limited_file
     assert path.read_bytes() == before
     with pytest.raises(bb.InputError, match=r"ends in \.nc"):
         bb.save_fit(religion_fit, tmp_path / "fit.pickle")
-    with pytest.raises(OSError, match="missing"):
+    with pytest.raises(bb.InputError, match="there is no folder"):
         bb.save_fit(religion_fit, tmp_path / "missing" / "fit.nc")
     assert list(tmp_path.iterdir()) == [path]
 

@@ -117,7 +117,7 @@ def test_answers_that_draws_give(of_user, tmp_path):
     rows = bb.contrasts(of_user).iloc[1:]
     assert rows["mean"].to_numpy() == pytest.approx(rows["unshrunk"].to_numpy())  # nothing is pooled after the fit
     assert "new words" not in {note.code for note in bb.summary(of_user).notes}
-    for figure in (bb.plot_contrasts, bb.plot_decomposition, bb.plot_coefficients):
+    for figure in (bb.plots.plot_contrasts, bb.plots.plot_decomposition, bb.plots.plot_coefficients):
         figure(of_user).savefig(tmp_path / "figure.png")
 
 

@@ -76,7 +76,7 @@ def test_draws_are_made_when_they_are_asked_for(before, after, tmp_path):
     assert drawn is result.posterior
     assert (drawn["posterior"].sizes["chain"], drawn["posterior"].sizes["draw"]) == (4, 100)
     assert result.tree["paired"].sizes == {"change": 1}
-    with pytest.raises(bb.InputError, match=r"without draws: give the one that fit returns, or result\.posterior"):
+    with pytest.raises(bb.InputError, match=r"give the DataTree that fit returns, or result\.posterior"):
         bb.save_fit(other.tree, tmp_path / "undrawn.nc")
     again = Comparison(other.tree)
     for group in ("posterior", "paired"):

@@ -20,9 +20,7 @@ REFUSALS = {
     "run vectors.kv gender -o more": "pickle",
     "run truncated.bin gender -o more": "truncated",
     "run gender google-news-slice -o more": "an embedding comes first",
-    "run google-news-slice three-lists.toml -o more": (
-        "it also lacks 1 of 3 words of the protected list 'a', 1 of 2 words of the stereotype list 'a', which"
-    ),
+    "run google-news-slice three-lists.toml -o more": "holds none of the 1 words of the control list 'b'",
     "demo --words gendre": "one of gender, race",
     "metrics google-news-slice": "no query was given",
     "metrics google-news-slice --query weat77": "there is no query 'weat77'",

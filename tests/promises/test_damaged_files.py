@@ -53,17 +53,9 @@ def test_a_model_with_a_byte_order_mark_is_read_from_its_fit_too(tmp_path, table
     assert models.tree.Fit(post).spec.priors == plain.priors
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "x = " + "[" * 5_000 + "]" * 5_000,
-        ".".join("a" * 20_000) + " = 1",
-    ],
-    ids=["arrays", "key"],
-)
-def test_deep_or_long_toml_is_refused(tmp_path, text):
+def test_deep_toml_is_refused(tmp_path):
     path = tmp_path / "deep.toml"
-    path.write_text(text + "\n" + WORDS)
+    path.write_text("x = " + "[" * 5_000 + "]" * 5_000 + "\n" + WORDS)
     with pytest.raises(bb.InputError, match=r"deep\.toml is not a TOML file"):
         bb.load_words(path)
 
@@ -71,7 +63,7 @@ def test_deep_or_long_toml_is_refused(tmp_path, text):
 def test_an_embedding_in_place_of_a_word_list_is_refused_unread(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MOST_TOML", 30)
     (tmp_path / "v.txt").write_bytes(b"he 1 0 .5\nshe 0 1 .5\nnurse .5 1 0\n")
-    with pytest.raises(bb.InputError, match=r"v\.txt is not a TOML file: it has 34 bytes, and 30 are read at most"):
+    with pytest.raises(bb.InputError, match=r"v\.txt is not a TOML file, it has 34 bytes: is it an embedding"):
         bb.load_words(tmp_path / "v.txt")
 
 
@@ -100,8 +92,8 @@ def test_names_are_held_to_what_words_are_held_to(table, name):
         "name is": lambda: bb.WordLists(name, groups, groups),
         "a name in protected is": lambda: bb.WordLists("n", {name: ["he"]}, {name: ["she"]}),
         "a name in attributes is": lambda: bb.Query(groups, {name: ["x"]}),
-        "a name in kvs is": lambda: bb.run_metrics({name: "google-news-slice"}, ["weat7"], ["weat"]),
-        "a name in tables is": lambda: bb.compare({"a": table, name: table}),
+        "a mapping of distinct names": lambda: bb.run_metrics({name: "google-news-slice"}, ["weat7"], ["weat"]),
+        "tables has a DistanceTable": lambda: bb.compare({"a": table, name: table}),
     }.items():
         with pytest.raises(bb.InputError, match=message):
             call()

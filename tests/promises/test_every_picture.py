@@ -243,7 +243,7 @@ def test_relatedness_shows_similarities_list_by_list(sizes):
     else:
         assert shown == ["g", "human"]
     assert figure.get_size_inches()[1] < 25
-    with pytest.raises(bb.InputError, match="this carries no relatedness"):
+    with pytest.raises(bb.InputError, match="has its own relatedness"):
         plots.plot_relatedness(table_of(3))
 
 

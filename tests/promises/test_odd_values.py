@@ -29,8 +29,3 @@ def test_tables_and_mappings_are_no_lists_of_words(made, given):
     ):
         with pytest.raises(bb.InputError, match=r"nurse|DataFrame"):
             call()
-
-
-def test_names_in_place_of_a_model_are_told_of_the_extra():
-    with pytest.raises(bb.InputError, match=r"given are 'bert' and 'bert'.*pip install 'bayesbias\[contextual\]'"):
-        bb.contextual.hf_token_encoder("bert", "bert")
