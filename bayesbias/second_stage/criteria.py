@@ -11,8 +11,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesbias._support.arguments import probability
-from bayesbias._support.progress import one_thread
+from bayesbias._support.arguments import one_of, probability
+from bayesbias._support.threads import one_thread
 from bayesbias.axes import Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
@@ -20,7 +20,7 @@ from bayesbias.distances.adjustment import WordValues, check_used, numbers_by_wo
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import PROTECTED
-from bayesbias.errors import InputError, listed, shown
+from bayesbias.errors import InputError, listed
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.related import components_for
 from bayesbias.models.tree import Fit
@@ -31,7 +31,7 @@ from bayesbias.numerics.offsets import Field, Signal, Strata, mean_offset, outsi
 from bayesbias.numerics.second_stage import latent_relation
 from bayesbias.posteriors import Estimates
 from bayesbias.results import Cited, Note
-from bayesbias.second_stage.estimates import (
+from bayesbias.second_stage.stages import (
     CHAINS,
     Adjust,
     Staged,
@@ -46,25 +46,16 @@ from bayesbias.vectors.lookup import left_out
 from bayesbias.words import OWN, STEREOTYPES
 
 UNNAMED = "outside values"
-FEWEST = 5
-"""Words from which a relation is estimated."""
-WIDTH = 0.1
-"""Width of the half-Cauchy prior of the spread of words' contrasts, in cosine distance."""
-MOST_WORDS = 2000
-ADJUSTED_SHARE = 1e-2
-"""Directions with less than this share of the largest variance are left as they are where distances are adjusted."""
-FURTHER_PAIRS, FURTHER_WORDS = "further pairs", "further words of the two lists"
-"""What the errors of places are over."""
-LESS = {
-    None: "",
-    "vocabulary": "their mean over the vocabulary",
-    "words": "their mean over the axis",
-}
+FEWEST = 5  # words from which a relation is estimated
+WIDTH = 0.1  # of the half-Cauchy prior of the spread of words' contrasts, in cosine distance
+ADJUSTED_SHARE = 1e-2  # of the largest variance: directions with less are left as they are where distances are adjusted
+FURTHER_PAIRS, FURTHER_WORDS = "further pairs", "further words of the two lists"  # what the errors of places are over
+LESS = {None: "", "vocabulary": "their mean over the vocabulary", "words": "their mean over the axis"}
 """What the places of an axis are taken less, by their centre."""
 SMOOTH, CLOSE = 0.9, 0.75
 """Smooth share of what is left of values, and words by dimension, from which relations are called too often."""
-SAME = 1 - 1e-9
-"""Correlation from which on two variables are one."""
+LEAST_LEFT = 4e-5  # share of the sd of values from which they are not those of an attribute
+LINE = ("correlation", "slope", "intercept", "residual_sd")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -74,11 +65,10 @@ class Criterion(Staged):
     Attributes
     ----------
     contrast, variable
-        The two poles, the negative one first; what the outside values are, "outside values" where it is not said.
+        The two poles, the negative one first; what the outside values are.
     words
-        One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``,
-        ``value_se``, ``fitted`` (on the line), ``residual``. Where the relation is adjusted for an attribute, estimates
-        and values are those at its mean, and a column ``attribute`` holds it.
+        One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``, ``value_se``,
+        ``fitted`` (on the line), ``residual``; with ``adjust`` all at the mean of the column ``attribute``.
     estimates
         The words' contrasts, as :class:`Estimates` by ``word`` and ``group``, with their joint covariance.
     population
@@ -89,17 +79,14 @@ class Criterion(Staged):
     plain
         The correlation of the estimates with the values, which takes no error into account.
     missing
-        Words of the fit without a value, and words with a value that the fit does not hold.
-    errors
-        ``"given"`` where values have standard errors; empty where they are exact.
+        By reason, words that have no place, no value or no attribute.
+    errors, further
+        ``"given"`` where values have standard errors; what the errors of places are over.
     unadjusted
         The relation before adjustment for an attribute of the words, where it was asked for; else None.
-    further
-        What the errors of places are over, such as ``"further pairs"``; empty where words are unrelated.
-    less
-        What places are taken less, beside the distance to the second pole; empty where that is nothing.
-    adjusted
-        The attribute that the relation is adjusted for, and its source; empty where there is none.
+    less, adjusted
+        What places are taken less, beside the distance to the second pole; the attribute that the relation is adjusted
+        for, and its source. Both may be empty.
     """
 
     contrast: tuple[str, str]
@@ -145,12 +132,11 @@ class Criterion(Staged):
             columns ``quantity``, ``mean``, ``sd``, ``low``, ``high`` (with the mass ``prob``), ``p_positive`` (missing
             for what is above 0 by definition). The line is that of places on values.
         """
-        names = ["correlation", "slope", "intercept", "residual_sd", "r2"]
+        names = [*LINE, "r2"]
         draws = np.column_stack([self.draws(name) for name in names])
         table = pd.DataFrame(
             {"quantity": pd.array(names, dtype="string"), **describe(draws, probability(prob, "prob"))}
         )
-        # what is above 0 by definition has no sign to ask for
         table["p_positive"] = np.append((draws[:, :3] > 0).mean(axis=0), [np.nan, np.nan])
         rows = [table, pd.DataFrame({"quantity": ["plain correlation"], "mean": [self.plain]})]
         if self.unadjusted is not None:
@@ -186,8 +172,8 @@ def criterion(
 
     The two poles are the same for all words: an axis, or two lists of a fit. Places are linear in the vectors of words,
     and outside values are regressed on the places that lie behind them. What is left of a value is in part its own and
-    in part what related words share, since values that are smooth over meanings agree with many axes; which part is
-    estimated. The errors of places are those of further pairs, or of further words of the two lists.
+    in part what related words share, since values that are smooth over meanings agree with many axes. The errors of
+    places are those of further pairs, or of further words of the two lists.
 
     Parameters
     ----------
@@ -198,15 +184,15 @@ def criterion(
     se
         Standard errors of the values: by word, or one for all; None where the values are exact.
     contrast
-        Two lists of a fit, stereotypes or controls, by name; ``"associated"`` is the stereotype list of a fit with one
-        group. The contrast is the mean distance to the first less that to the second: negative, closer to the first. By
-        default the two stereotype lists, or associated less the first control list.
+        Two lists of a fit, by name; ``"associated"`` is the stereotype list of a fit with one group. The contrast is
+        the mean distance to the first less that to the second. By default the two stereotype lists, or associated less
+        the first control list.
     adjust, frequencies
-        An attribute of the words, such as ``"frequency"``, that contrasts and values may both depend on, or their
-        numbers, and where frequencies come from, as in :func:`fit`. The relation is then that among words of equal
-        frequency, and the result says what it was before. Frequencies of attribute words are adjusted for in the fit.
+        An attribute of words, such as ``"frequency"``, or their numbers, and where frequencies come from, as in
+        :func:`fit`. The relation is then that among words of equal frequency, and the result says what it was before.
+        Frequencies of attribute words are adjusted for in the fit.
     draws
-        Draws in all, a multiple of 4, which are independent.
+        Independent draws in all, a multiple of 4.
     seed
         As in :func:`fit`.
 
@@ -238,26 +224,32 @@ def criterion(
     check_used(adjust, frequencies)
     checked_draws(draws, CHAINS)
     seed_used = used_seed(seed)
-    side = _side_of_axis(post, outside) if isinstance(post, Axis) else _side_of_fit(Fit.read(post), pair)
+    if isinstance(post, Axis):
+        side, absent, cited = _side_of_axis(post, outside), "not in the embedding", post.sources()
+    else:
+        fit = Fit.read(post)
+        side, absent = _side_of_fit(fit, pair), "not in the fit"
+        record = fit.data.coverage
+        cited = (Cited(f"model {fit.spec.name}", fit.spec.source, fit.spec.doi or ""), *([record] if record else []))
     spelled = {key: word for word, key in find_keys(side.words, outside.index).items()}
     outside, errors = outside.rename(spelled), errors.rename(spelled)
     attribute = None
     if adjust is not None:
         valued = [word for word in side.words if word in outside.index]
         attribute = word_values(valued, adjust, frequencies, side.relatedness, side.language)
-    absent = "not in the embedding" if isinstance(post, Axis) else "not in the fit"
     shared, missing = _shared_words(side.words, outside, attribute, absent)
     x, x_se = outside[shared].to_numpy(), errors[shared].to_numpy()
-    if np.ptp(x) == 0:
-        raise InputError("the values of all words are the same: they cannot be related to anything")
-    covariate = None if attribute is None else _covariate(attribute, shared, x)
+    covariate = None if attribute is None else attribute.of(shared)
+    left = x if covariate is None else _without(x, covariate)
+    if not np.std(left) > LEAST_LEFT * np.std(x):
+        raise InputError("nothing is left to relate: the values, or those of the attribute, are the same for all words")
     rows = pd.Index(side.words).get_indexer(pd.Index(shared))
     y, covariance = side.y[rows], side.covariance(rows)
     relation = side.relation(rows, x, x_se**2, covariate, draws, np.random.default_rng([seed_used, 3]))
-    smooth = _smooth_note(relation.pop("smooth"), len(shared), side.dimensions) if isinstance(side, _AxisSide) else []
+    smooth = _smooth_note(relation.pop("smooth"), len(shared), side.dimensions) if side.behind else []
     relation["r2"] = relation["correlation"] ** 2
     if covariate is not None:
-        y, x = (_without(values_, covariate) for values_ in (y, x))
+        y, x = _without(y, covariate), left
     fitted = float(relation["intercept"].mean()) + float(relation["slope"].mean()) * x
     words = pd.DataFrame(
         {
@@ -283,7 +275,7 @@ def criterion(
         missing=missing,
         errors="given" if x_se.any() else "",
         unadjusted=None if attribute is None else criterion(post, values, se, pair, draws=draws, seed=seed_used),
-        cited=post.sources() if isinstance(post, Axis) else _sources_of_fit(Fit.read(post)),
+        cited=cited,
         notes=(*smooth, *_missing_notes(missing, side.words, outside), *side.notes),
         further=side.further,
         less=side.less,
@@ -307,38 +299,30 @@ def _shared_words(
             f"{len(shared)} words have a place and a value, and {FEWEST} are needed: places are those of "
             f"{listed(list(every))}, values those of {listed(outside.index.tolist())}"
         )
-    if len(shared) > MOST_WORDS:
-        raise InputError(f"{len(shared):,} words have a value, more than {MOST_WORDS:,}: give a part of them")
     return shared, missing
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Side:
-    """Contrasts of words, the first side of a relation."""
+    """Contrasts of words: places with what lies behind them, or those of words that a fit takes for unrelated."""
 
     contrast: tuple[str, str]
     words: tuple[str, ...]
     groups: tuple[str, ...]  # of each word; empty where there is none
     y: FloatArray  # as they were measured
+    coordinates: FloatArray  # (words, Q), or the covariance of the errors of unrelated words
+    behind: Signal | None = None  # what lies behind the mean offset; None where words are unrelated
+    dimensions: int = 0  # of the vectors
     relatedness: Relatedness | None = None  # what a fit knows of its words, as the language
     language: str | None = None
     further: str = ""  # what the errors are over
     less: str = ""  # what places are taken less
     notes: tuple[Note, ...]
 
-
-@dataclass(frozen=True, kw_only=True)
-class _AxisSide(_Side):
-    """Places on one axis."""
-
-    coordinates: FloatArray  # (words, Q)
-    behind: Signal  # what lies behind the mean offset
-    dimensions: int  # of the vectors
-
     def covariance(self, rows: IntArray) -> FloatArray:
         """Covariance of the errors of some words' contrasts, over further pairs or words like these."""
-        result: FloatArray = (self.coordinates[rows] * self.behind.noise) @ self.coordinates[rows].T
-        return result
+        own = self.coordinates[rows]
+        return own[:, rows] if self.behind is None else (own * self.behind.noise) @ own.T
 
     def relation(
         self,
@@ -349,53 +333,27 @@ class _AxisSide(_Side):
         draws: int,
         rng: np.random.Generator,
     ) -> dict[str, FloatArray]:
-        """Draws of the relation, as a line of contrasts over outside values."""
-        columns = [np.ones(len(x)), *([] if covariate is None else [covariate - covariate.mean()])]
+        """Draws of the relation, as a line of contrasts over outside values; of places also of the ``smooth`` share."""
+        y = self.y[rows]
+        if self.behind is None:
+            residuals = [np.eye(len(rows))]
+            found = latent_relation(y, self.covariance(rows), x, variances, residuals, WIDTH, draws, rng, covariate)
+            return {name: getattr(found, name) for name in LINE}
+        columns = np.column_stack([np.ones(len(x)), *([] if covariate is None else [covariate - covariate.mean()])])
         with one_thread():
-            law = outside_relation(
-                self.coordinates[rows], self.behind, x, variances, np.column_stack(columns), draws, rng
-            )
+            law = outside_relation(self.coordinates[rows], self.behind, x, variances, columns, draws, rng)
         slope = law.correlation * law.place_sd / law.value_sd
-        left = law.place_sd * np.sqrt(1 - law.correlation**2)
-        intercept = self.y[rows].mean() - slope * x.mean()
-        found = {"correlation": law.correlation, "slope": slope, "intercept": intercept, "residual_sd": left}
-        return found | {"smooth": law.shared}
+        line = law.correlation, slope, y.mean() - slope * x.mean(), law.place_sd * np.sqrt(1 - law.correlation**2)
+        return dict(zip(LINE, line, strict=True)) | {"smooth": law.shared}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Unrelated(_Side):
-    """Contrasts of words that a fit takes for unrelated, each with its own error."""
-
-    errors: FloatArray
-
-    def covariance(self, rows: IntArray) -> FloatArray:
-        """Covariance of the errors of some words' contrasts."""
-        return self.errors[np.ix_(rows, rows)]
-
-    def relation(
-        self,
-        rows: IntArray,
-        x: FloatArray,
-        variances: FloatArray,
-        covariate: FloatArray | None,
-        draws: int,
-        rng: np.random.Generator,
-    ) -> dict[str, FloatArray]:
-        """Draws of the relation."""
-        residuals = [np.eye(len(rows))]
-        found = latent_relation(
-            self.y[rows], self.covariance(rows), x, variances, residuals, WIDTH, draws, rng, covariate
-        )
-        return {name: getattr(found, name) for name in ("correlation", "slope", "intercept", "residual_sd")}
-
-
-def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
+def _side_of_axis(given: Axis, outside: pd.Series) -> _Side:
     """The places of the words that have a value."""
     refuse_templates(given.templates, "a criterion")
     refuse_one_pair(given.offset, "a criterion")
     placed = given.with_words(outside.index.tolist())
     absent = set(outside.index) - set(placed.words)
-    return _AxisSide(
+    return _Side(
         contrast=placed.ends,
         words=placed.words,
         groups=("",) * len(placed.words),
@@ -414,44 +372,37 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _AxisSide:
     )
 
 
-def _sources_of_fit(fit: Fit) -> tuple[Any, ...]:
-    """The model, and the record of the word lists and the embedding."""
-    record = fit.data.coverage
-    return (Cited(f"model {fit.spec.name}", fit.spec.source, fit.spec.doi or ""), *([] if record is None else [record]))
-
-
-def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unrelated:
+def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Side:
     """The mean distance of each word to one list less that to another, the same two for all words."""
     data, related = fit.data, fit.data.relatedness
     every = tuple(data.protected_words.tolist())
     groups = tuple(data.groups.tolist()) or ("",) * len(every)
     if related is None:
-        pair = default_contrast([fit])[0] if contrast is None else contrast
-        _refuse_two_poles(pair, groups)
-        stage = stage_of({"fit": fit}, pair)
-        contrasts = word_rows(stage, rows=DIFFERENCE)
-        known = dict(zip(every, groups, strict=True))
+        poles = _two_poles(contrast or default_contrast([data])[0], groups)
+        stage = stage_of({"fit": fit}, poles)
+        contrasts, known = word_rows(stage, rows=DIFFERENCE), dict(zip(every, groups, strict=True))
         names = tuple(contrasts.index["word"].tolist())
-        return _Unrelated(
-            contrast=pair,
+        return _Side(
+            contrast=poles,
             words=names,
             groups=tuple(known[word] for word in names),
             y=contrasts.mean,
-            errors=contrasts.covariance.to_numpy(),
+            coordinates=contrasts.covariance.to_numpy(),
             language=data.language,
             notes=(Note("independent", what="words", reason="relatedness not recorded"), *data.limits, *stage.notes),
         )
     lists = {name: words for name, kind, words in related.lists if kind != PROTECTED}
     stereotypes = [name for name, kind, _ in related.lists if kind == "stereotype"]
+    controls, pair = [name for name in lists if name not in stereotypes], contrast
     if len(set(groups)) == 1 and len(stereotypes) == 1:
         lists[OWN] = lists[stereotypes[0]]
-    pair = contrast or _default_lists(
-        stereotypes, [name for name in lists if name not in stereotypes], len(set(groups))
-    )
-    if unknown := [name for name in pair if name not in lists]:
-        _refuse_two_poles(pair, groups)
-        raise InputError(f"contrast names {unknown[0]!r}, which is no list of the fit: valid are {', '.join(lists)}")
-    y, full = _list_differences(data, [lists[name] for name in pair])
+        pair = contrast or ((OWN, controls[0]) if controls else None)
+    elif pair is None and len(stereotypes) == 2:
+        pair = stereotypes[0], stereotypes[1]
+    poles = pair if pair and set(pair) <= set(lists) else _two_poles(pair, groups)
+    for name in poles:
+        one_of(name, list(lists), "a list of the contrast")
+    y, full = _list_differences(data, [lists[name] for name in poles])
     labels = [word for word, whole in zip(every, full, strict=True) if whole]
     parts = components_for(related, np.array(labels))
     # the distances to a list have these components; places are those of offsets between the two lists. The value of a
@@ -461,15 +412,15 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
     directions = units.T @ np.linalg.pinv(parts.loadings).T
     field = Field(related.centre, directions, parts.variances, parts.correlations)
     coordinates = parts.loadings * np.sqrt(parts.variances)
-    offset = mean_offset(field, _strata(related, [lists[name] for name in pair]))
+    offset = mean_offset(field, _strata(related, [lists[name] for name in poles]))
     refuse_one_pair(offset, "a criterion")
     lost = [word for word in every if word not in set(labels)]
     if data.adjusted:
         # adjusted distances are not those of the vectors: the offset takes up what differs, in strong components
         moved = np.linalg.lstsq(coordinates, y[full] - coordinates @ offset.mean, rcond=ADJUSTED_SHARE)[0]
         offset = replace(offset, mean=offset.mean + moved)
-    return _AxisSide(
-        contrast=pair,
+    return _Side(
+        contrast=poles,
         words=tuple(labels),
         groups=tuple(group for group, whole in zip(groups, full, strict=True) if whole),
         coordinates=coordinates,
@@ -483,26 +434,14 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _AxisSide | _Unr
     )
 
 
-def _refuse_two_poles(pair: tuple[str, str], groups: tuple[str, ...]) -> None:
-    """Own less other stereotypes turns the sign with the group."""
-    if len(set(groups)) > 1 and any(name in STEREOTYPES for name in pair):
+def _two_poles(pair: tuple[str, str] | None, groups: tuple[str, ...]) -> tuple[str, str]:
+    """Two poles for all words: own less other stereotypes turns the sign with the group."""
+    if pair is None or (len(set(groups)) > 1 and any(name in STEREOTYPES for name in pair)):
         raise InputError(
-            f"{pair[0]} - {pair[1]} of words of {len(set(groups))} groups has another pole for each group, and its "
-            "sign turns with it: name two lists of the fit as contrast, such as contrast=('math', 'arts'), or give an "
-            "axis: bb.criterion(bb.axis(kv, pairs), values)"
+            f"contrast is {pair}: name two lists of the fit that are the poles for all of its groups, such as "
+            "contrast=('math', 'arts'), or give an axis: bb.criterion(bb.axis(kv, pairs), values)"
         )
-
-
-def _default_lists(stereotypes: list[str], controls: list[str], groups: int) -> tuple[str, str]:
-    others = [name for name in controls if name != OWN]
-    if len(stereotypes) == 2:
-        return stereotypes[0], stereotypes[1]
-    if len(stereotypes) == 1 and groups == 1 and others:
-        return OWN, others[0]
-    raise InputError(
-        f"the fit has the lists {', '.join([*stereotypes, *others])}: name two of them as contrast, the same for all "
-        "words, or give an axis: bb.criterion(bb.axis(kv, pairs), values)"
-    )
+    return pair
 
 
 def _list_differences(data: Distances, lists: Sequence[Sequence[str]]) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -525,8 +464,8 @@ def _strata(related: Relatedness, lists: Sequence[Sequence[str]]) -> Strata:
     every = list(dict.fromkeys(word for words in lists for word in words))
     if both := sorted(set(lists[0]) & set(lists[1])):
         raise InputError(f"{listed(both)} stands in both lists of the contrast: it cancels, give other lists")
-    row_of = {word: row for row, word in enumerate(related.attribute_words)}
-    vectors = related.attributes[[row_of[word] for word in every]].astype(float)
+    rows = pd.Index(related.attribute_words).get_indexer(pd.Index(every))
+    vectors = related.attributes[rows].astype(float)
     members = []
     for sign, words in zip((-1.0, 1.0), lists, strict=True):
         member = np.zeros((len(words), len(every)))
@@ -535,30 +474,19 @@ def _strata(related: Relatedness, lists: Sequence[Sequence[str]]) -> Strata:
     return Strata(vectors, tuple(members))
 
 
-def _covariate(attribute: WordValues, words: list[str], x: FloatArray) -> FloatArray:
-    """The attribute of words, for a relation that is adjusted for it."""
-    values = attribute.of(words)
-    if np.ptp(values) == 0 or abs(np.corrcoef(values, x)[0, 1]) > SAME:
-        raise InputError(f"nothing is left to relate: {attribute.name} is the same for all words, or is the values")
-    return values
-
-
-def _without(side: FloatArray, covariate: FloatArray) -> FloatArray:
-    """One side of the relation at the mean of the covariate."""
+def _without(values: FloatArray, covariate: FloatArray) -> FloatArray:
+    """Values at the mean of the covariate; missing where that does not vary."""
     apart = covariate - covariate.mean()
-    rest: FloatArray = side - apart * (apart @ side / (apart @ apart))
+    with np.errstate(invalid="ignore"):
+        rest: FloatArray = values - apart * (apart @ values / (apart @ apart))
     return rest
 
 
 def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
     """Values by word and their standard errors."""
-    if not isinstance(values, Mapping | pd.Series) or not len(values):
-        raise InputError(
-            f"values is {shown(values)}: give a mapping of words to numbers, or one column of a table by word"
-        )
     outside = pd.Series(numbers_by_word(values, "values"))
-    by_word = isinstance(se, Mapping | pd.Series)
-    errors = pd.Series(numbers_by_word(se, "se") if by_word else float(se or 0.0), outside.index)
+    given = numbers_by_word(se, "se") if isinstance(se, Mapping | pd.Series) else float(se or 0.0)
+    errors = pd.Series(given, outside.index)
     if not np.isfinite(errors).all() or (errors < 0).any():
         raise InputError("se is negative, not finite or missing for some value: give one standard error for each")
     return outside, errors

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +15,9 @@ from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of, probability
 from bayesbias._support.numbers import IN_SDS
+from bayesbias.axes import Axis
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.distances.dataframe import COSINE
+from bayesbias.distances.dataframe import COSINE, coverage_of
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.fits import checked_draws, used_seed
 from bayesbias.models.weights import DIFFERENCE
@@ -26,44 +26,32 @@ from bayesbias.numerics.mixtures import Gaussian
 from bayesbias.numerics.second_stage import StageDraws, latent_relation, second_stage
 from bayesbias.posteriors import Estimates
 from bayesbias.results import Cited, Note
-from bayesbias.second_stage.estimates import (
+from bayesbias.second_stage.stages import (
     CHAINS,
     GIVEN_UNITS,
+    NEARLY,
     Adjust,
     Staged,
     Tables,
     checked_contrast,
     checked_tables,
-    copy_notes,
-    holding_notes,
     holdings,
     measured_stage,
-    near_copies,
-    near_copy_notes,
-    outside_note,
     posterior_tree,
     rows_of_all,
-    sources_of,
-    standardised,
     units_of,
     whole_lists,
 )
 from bayesbias.vectors.lookup import left_out
 
-WEIGHTS = ("equal", "precision")
-"""Weights of the estimates in a mean over embeddings."""
-WIDTH = 0.05
-"""Width of the half-Cauchy priors of the spreads between embeddings, in cosine distance."""
-STANDARD_WIDTH = 0.5
-"""The same in standard deviations of distances."""
-FEWEST = 3
-"""Embeddings from which a relation to an outside variable is estimated."""
-FEW_GROUPS = 6
-"""Groups up to which a variable that varies between them is related to their means."""
+WEIGHTS = ("equal", "precision")  # of the estimates in a mean over embeddings
+WIDTH = 0.05  # of the half-Cauchy priors of the spreads between embeddings, in cosine distance
+STANDARD_WIDTH = 0.5  # the same in standard deviations of distances
+FEWEST = 3  # embeddings from which a relation to an outside variable is estimated
+FEW_GROUPS = 6  # groups up to which a variable that varies between them is related to their means
 GROUP_SHARES = np.append(np.linspace(0.0, 0.9, 10), 0.95)
 """Shares of what is left around the line of a relation that embeddings of one group have in common."""
-FEW = 4
-"""Embeddings below which their standard deviation is little more than its prior."""
+FEW = 4  # embeddings below which their standard deviation is little more than its prior
 OVERALL = {"overall": "mean", "overall, new embeddings": "population_mean"}
 SPREADS = {
     "sd between embeddings (median)": "between_sd",
@@ -84,26 +72,25 @@ class Pool(Staged):
     contrast, weights
         The two connections, and how the mean weighs the estimates.
     rows
-        ``"association"`` (means of associations, as in :func:`contrasts`), ``"difference"`` of other distances, or
-        ``"pairs"`` of places on an axis.
+        ``"association"``, ``"difference"`` of other distances, or ``"pairs"`` of places on an axis.
     joint, adjusted
         What the covariance of the estimates follows from: the vectors, shared words, pairs, or nothing
-        (``"independent"``); and the attribute of words that distances are adjusted for, empty for none.
+        (``"independent"``); and the attribute of words that distances are adjusted for.
     unit
         Cosine distance, standard deviations of the embedding's distances, or the given units.
     estimates
         The contrast in each embedding, not pooled, as :class:`Estimates` in :attr:`unit`, with their joint covariance.
         Their ``index``: ``embedding``, ``setting``, ``group``, ``protected_words`` (how many), ``weight`` (in the mean
         over these embeddings), ``unit`` (in cosine distance), ``found`` (share of the words of this contrast that it
-        holds; NaN where it is not known), ``language`` (of the lists).
+        holds; NaN where it is not known), ``language`` and ``word_list``.
     population
         What was pooled, as :class:`Estimates` by ``variable`` and ``name``: the draws of :attr:`tree`.
     tree
         A DataTree that ArviZ reads: ``posterior`` with ``theta`` (setting), ``mean`` (of these embeddings),
-        ``population_mean`` and ``between_sd`` (of embeddings like these), and where they are asked for ``group_mean``
-        (embedding_group), ``group_sd`` (between groups), ``within_sd`` (within them; the squares of both add up to that
-        of ``between_sd``), ``training_sd``. With ``on``: ``correlation``, ``slope``, ``intercept`` and ``residual_sd``
-        of each relation (variable).
+        ``population_mean`` and ``between_sd`` (of embeddings like these); with groups ``group_mean``
+        (embedding_group), ``group_sd`` (between them) and ``within_sd``, whose squares add up to that of
+        ``between_sd``; with replicates ``training_sd``; with ``on`` the ``correlation``, ``slope``, ``intercept`` and
+        ``residual_sd`` of each relation (variable).
     outside
         The outside variables by setting, with their standard errors.
     correlates
@@ -162,15 +149,14 @@ class Pool(Staged):
             Rows ``"embedding"`` of the column ``quantity``, one a setting: ``name``, ``estimate``, ``se``,
             ``estimate_low``, ``estimate_high`` (not pooled), ``mean``, ``sd``, ``low``, ``high`` (partially pooled),
             ``rank`` (1: the smallest contrast), ``rank_low``, ``rank_high``, ``p_closer``, ``p_lowest``, ``p_highest``
-            and, with replicates, ``training_share``. Other rows have no name: ``"overall"``, the mean over these
-            embeddings; ``"overall, new embeddings"``; and standard deviations between embeddings, whose ``mean`` is the
-            posterior median. Rows ``"correlation"`` have the name of an outside variable, and as ``estimate`` the
-            correlation of the estimates.
+            and, with replicates, ``training_share``. Other rows: ``"overall"``, the mean over these embeddings;
+            ``"overall, new embeddings"``; posterior medians of standard deviations between embeddings; and
+            ``"correlation"`` with each outside variable, whose ``estimate`` is that of the estimates.
         """
         prob = probability(prob, "prob")
         names, draws = self.settings, self.draws("theta")
-        weights = _setting_weights(np.array([names.index(name) for name in self.estimates.index["setting"]]))
-        own = self.estimates.combine(weights)
+        setting = np.array([names.index(name) for name in self.estimates.index["setting"]])
+        own = self.estimates.combine(_setting_weights(setting))
         raw, se = own.mean, own.sd
         ranks = draws.argsort(axis=1).argsort(axis=1) + 1
         reach = float(ndtri((1 + prob) / 2))
@@ -203,10 +189,9 @@ class Pool(Staged):
             whole.loc[0, "training_share"] = self.training_share.mean()
         parts = [table, whole]
         if len(self.correlates):
-            rho = self.draws("correlation")
-            plain = self.correlates[["variable", "plain"]].set_axis(["name", "estimate"], axis=1)
-            below = {"p_closer": (rho < 0).mean(axis=0)}
-            parts.append(plain.assign(quantity="correlation", **describe(rho, prob), **below))
+            rho, plain = self.draws("correlation"), self.correlates[["variable", "plain"]]
+            below = describe(rho, prob) | {"p_closer": (rho < 0).mean(axis=0)}
+            parts.append(plain.set_axis(["name", "estimate"], axis=1).assign(quantity="correlation", **below))
         return pd.concat(parts, ignore_index=True)[list(table)].astype({"quantity": "string", "name": "string"})
 
     def summary(self) -> pd.DataFrame:
@@ -236,10 +221,10 @@ class Pool(Staged):
         prob, rows = probability(prob, "prob"), []
         for place, row in enumerate(self.correlates.to_dict("records")):
             correlation, slope, rest = (self.draws(name)[:, place] for name in ("correlation", "slope", "residual_sd"))
-            both = describe(np.column_stack([correlation, slope]), prob)
             last = {name: row.pop(name) for name in ("plain", "group_share") if name in row}
-            for at, name in enumerate(("correlation", "slope")):
-                row |= {name: both["mean"][at], f"{name}_low": both["low"][at], f"{name}_high": both["high"][at]}
+            for name, draws in (("correlation", correlation), ("slope", slope)):
+                both = describe(draws[:, None], prob)
+                row |= {name: both["mean"][0], f"{name}_low": both["low"][0], f"{name}_high": both["high"][0]}
                 row |= {"p_positive": float((correlation > 0).mean())}
             rows.append(row | {"residual_sd": float(rest.mean())} | last)
         return pd.DataFrame(rows)
@@ -275,20 +260,18 @@ def pool(
 ) -> Pool:
     """One contrast in many embeddings: each raw and partially pooled, their mean, spread and order.
 
-    The estimates of the embeddings are taken with their joint covariance, which is known from the vectors (embeddings
-    that share words), or estimated from the words that they share. The contrasts themselves are normal around a mean,
-    or around the means of groups. Everything Gaussian is integrated exactly and the scales by quadrature.
-
-    There are two means: that over the given embeddings, and that of embeddings like these, which chance in the choice
-    of embeddings makes less certain.
+    The contrasts of the embeddings are normal around a mean, or around the means of groups; their estimates have the
+    joint covariance that follows from the vectors or shared words. Everything Gaussian is integrated exactly, scales by
+    quadrature. There are two means: that over the given embeddings, and that of embeddings like these, which chance
+    in the choice of embeddings makes less certain.
 
     Parameters
     ----------
     tables
-        Name of each embedding to its distance table, or to an axis (:func:`axis`) of the same pairs. The contrast of
-        axes is the mean place of their words; its errors are those of further pairs, which embeddings share. Tables
-        with the same distances are one embedding, which counts once. Embeddings of one group whose errors are
-        correlated by more than .99 are one setting with their mean contrast, unless ``on`` or ``replicates`` is given.
+        Name of each embedding to its distance table, or to an axis (:func:`axis`) of the same pairs, whose contrast is
+        the mean place of its words with the errors of further pairs. Tables with the same distances count once.
+        Embeddings of one group whose errors are correlated by more than .99 are one setting with their mean contrast,
+        unless ``on`` or ``replicates`` is given.
     contrast
         Two connections; the contrast is the mean of the first less that of the second. By default associated -
         different or, where no protected word has both in every table, associated - the first control list, with a note.
@@ -296,27 +279,25 @@ def pool(
         Variables of the embeddings from outside, one column each, with the embeddings' names as index (or in a column
         ``name``). A column ``<variable>_se`` holds standard errors.
     groups
-        Name of each embedding to a group of embeddings that are more similar, such as the language of a corpus. What a
-        relation to ``on`` leaves may then be shared within groups. With six groups or fewer, a variable that varies
-        between groups more than within them is related to the means of groups.
+        Name of each embedding to a group of more similar ones, such as the language of a corpus. What a relation to
+        ``on`` leaves may then be shared within groups. With six groups or fewer, a variable that varies between groups
+        more than within them is related to the means of groups.
     replicates
         Name of each embedding to its setting, where several are trainings, seeds, versions or resampled corpora of one
         setting: a setting counts once, the noise of training is a variance of its own, and ``training_share`` says how
         much it widens intervals.
     standardise
-        Whether contrasts are in standard deviations of the embedding's distances instead of cosine distance: for
-        embeddings whose distances have other scales, such as those of several languages. They are the distances between
-        words drawn from the vocabulary, whatever the lists are, and only tables that ``distance_table`` made know them.
-        A mapping of the names of all tables to numbers gives units of your own.
+        Whether contrasts are in standard deviations of distances between words drawn from each embedding's vocabulary
+        (known to tables of ``distance_table``), for embeddings that differ in scale, such as those of several
+        languages. A mapping of the names of all tables to numbers gives units of your own.
     weights
         ``"equal"``: the mean is the plain one of the estimates, in which groups weigh the same, settings within a group
         and replicates within a setting, and only deviations from it are pooled. ``"precision"``: generalised least
         squares, which is better if the covariance of the errors is exact, and may put a mean outside all estimates.
     adjust, frequencies
-        An attribute of words that the distances of each embedding are adjusted for, and where frequencies come from, as
-        in :func:`fit`; ``frequencies`` may be a mapping of names of tables to what :func:`fit` takes.
+        As in :func:`fit`, for the distances of each embedding; ``frequencies`` may be a mapping of names of tables.
     draws
-        Draws in all, a multiple of 4, which are independent.
+        Independent draws in all, a multiple of 4.
     seed
         As in :func:`fit`.
 
@@ -343,8 +324,7 @@ def pool(
     """
     embeddings, connections = checked_tables(tables), checked_contrast(contrast)
     group_of, setting_of = (
-        _labels(groups, list(embeddings), "groups"),
-        _labels(replicates, list(embeddings), "replicates"),
+        _labels(each, list(embeddings), name) for each, name in ((groups, "groups"), (replicates, "replicates"))
     )
     one_of(weights, WEIGHTS, "weights")
     checked_draws(draws, CHAINS)
@@ -359,21 +339,21 @@ def pool(
                 raise InputError(f"{first} and {name} hold the same distances, and {argument} tells them apart")
     settings, bands, layout = _arranged(list(named), setting_of, group_of, weights)
     if len(settings) < 2:
-        raise InputError(
-            f"{listed(list(embeddings))} hold the same distances: they are one embedding, and a pool needs two"
-        )
+        raise InputError(f"{listed(list(embeddings))} are one embedding or setting, and a pool needs two")
     outside = _outside(on, settings)
     rows, lacking = rows_of_all(stage)
-    contrasts = whole_lists(stage, rows=rows)
+    contrasts = whole_lists(stage, rows)
     if units is not None:
         units = units[[name in named for name in embeddings]]
-        contrasts = standardised(contrasts, units)
-    near = near_copies(contrasts.covariance.to_numpy(), layout.own)
+        contrasts = contrasts / units
+    errors = contrasts.covariance.to_numpy()
+    sd = np.sqrt(np.maximum(np.diag(errors), np.finfo(float).tiny))
+    near = (errors / np.outer(sd, sd) > NEARLY) & (layout.own[:, None] != layout.own)
     alike = {} if setting_of or on is not None else _joined(list(named), near, layout.band)
     if alike:
         settings, bands, layout = _arranged(list(named), alike, group_of, weights)
-        firsts = whole_lists(stage.part(settings), rows=rows)
-        firsts = firsts if units is None else standardised(firsts, units[_firsts(layout.own)])
+        firsts = whole_lists(stage.part(settings), rows)
+        firsts = firsts if units is None else firsts / units[_firsts(layout.own)]
         contrasts = _with_errors_of(firsts, contrasts, layout.own)
     pooled, own, equal = contrasts, layout.own, _equal_weights(layout.own, layout.band)
     if alike:
@@ -389,7 +369,7 @@ def pool(
         **{name: each for name, each in coords.items() if each},
     )
 
-    coverage = holdings(named, stage.contrast)
+    held, held_notes = holdings(named, stage.contrast)
     index = pd.DataFrame(
         {
             "embedding": pd.array(list(named), dtype="string"),
@@ -398,22 +378,25 @@ def pool(
             "protected_words": contrasts.index["count"].to_numpy(),
             "weight": equal,
             "unit": np.ones(len(named)) if units is None else units,
-            **{name: coverage[name].to_numpy() for name in coverage},
         }
-    )
-    count = len(settings)
+    ).join(held)
+    pairs = np.array(list(named))[np.argwhere(near & (own[:, None] < own))].tolist()
+    reason = f"errors correlated above {NEARLY:g}"
     notes = [
-        *copy_notes(stage.copies, "equal distances"),
-        *near_copy_notes(list(named), near & (own[:, None] < own), alike),
-        *([Note("few-levels", count=count, factor="embeddings")] if count < FEW else []),
+        *_copy_notes(stage.copies, "equal distances"),
+        *_copy_notes(alike, reason),
+        *(Note("duplicates", count=2, rule="apart", reason=reason, words=pair) for pair in pairs),
+        *([Note("few-levels", count=len(settings), factor="embeddings")] if len(settings) < FEW else []),
         *stage.notes,
         *lacking,
-        *_unknown(outside),
-        *holding_notes(coverage),
+        *held_notes,
         *stage.asked,
     ]
-    if weights == "precision":
-        notes += outside_note(tree["posterior/mean"].to_numpy().mean(), y)
+    for name in _variables(outside):
+        missing = outside.index[outside[name].isna()].tolist()
+        notes += left_out(len(missing), len(outside), "embeddings", f"no {name}", missing)
+    if weights == "precision" and not y.min() <= (mean := tree["posterior/mean"].to_numpy().mean()) <= y.max():
+        notes.append(Note("edge", side="below" if mean < y.min() else "above"))
     return Pool(
         contrast=stage.contrast,
         unit=COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS,
@@ -424,7 +407,11 @@ def pool(
         correlates=correlates,
         training_share=layout.training_share(covariance, drawn, settings) if layout.replicated else None,
         notes=tuple(notes),
-        cited=sources_of(named),
+        cited=tuple(
+            each
+            for table in named.values()
+            for each in (table.sources() if isinstance(table, Axis) else [coverage_of(table)])
+        ),
         joint=stage.joint,
         adjusted=stage.adjusted,
         rows=rows,
@@ -438,9 +425,15 @@ def _labels(mapping: Mapping[str, str] | None, names: list[str], argument: str) 
         raise InputError(
             f"{argument} is {shown(mapping)}: give a mapping with the names of all tables, {listed(names)}"
         )
-    if argument == "replicates" and labels and not 1 < len(set(labels.values())) < len(labels):
-        raise InputError("replicates needs two settings or more, and several embeddings of one of them")
     return labels
+
+
+def _copy_notes(copies: Mapping[str, str], reason: str) -> list[Note]:
+    """Notes on embeddings that count once: those of one first, and why."""
+    same: dict[str, list[str]] = {}
+    for name, first in copies.items():
+        same.setdefault(first, [first]).append(name)
+    return [Note("duplicates", count=len(names), rule="once", reason=reason, words=names) for names in same.values()]
 
 
 def _joined(names: list[str], near: NDArray[np.bool_], band: IntArray | None) -> dict[str, str]:
@@ -468,14 +461,9 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
         return pd.DataFrame(index=settings)
     frame = on.set_index("name") if "name" in on.columns else on
     frame = frame.set_axis(frame.index.map(str), axis=0)
-    if not (names := _variables(frame)) or frame.index.duplicated().any() or frame.columns.duplicated().any():
-        raise InputError(
-            f"on has the columns {listed(list(map(str, frame.columns)))} and the rows {listed(frame.index.tolist())}: "
-            "give one row an embedding and one column a variable"
-        )
     frame = frame.reindex(settings).apply(pd.to_numeric, errors="coerce").astype(float)
     table = pd.DataFrame(index=settings)
-    for name in names:
+    for name in _variables(frame):
         values = frame[name].to_numpy()
         se = frame.get(f"{name}_se", pd.Series(0.0, index=settings)).to_numpy()
         known = np.isfinite(values) & np.isfinite(se)
@@ -486,13 +474,6 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
             )
         table[name], table[f"{name}_se"] = np.where(known, values, np.nan), np.where(known, se, np.nan)
     return table
-
-
-def _unknown(outside: pd.DataFrame) -> list[Note]:
-    """Notes on settings for which an outside variable is not known."""
-    missing = {name: outside.index[outside[name].isna()].tolist() for name in _variables(outside)}
-    every = (left_out(len(own), len(outside), "embeddings", f"no {name}", own) for name, own in missing.items())
-    return list(chain.from_iterable(every))
 
 
 def _setting_weights(own: IntArray) -> FloatArray:
@@ -515,10 +496,8 @@ def _variables(outside: pd.DataFrame) -> list[str]:
 def _equal_weights(own: IntArray, band: IntArray | None) -> FloatArray:
     """Weights (E,) of embeddings, in which groups weigh the same, settings within groups, and replicates in these."""
     weights = 1.0 / np.bincount(own)[own]
-    if band is None:
-        return weights / weights.sum()
-    each: FloatArray = weights / np.bincount(band, weights)[band]
-    return each / each.sum()
+    weights = weights if band is None else weights / np.bincount(band, weights)[band]
+    return weights / weights.sum()
 
 
 def _same(codes: IntArray) -> FloatArray:
@@ -563,27 +542,20 @@ class _Grouping:
 
     def variables(self, drawn: StageDraws, equal: FloatArray) -> dict[str, tuple[str | None, FloatArray]]:
         """Draws of what a pool is about, with the dimension of each; ``equal`` are weights of settings."""
-        theta, outer = self.settings(drawn), list(self.levels)
-        own = drawn.scales[:, outer.index("setting") if self.replicated else -1]
+        theta, group = self.settings(drawn), drawn.scales[:, 0]  # groups are the first of the effects
+        own = drawn.scales[:, -2 if self.replicated else -1]
         variables: dict[str, tuple[str | None, FloatArray]] = {
             "mean": (None, theta @ equal),
             "population_mean": (None, drawn.coefficients[:, 0]),
-            "between_sd": (None, own if self.band is None else np.hypot(own, drawn.scales[:, 0])),
+            "between_sd": (None, own if self.band is None else np.hypot(own, group)),
             "theta": ("setting", theta),
         }
         if self.replicated:
             variables["training_sd"] = (None, drawn.scales[:, -1])
         if self.band is not None:
-            # groups are the first of the effects
-            variables["group_sd"] = (None, drawn.scales[:, 0])
-            variables["within_sd"] = (None, own)
-            variables["group_mean"] = ("embedding_group", drawn.coefficients + drawn.effects[0][:, _firsts(self.band)])
+            means = drawn.coefficients + drawn.effects[0][:, _firsts(self.band)]
+            variables |= {"group_sd": (None, group), "within_sd": (None, own), "group_mean": ("embedding_group", means)}
         return variables
-
-    def setting_weights(self, weights: FloatArray) -> FloatArray:
-        """Weights (settings,) from those of embeddings."""
-        result: FloatArray = np.bincount(self.own, weights)
-        return result
 
     def training_share(self, covariance: FloatArray, drawn: StageDraws, settings: list[str]) -> pd.Series:
         """Share of the variance of each setting's error that is noise of training, at the medians of the scales."""
@@ -648,7 +620,7 @@ def _relations(
         values, se = (outside[column].to_numpy()[finite] for column in (name, f"{name}_se"))
         observed, errors = y[finite], covariance[np.ix_(finite, finite)]
         over, shares, same = "settings" if layout.replicated else "embeddings", np.zeros(1), np.eye(len(finite))
-        through = None if layout.weights is None else layout.setting_weights(layout.weights)[finite]
+        through = None if layout.weights is None else np.bincount(layout.own, layout.weights)[finite]
         if band is not None and _of_groups(values, band[finite]):
             # the variable varies little within a group: means of groups are the independent evidence, not embeddings
             means = _setting_weights(np.unique(band[finite], return_inverse=True)[1])
@@ -663,17 +635,9 @@ def _relations(
         elif band is not None:
             # how much of what is left embeddings of one group share is not known: the relation is mixed over it
             shares, same = GROUP_SHARES, _same(band[finite])
-        relation = latent_relation(
-            observed,
-            errors,
-            values,
-            se**2,
-            [(1 - part) * np.eye(len(same)) + part * same for part in shares],
-            width,
-            draws,
-            rng,
-            weights=None if through is None else through / through.sum(),
-        )
+        residuals = [(1 - part) * np.eye(len(same)) + part * same for part in shares]
+        through = None if through is None else through / through.sum()
+        relation = latent_relation(observed, errors, values, se**2, residuals, width, draws, rng, weights=through)
         relations.append(relation)
         rows.append(
             {

@@ -101,7 +101,7 @@ def test_a_relation_of_frequency_alone_goes_away(occupations, shares):
     ("values", "options", "message"),
     [
         ({"astronaut": 1.0}, {}, "5 are needed"),
-        (pd.DataFrame({"word": ["nurse"], "danger": [1.0]}), {}, "one column of a table by word"),
+        (pd.DataFrame({"word": ["nurse"], "danger": [1.0]}), {}, "values of 'word' is"),
         ("same", {}, "the same"),
         ("real", {"se": {"nurse": 1.0}}, "give one standard error for each"),
         ("nan", {}, "finite"),
@@ -177,9 +177,9 @@ def test_units_of_the_values_do_not_matter(ratings, gender):
 @pytest.mark.parametrize(
     ("kind", "contrast", "message"),
     [
-        ("related", ("associated", "different"), "has another pole for each group, and its sign turns with it"),
-        ("crossed", ("associated", "different"), "has another pole for each group, and its sign turns with it"),
-        ("three lists", None, "name two of them as contrast"),
+        ("related", ("associated", "different"), "the poles for all of its groups"),
+        ("crossed", ("associated", "different"), "the poles for all of its groups"),
+        ("three lists", None, "name two lists of the fit"),
         ("axis", ("boy", "girl"), "an axis is one contrast by itself"),
     ],
 )

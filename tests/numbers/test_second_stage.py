@@ -296,7 +296,7 @@ def test_the_mean_is_the_plain_one_and_that_of_the_pooled(ratio):
         y = rng.multivariate_normal(np.zeros(6), covariance)
         layout = pools._Grouping(own, band, True, weights)
         drawn = layout.drawn(y, covariance, 0.05, 1000, rng)
-        mean = layout.settings(drawn) @ layout.setting_weights(weights)
+        mean = layout.settings(drawn) @ np.bincount(own, weights)
         training = drawn.effects[-1] @ weights
         assert np.allclose(mean + training, (drawn.coefficients + drawn.effects.sum(axis=0)) @ weights)
         # scales have long tails: draws of the effects, which cancel, are up to some tens
