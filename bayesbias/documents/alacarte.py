@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias._support.arguments import printable, whole_number
-from bayesbias._support.progress import one_thread, progress
+from bayesbias._support.arguments import several, whole_number
+from bayesbias._support.progress import progress
+from bayesbias._support.threads import one_thread
 from bayesbias.documents.corpora import Documents, documents_of, lower_case
-from bayesbias.documents.samples import TargetVectors, VectorSample, cluster_of, names_given, speakers_noted
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.documents.samples import TargetVectors, VectorSample, cluster_of, speakers_noted
+from bayesbias.errors import InputError, listed, many
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.vectors import Embedding, about, opened
 from bayesbias.vectors.lookup import left_out
@@ -55,12 +56,12 @@ def instances(
         Documents: a DataFrame (pandas, Polars, Arrow), the path of JSON lines, CSV, TSV or Parquet, or an iterable of
         texts, of lists of words, or of mappings. It is read two to four times, row by row.
     targets
-        Words, or phrases of several words. Where one is part of another, the longer one takes the instance. Of word
-        lists, the protected words that occur.
+        Words, or phrases of several words, of which the longest takes an instance; or word lists, whose protected words
+        that occur are taken.
     kv
         The embedding of the words around, and of attribute words.
     transform
-        A matrix (d, d), such as the ``transform`` of another sample, or None to estimate it on the corpus: least
+        A matrix (d, d), such as the ``transform`` of another sample. By default it is estimated on the corpus: least
         squares of the vectors of words on the means of their contexts, weighted by the logarithm of how often they
         occur.
     window
@@ -105,15 +106,12 @@ def instances(
     tax       20     20        20
     """
     window, least = whole_number(window, "window"), whole_number(min_count, "min_count")
-    printable(text, "text")
-    if clusters is not None:
-        printable(clusters, "clusters")
-    columns = None if covariates is None else names_given(covariates, "covariates")
-    if not callable(tokens):
-        raise InputError(f"tokens is {shown(tokens)}: give a function from a text to its words")
-    phrases = _phrases(targets)
+    if isinstance(targets, WordLists):
+        targets.single_forms("vectors of instances")
+    words = targets.group_of if isinstance(targets, WordLists) else several(targets)
+    phrases = {target: tuple(target.split()) for target in words}
     embedding = opened(kv)
-    documents = documents_of(corpus, text, columns, clusters, tokens)
+    documents = documents_of(corpus, text, None if covariates is None else several(covariates), clusters, tokens)
     if clusters is not None:
         documents = documents.once(clusters)
     counts, number = _counted(documents)
@@ -124,7 +122,9 @@ def instances(
         if transform is None:
             matrix, made = _estimated(documents, number, known, counts, window)
         else:
-            matrix, made = _checked(transform, embedding.vector_size), {"transform": "given"}
+            matrix, made = np.asarray(transform, dtype=float), {"transform": "given"}
+            if matrix.shape != (embedding.vector_size,) * 2 or not np.isfinite(matrix).all():
+                raise InputError(f"transform is {matrix.shape}: give finite numbers, {(embedding.vector_size,) * 2}")
         sums, units, skipped, seen = _summed(documents, number, known, matrix, phrases, window, clusters)
     absent = [word for word in phrases if word not in sums]
     if isinstance(targets, WordLists) and sums:
@@ -134,10 +134,10 @@ def instances(
             f"{listed(absent)}: no instance in {many(number, 'document')}"
             + (f" with a known word around, {seen[absent[0]]} without" if seen[absent[0]] else "; look at the spelling")
         )
-    used = {word: sum(own.n) for word, own in sums.items()}
+    used = {word: sum(own.n.values()) for word, own in sums.items()}
     notes += left_out(skipped, skipped + sum(used.values()), "instances", "no known word around", seen)
     for short in phrases:
-        inside = [long for long in phrases if short != long and _within(short, long)]
+        inside = [long for long in phrases if short != long and f" {short} " in f" {long} "]
         longer = sum(used[long] for long in inside)
         notes += left_out(longer, longer + used[short], f"instances of {short}", "inside a longer target", inside)
     notes += speakers_noted(units, clusters)
@@ -163,18 +163,6 @@ def instances(
     )
 
 
-def _phrases(targets: Iterable[str] | str | WordLists) -> dict[str, tuple[str, ...]]:
-    """Targets by their words."""
-    if isinstance(targets, WordLists):
-        targets.single_forms("vectors of instances")
-        targets = list(targets.group_of)
-    return {target: tuple(target.split()) for target in names_given(targets, "targets")}
-
-
-def _within(short: str, long: str) -> bool:
-    return f" {short} " in f" {long} "
-
-
 def _counted(documents: Documents) -> tuple[Counter[str], int]:
     counts: Counter[str] = Counter()
     number = 0
@@ -182,8 +170,6 @@ def _counted(documents: Documents) -> tuple[Counter[str], int]:
         for number, (tokens, _) in enumerate(documents, 1):
             counts.update(tokens)
             done(number)
-    if not counts:
-        raise InputError("the corpus holds no word")
     return counts, number
 
 
@@ -205,17 +191,6 @@ class _Known:
         """Rows of the vectors of tokens."""
         other = len(self.place)
         return np.fromiter((self.place.get(token, other) for token in tokens), dtype=np.intp, count=len(tokens))
-
-
-def _checked(transform: Any, dimensions: int) -> FloatArray:
-    try:
-        matrix = np.asarray(transform, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"transform is {shown(transform)}: give a matrix of {dimensions} x {dimensions}") from error
-    if matrix.shape != (dimensions, dimensions) or not np.isfinite(matrix).all():
-        shape = " x ".join(map(str, matrix.shape)) or "one number"
-        raise InputError(f"transform is {shape}: give finite numbers, {dimensions} x {dimensions} as the embedding has")
-    return matrix
 
 
 def _estimated(
@@ -266,44 +241,34 @@ def _contexts(known: _Known, codes: IntArray, window: int) -> tuple[FloatArray, 
 
 @dataclass
 class _Sums:
-    """Sums of one target that grow as documents are read."""
+    """Sums of one target by unit, which grow as documents are read."""
 
-    dimensions: int
-    n: list[int] = field(default_factory=list)
-    total: list[FloatArray] = field(default_factory=list)
-    squares: list[float] = field(default_factory=list)
-    products: FloatArray = field(init=False)
+    products: FloatArray  # of all vectors, (d, d)
+    n: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
+    total: defaultdict[int, Any] = field(default_factory=lambda: defaultdict(float))
+    squares: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
     waiting: list[FloatArray] = field(default_factory=list)
-    place: dict[int, int] = field(default_factory=dict)  # of each unit in these lists
-
-    def __post_init__(self) -> None:
-        self.products = np.zeros((self.dimensions, self.dimensions))
 
     def add(self, unit: int, vector: FloatArray) -> None:
         """One instance of a unit."""
-        place = self.place.setdefault(unit, len(self.n))
-        if place == len(self.n):
-            self.n.append(0)
-            self.total.append(np.zeros(self.dimensions))
-            self.squares.append(0.0)
-        self.n[place] += 1
-        self.total[place] += vector
-        self.squares[place] += float(vector @ vector)
+        self.n[unit] += 1
+        self.total[unit] = self.total[unit] + vector
+        self.squares[unit] += float(vector @ vector)
         self.waiting.append(vector)
         if len(self.waiting) == BLOCK:
             self._multiply()
 
     def _multiply(self) -> None:
-        block = np.array(self.waiting).reshape(-1, self.dimensions)
+        block = np.array(self.waiting).reshape(-1, len(self.products))
         self.products += block.T @ block
         self.waiting.clear()
 
     def closed(self, units: int) -> TargetVectors:
         """The sums over so many units."""
         self._multiply()
-        rows = np.array(list(self.place), dtype=np.intp)
-        n, total, squares = np.zeros(units, dtype=np.intp), np.zeros((units, self.dimensions)), np.zeros(units)
-        n[rows], total[rows], squares[rows] = self.n, np.array(self.total), self.squares
+        n, total, squares = np.zeros(units, dtype=np.intp), np.zeros((units, len(self.products))), np.zeros(units)
+        for unit, vector in self.total.items():
+            n[unit], total[unit], squares[unit] = self.n[unit], vector, self.squares[unit]
         return TargetVectors.of(n, total, squares, self.products)
 
 
@@ -317,8 +282,9 @@ def _summed(
     clusters: str | None,
 ) -> tuple[dict[str, _Sums], pd.DataFrame, int, Counter[str]]:
     """Sums by target, the units, and how many instances have no known word around them, in all and by target."""
-    sums = {phrase: _Sums(len(transform)) for phrase in phrases}
-    firsts = _by_first(phrases)
+    sums = {phrase: _Sums(np.zeros(transform.shape)) for phrase in phrases}
+    longest = sorted(phrases.items(), key=lambda each: -len(each[1]))
+    firsts = {word: [each for each in longest if each[1][0] == word] for word in {own[0] for own in phrases.values()}}
     units: dict[tuple[Any, ...], int] = {}
     lost: Counter[str] = Counter()
     with progress("reading documents", number) as done:
@@ -348,17 +314,10 @@ def _hashable(value: Any) -> Any:
     return None if value is None or value != value else value
 
 
-type Firsts = dict[str, list[tuple[str, tuple[str, ...]]]]
-"""First word to the targets that begin with it and their words, the longest first."""
-
-
-def _by_first(phrases: Mapping[str, tuple[str, ...]]) -> Firsts:
-    longest = sorted(phrases.items(), key=lambda each: -len(each[1]))
-    return {word: [each for each in longest if each[1][0] == word] for word in {own[0] for own in phrases.values()}}
-
-
-def _occurrences(tokens: Sequence[str], firsts: Firsts) -> Iterator[tuple[str, int, int]]:
-    """Targets in a document with the places where they begin and end; of several at one place the longest."""
+def _occurrences(
+    tokens: Sequence[str], firsts: Mapping[str, Sequence[tuple[str, tuple[str, ...]]]]
+) -> Iterator[tuple[str, int, int]]:
+    """Targets, by their first word, with the places where they begin and end; of several at one place the longest."""
     if firsts.keys().isdisjoint(tokens):
         return
     free = 0

@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bayesbias._support.files import cells_of, home_folder, read_as, separator_of
+from bayesbias._support.arguments import several
+from bayesbias._support.columns import cells_of, separator_of
+from bayesbias._support.files import home_folder, read_as
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.vectors.tables import arrow_of
 
@@ -50,13 +52,7 @@ class Documents:
     def _tokens(self, text: object, number: int) -> Sequence[str]:
         if text is None or text != text:
             return ()
-        if isinstance(text, str) and self.tokens_of is lower_case:
-            return lower_case(text)
-        tokens: list[Any] = [text]
-        if isinstance(text, str):
-            tokens = list(self.tokens_of(text))
-        elif isinstance(text, Iterable):
-            tokens = list(text)
+        tokens = list(self.tokens_of(text)) if isinstance(text, str) else several(text)
         if odd := [token for token in tokens if not isinstance(token, str)]:
             raise InputError(f"document {number} holds {shown(odd[0])}: a text is a string or a list of words")
         return tokens
@@ -72,11 +68,9 @@ def documents_of(
 ) -> Documents:
     """The documents of a DataFrame, a file, or an object that gives texts or rows."""
     rows, names = _rows_of(corpus, text)
-    if text not in names:
-        raise InputError(f"text is {text!r}: the corpus has the columns {listed(names)}")
-    others = [name for name in names if name != text]
-    asked = others if covariates is None else list(dict.fromkeys([*covariates, *([clusters] if clusters else [])]))
-    if missing := [name for name in [*asked, *([clusters] if clusters else [])] if name not in others]:
+    asked = [name for name in names if name != text] if covariates is None else list(covariates)
+    asked = list(dict.fromkeys([*asked, *([clusters] if clusters else [])]))
+    if missing := [name for name in [text, *asked] if name not in names]:
         raise InputError(f"the corpus has no column {missing[0]!r}: its columns are {listed(names)}")
     return Documents(rows, text, tuple(asked), tokens_of)
 
@@ -88,16 +82,12 @@ def _rows_of(corpus: Any, text: str) -> tuple[Callable[[], Iterator[Row]], list[
     if hasattr(corpus, "__arrow_c_stream__") or hasattr(corpus, "iloc"):
         table = arrow_of(corpus, "the corpus")
         return lambda: _by_batch(table.to_batches(ROWS)), table.column_names
-    if isinstance(corpus, Iterator):
+    if isinstance(corpus, Iterator | Mapping | bytes):
         raise InputError(
-            "the corpus ends after one reading, and it is read several times: give a list, a DataFrame, a file, or "
-            "an object that begins anew each time"
+            f"corpus is {shown(corpus)}, and it is read several times: give a list, a DataFrame, a path, or an object "
+            "that begins anew each time"
         )
-    if isinstance(corpus, Mapping | bytes) or not hasattr(corpus, "__iter__"):
-        raise InputError(f"corpus is {shown(corpus)}: give a DataFrame, a path, or texts")
     first = next(iter(corpus), None)
-    if first is None:
-        raise InputError("the corpus holds no document")
     if isinstance(first, Mapping):
         return lambda: iter(corpus), list(map(str, first))
     return lambda: ({text: each} for each in corpus), [text]
@@ -112,8 +102,6 @@ def _rows_of_file(path: Path, text: str) -> tuple[Callable[[], Iterator[Row]], l
     suffix = path.suffix.lower()
     if suffix not in (*LINES, *TABLES):
         raise InputError(f"{path}: a corpus is a file of JSON lines ({', '.join(LINES)}), {', '.join(TABLES)}")
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
     rows = _lines if suffix in LINES else partial(_table, text=text)
     return lambda: rows(path), list(map(str, next(rows(path), {})))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -116,13 +116,17 @@ class Design:
         return value[:, spread > 0]
 
     @cached_property
-    def _grid(self) -> pd.DataFrame:
-        """Combinations of values that occur, with each number at its mean."""
+    def _combinations(self) -> list[dict[str, Any]]:
+        """Values that occur together of the covariates that are no numbers."""
         names = list(self.levels)
         held: set[tuple[Any, ...]] = set(self.frame[names].itertuples(index=False, name=None)) if names else {()}
-        grid = [each for each in product(*self.levels.values()) if each in held][:GRID]
+        return [dict(zip(names, each, strict=True)) for each in product(*self.levels.values()) if each in held][:GRID]
+
+    @cached_property
+    def _grid(self) -> pd.DataFrame:
+        """These combinations, with each number at its mean."""
         means = {name: float(self.frame[name].mean()) for name in self.numbers}
-        return pd.DataFrame([{**dict(zip(names, each, strict=True)), **means} for each in grid], index=range(len(grid)))
+        return pd.DataFrame([each | means for each in self._combinations], index=range(len(self._combinations)))
 
     def _terms_at(self, rows: pd.DataFrame) -> FloatArray:
         """The terms (rows, p) of values of the covariates."""
@@ -138,28 +142,34 @@ class Design:
     def questions(self) -> tuple[pd.DataFrame, FloatArray, pd.DataFrame]:
         """Labels of coefficients, values and differences, the weights (m, p) of the terms, and what they rest on.
 
-        That is, of values and differences, ``clusters``, of the side that has fewest, and ``rarest``, what these have;
+        That is, of values and differences, ``clusters``, of the value that has fewest, and ``rarest``, what that is;
         ``at``, numbers on which a difference depends, which are at their means; and ``overlap`` of coefficients, the
         squared multiple correlation of the term with the others.
         """
         labels: list[dict[str, Any]] = [{"quantity": "coefficient", "name": term} for term in self.terms]
-        weights, rests = list(np.eye(len(self.terms))), [{"overlap": overlap} for overlap in self.overlaps]
-        names, rows = list(self.levels), self._grid
-        grid: list[tuple[Any, ...]] = list(rows[names].itertuples(index=False, name=None)) if names else [()]
-        values = self._terms_at(rows) if len(rows.columns) else np.ones((1, 1))
-        for each, own in zip(grid, values, strict=True):
-            labels.append(
-                {"quantity": "value", "name": ", ".join(map(str, each)) or "all"}
-                | dict(zip(names, map(str, each), strict=True))
-            )
+        weights, rests = (
+            list(np.eye(len(self.terms))),
+            list[dict[str, Any]]({"overlap": overlap} for overlap in self.overlaps),
+        )
+        values = self._terms_at(self._grid) if self.names else np.ones((1, 1))
+        for each, own in zip(self._combinations, values, strict=True):
+            texts = {name: str(value) for name, value in each.items()}
+            labels.append({"quantity": "value", "name": ", ".join(texts.values()) or "all"} | texts)
             weights.append(own)
-            rests.append(self._rests([dict(zip(names, each, strict=True))]))
-        for compared in self._compared():
-            weighed = self._weighed(compared)
-            if weighed is None:
+            rests.append(self._rarest([each]))
+        # differences, then changes of differences along another covariate, where terms are products
+        both = [(a, b) for a, b in combinations(self._pairs, 2) if a.name != b.name] if self._products else []
+        for compared in [*((each,) for each in self._pairs), *both]:
+            if (weighed := self._weighed(compared)) is None:
                 continue
+            sides: list[dict[Any, Any]] = [
+                {each.name: value} for each in compared if each.name in self.levels for value in each[1:]
+            ]
+            if self._products and self.levels:
+                sides += pd.concat(weighed[1])[list(self.levels)].drop_duplicates().to_dict("records")
             labels.append({"quantity": "difference", "name": ", ".join(each.less for each in compared)})
-            rests.append(self._rests(*self._sides(compared, weighed[1])) | {"at": self._at(compared)})
+            numbers = [each.name for each in compared if each.name in self.numbers]
+            rests.append(self._rarest(sides, numbers) | {"at": self._at(*compared)})
             weights.append(weighed[0])
         columns = ["clusters", "rarest", "at", "overlap"]
         return pd.DataFrame(labels).astype("string"), np.array(weights), pd.DataFrame(rests).reindex(columns=columns)
@@ -174,12 +184,6 @@ class Design:
                 low, high = self.frame[name].min(), self.frame[name].max()
             pairs.append(Compared(name, low, high))
         return pairs
-
-    def _compared(self) -> Iterator[tuple[Compared, ...]]:
-        """Differences, then changes of differences along another covariate, where terms are products."""
-        yield from ((each,) for each in self._pairs)
-        if self._products:
-            yield from ((a, b) for a, b in combinations(self._pairs, 2) if a.name != b.name)
 
     @property
     def _products(self) -> bool:
@@ -197,10 +201,9 @@ class Design:
             others.assign(**dict(zip(names, values, strict=True)))[list(self._grid)]
             for values in product(*((each.other, each.first) for each in compared))
         ]
-        levels = list(self.levels)
-        occurring = set(self._grid[levels].itertuples(index=False, name=None))
-        held = [[row in occurring for row in corner[levels].itertuples(index=False, name=None)] for corner in corners]
-        kept = np.all(held, axis=0) if levels else np.ones(len(others), dtype=bool)
+        occurring = {tuple(each.values()) for each in self._combinations}
+        held = [[tuple(row) in occurring for row in corner[list(self.levels)].to_numpy(object)] for corner in corners]
+        kept = np.all(held, axis=0)
         if not kept.any():
             return None
         corners = [corner[kept] for corner in corners]
@@ -210,46 +213,27 @@ class Design:
         # differences that do not change leave rounding errors
         return None if np.abs(weights).max() < ROUNDING * np.abs(self.x).max() else (weights, corners)
 
-    def _at(self, compared: Sequence[Compared]) -> str:
+    def _at(self, own: Compared, *change: Compared) -> str:
         """Numbers on which a difference depends, which are at their means."""
-        own, *change = compared
-        depends = [
-            each.name
-            for each in self._pairs
-            if self._products and not change and each.name in self.numbers and each.name != own.name
-            if self._weighed((own, each)) is not None
-        ]
+        others = [each for each in self._pairs if each.name in self.numbers and each.name != own.name]
+        depends = [each.name for each in others if self._products and not change and self._weighed((own, each))]
         return ", ".join(f"{name} {self.frame[name].mean():.4g}" for name in depends)
 
-    def _clusters_of(self, values: Mapping[Any, Any]) -> int:
-        """Number of clusters with values of covariates."""
-        rows = np.logical_and.reduce([(self.frame[name] == value).to_numpy() for name, value in values.items()])
-        return len(np.unique(self.cluster[rows]))
+    def _number(self, rows: Any) -> int:
+        """Number of clusters in some rows."""
+        return len(np.unique(self.cluster[np.asarray(rows)]))
 
-    def _sides(
-        self, compared: Sequence[Compared], corners: Sequence[pd.DataFrame]
-    ) -> tuple[list[dict[Any, Any]], list[str]]:
-        """Values that a difference is of, and numbers; where terms are products, combinations of values too."""
-        sides: list[dict[Any, Any]] = [
-            {each.name: value} for each in compared if each.name in self.levels for value in each[1:]
-        ]
-        if self._products and self.levels:
-            sides += pd.concat(corners)[list(self.levels)].drop_duplicates().to_dict("records")
-        return sides, [each.name for each in compared if each.name in self.numbers]
-
-    def _rests(self, sides: Sequence[Mapping[Any, Any]], numbers: Sequence[str] = ()) -> dict[str, Any]:
-        """Clusters of the side that has fewest, and what these have."""
-        counted = [
-            (self._clusters_of(side), " and ".join(f"{name} {value}" for name, value in side.items())) for side in sides
-        ]
-        clusters, rarest = min([*counted, *map(self._with_other_numbers, numbers)], key=itemgetter(0))
+    def _rarest(self, sides: Sequence[Mapping[Any, Any]], numbers: Sequence[str] = ()) -> dict[str, Any]:
+        """Clusters of the combination of values that has fewest, or of another number than the commonest, and which."""
+        counted = []
+        for side in sides:
+            rows = np.logical_and.reduce([self.frame[name] == value for name, value in side.items()])
+            counted.append((self._number(rows), " and ".join(f"{name} {value}" for name, value in side.items())))
+        for name in numbers:  # a number may stand for two groups
+            common = self.frame[name].mode().iloc[0]
+            counted.append((self._number(self.frame[name] != common), f"another {name} than {common:g}"))
+        clusters, rarest = min(counted, key=itemgetter(0))
         return {"clusters": clusters, "rarest": rarest}
-
-    def _with_other_numbers(self, name: str) -> tuple[int, str]:
-        """Clusters that have another number than the commonest one: a number may stand for two groups."""
-        common = self.frame[name].mode().iloc[0]
-        others = np.unique(self.cluster[(self.frame[name] != common).to_numpy()])
-        return len(others), f"another {name} than {common:g}"
 
     def products(self, attributes: AttributeWords) -> FloatArray:
         """Products (R,) of the rows' means with the direction of a contrast."""
@@ -259,16 +243,18 @@ class Design:
     @cached_property
     def overlaps(self) -> list[float]:
         """Squared multiple correlation of each term with the others; NaN of the intercept."""
-        return [
-            explained(self.centred[:, place], np.delete(self.centred, place, axis=1)) if spread > 0 else float("nan")
-            for place, spread in enumerate(np.ptp(self.x, axis=0))
-        ]
+        overlaps = []
+        for place, spread in enumerate(np.ptp(self.x, axis=0)):
+            column, others = self.centred[:, place], np.delete(self.centred, place, axis=1)
+            left = column - others @ np.linalg.lstsq(others, column, rcond=None)[0]
+            overlaps.append(float(1 - left @ left / ((column - column.mean()) ** 2).sum()) if spread > 0 else np.nan)
+        return overlaps
 
     def limits(self) -> list[Note]:
         """Notes on values that few clusters have, and on terms that go closely with others."""
         notes = []
         for name, level in ((name, level) for name, levels in self.levels.items() for level in levels):
-            number = self._clusters_of({name: level})
+            number = self._number(self.frame[name] == level)
             if number <= FEW:
                 noun = agreed(number, self.noun, f"{self.noun}s")
                 notes.append(Note("few-levels", count=number, factor=f"{noun} with {name} {level}"))
@@ -280,12 +266,6 @@ class Design:
 def _written(value: Any) -> str:
     """A value of a covariate; numbers of a design are floats."""
     return f"{value:g}" if isinstance(value, float | np.number) else str(value)
-
-
-def explained(column: FloatArray, others: FloatArray) -> float:
-    """Share of a column's (R,) variation that a linear function of others (R, k) explains."""
-    left = column - others @ np.linalg.lstsq(others, column, rcond=None)[0]
-    return float(1 - left @ left / ((column - column.mean()) ** 2).sum())
 
 
 def _names(factor: str, held: Sequence[str]) -> set[str]:
@@ -302,23 +282,16 @@ def _names(factor: str, held: Sequence[str]) -> set[str]:
 def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula: str) -> Design:
     """The rows of the regression of a word alone, or of the words of groups, on the terms of a formula, checked."""
     from formulaic import Formula  # type: ignore[import-untyped]  # loads slowly
-    from formulaic.errors import FormulaicError
 
     held = list(map(str, sample.units.columns))
-    try:
-        terms = Formula(formula)
-        names = sorted({name for term in terms for factor in term.factors for name in _names(str(factor), held)})
-    except (FormulaicError, TypeError, AttributeError, SyntaxError) as error:
-        raise InputError(f"the formula {formula!r} cannot be read: {error}") from error
+    terms = Formula(formula)
+    names = sorted({name for term in terms for factor in term.factors for name in _names(str(factor), held)})
     if unknown := [name for name in names if name not in held]:
         raise InputError(f"the formula names {unknown[0]!r}{near(unknown[0], held)}: covariates are {listed(held)}")
     words = [word for own in groups.values() for word in own]
     sums = [sample.vectors[word] for word in words]
     known = ~sample.units[names].isna().any(axis=1).to_numpy()
     rows = np.flatnonzero(np.any([each.n > 0 for each in sums], axis=0) & known)
-    asked = listed(list(map(repr, words)))
-    if not len(rows):
-        raise InputError(f"no vector of {asked} has all of {listed(names)}")
     total = sum(int(each.n.sum()) for each in sums)
     dropped = total - sum(int(each.n[rows].sum()) for each in sums)
     notes = left_out(dropped, total, "vectors", "a covariate is missing", words)
@@ -334,17 +307,22 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
         vectors, kept, lost = joined(groups, sums, cluster, sample.noun)
         frame, cluster = frame.iloc[kept].reset_index(drop=True), pd.factorize(cluster[kept])[0]
         notes = [*lost, *notes]
-    number = int(cluster.max()) + 1
+    number = len(np.unique(cluster))
     if number < LEAST and not exact:
         raise InputError(
-            f"there are vectors of {many(number, sample.noun)} for {asked}, and intervals need {LEAST}: give more "
-            "speakers or documents, or finer clusters"
+            f"there are vectors of {many(number, sample.noun)} for {listed(list(map(repr, words)))}, and intervals "
+            f"need {LEAST}: give more speakers or documents, or finer clusters"
         )
     for name in names:
         if frame[name].nunique() < 2:
             raise InputError(f"{name!r} has one value, {frame[name].iloc[0]}: nothing can be compared")
-    matrix = _matrix(terms, formula, frame, np.inf if exact else number, sample.noun)
+    matrix = terms.get_model_matrix(frame)
     x = matrix.to_numpy(dtype=float)
+    if not x.shape[1] or np.linalg.matrix_rank(x) < x.shape[1] or (x.shape[1] >= number and not exact):
+        raise InputError(
+            f"the terms {listed(list(map(str, matrix.columns))) or 'of the formula'} cannot be told apart by "
+            f"{many(number, sample.noun)}: leave one out"
+        )
     numeric = tuple(name for name in names if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].dtype != bool)
     design = Design(
         frame=frame,
@@ -361,28 +339,6 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
     return replace(design, notes=(*notes, *design.limits()))
 
 
-def _matrix(terms: Any, formula: str, frame: pd.DataFrame, clusters: float, noun: str) -> Any:
-    """The terms of covariates, which so many clusters can tell apart."""
-    from formulaic.errors import FormulaicError
-
-    try:
-        matrix = terms.get_model_matrix(frame)
-    except (FormulaicError, ValueError, KeyError) as error:
-        raise InputError(f"the formula {formula!r} does not suit the covariates: {error}") from error
-    x = matrix.to_numpy(dtype=float)
-    if not x.shape[1]:
-        raise InputError(f"the formula {formula!r} has no terms: '1' asks for one value of all")
-    if np.linalg.matrix_rank(x) < x.shape[1]:
-        raise InputError(
-            f"one of the terms {listed(list(map(str, matrix.columns)))} is a sum of the others: leave one out"
-        )
-    if x.shape[1] >= clusters:
-        raise InputError(
-            f"the formula has {many(x.shape[1], 'term')} for {many(int(clusters), noun)}: take fewer terms"
-        )
-    return matrix
-
-
 @dataclass(frozen=True, kw_only=True)
 class GroupVectors(TargetVectors):
     """Contrasts of G groups of words in each unit, whose mean is G - 1 vectors (d,), one after another."""
@@ -390,28 +346,6 @@ class GroupVectors(TargetVectors):
     words: tuple[TargetVectors, ...]
     weights: FloatArray  # of the words' means in that of their group, (J, U); 0 where a unit does not say the word
     contrasts: FloatArray  # weights of the words' groups, (G - 1, J)
-
-    @classmethod
-    def of_words(
-        cls, words: Sequence[TargetVectors], weights: FloatArray, contrasts: FloatArray, mean: FloatArray
-    ) -> GroupVectors:
-        """From the words, and the mean (U, (G - 1) d) of each unit."""
-        n = np.sum([np.where(own > 0, word.n, 0) for word, own in zip(words, weights, strict=True)], axis=0)
-        known = [
-            np.kron(np.outer(rows, rows), (own**2)[:, None, None] * word.errors)
-            for word, own, rows in zip(words, weights, contrasts.T, strict=True)
-            if word.errors is not None
-        ]
-        return cls(
-            n=n,
-            total=mean * n[:, None],
-            squares=n * np.vecdot(mean, mean),
-            within=np.zeros((mean.shape[1], mean.shape[1])),  # each word has its own
-            errors=np.sum(known, axis=0) if known else None,
-            words=tuple(words),
-            weights=weights,
-            contrasts=contrasts,
-        )
 
     def variances(self, b: FloatArray) -> FloatArray:
         of_words = self.contrasts.T @ b.reshape(len(self.contrasts), -1)
@@ -456,15 +390,32 @@ def joined(
     words = [replace(each, n=np.maximum(each.n, 1)) for each in (own.at(kept) for own in sums)]  # the mean of none is 0
     lengths = np.where(np.isfinite(lengths), lengths, 1.0)
     vectors_of = [word.mean / length for word, length in zip(words, lengths, strict=True)]
-    means = []
-    for place, name in enumerate(groups):
-        own = np.flatnonzero(group == place)
-        means.append(_additive([vectors_of[word] for word in own], said[own], unit, name))
+    of_groups = [np.flatnonzero(group == place) for place in range(len(groups))]
+    means = [
+        _additive([vectors_of[word] for word in own], said[own], unit, name)
+        for name, own in zip(groups, of_groups, strict=True)
+    ]
     counts = np.array([said[group == place].sum(axis=0) for place in range(len(groups))])
     rows = helmert(len(groups)) / (len(groups) - 1)
     mean = np.einsum("kg,gud->ukd", rows, np.array(means)).reshape(len(kept), -1)
     weights = said / counts[group] / lengths[:, None]
-    return GroupVectors.of_words(words, weights, rows[:, group], mean), kept, notes
+    n = np.sum([np.where(own > 0, word.n, 0) for word, own in zip(words, weights, strict=True)], axis=0)
+    known = [
+        np.kron(np.outer(signs, signs), (own**2)[:, None, None] * word.errors)
+        for word, own, signs in zip(words, weights, rows[:, group].T, strict=True)
+        if word.errors is not None
+    ]
+    joint = GroupVectors(
+        n=n,
+        total=mean * n[:, None],
+        squares=n * np.vecdot(mean, mean),
+        within=np.zeros((mean.shape[1], mean.shape[1])),  # each word has its own
+        errors=np.sum(known, axis=0) if known else None,
+        words=tuple(words),
+        weights=weights,
+        contrasts=rows[:, group],
+    )
+    return joint, kept, notes
 
 
 def _lengths(

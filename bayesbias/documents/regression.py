@@ -11,17 +11,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.linalg import helmert
 from scipy.special import ndtri
 
-from bayesbias._support.arguments import one_of, printable, whole_number
-from bayesbias._support.progress import one_thread
+from bayesbias._support.arguments import one_of
+from bayesbias._support.threads import one_thread
 from bayesbias.axes.poles import find_poles, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
 from bayesbias.documents.design import AttributeWords, AxisWords, Design, ListWords, designed
 from bayesbias.documents.samples import VectorSample
-from bayesbias.errors import InputError, agreed, listed, many, shown
+from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.clusters import (
     Regression,
@@ -80,17 +79,15 @@ def covariates(sample: VectorSample, formula: str) -> Covariates:
     >>> by.contrast(["poor", "cheap"], ["rich", "luxury"]).summary()["name"].tolist()
     ['party: R - L', 'L', 'R']
     """
-    if not isinstance(sample, VectorSample):
-        raise InputError("sample is no VectorSample: make one with instances or vector_sample")
-    formula = printable(formula, "formula")
     designs: dict[str, Design | InputError] = {}
     for target in sample.targets:
         try:
             designs[target] = designed(sample, {target: (target,)}, formula)
         except InputError as error:
             designs[target] = error
-    if all(isinstance(each, InputError) for each in designs.values()):
-        raise next(each for each in designs.values() if isinstance(each, InputError))
+    reasons = [each for each in designs.values() if isinstance(each, InputError)]
+    if len(reasons) == len(designs):
+        raise reasons[0]
     return Covariates(sample, formula, designs)
 
 
@@ -176,25 +173,25 @@ class Covariates(Result):
         names
             What the two lists are called.
         """
-        lists, entries = list[list[str]](), list[dict[str, Any]]()
-        for words, name in ((a, "a"), (b, "b")):
-            own = self._keys(words_given(words, name), name, entries)
-            if both := [key for each in lists for key in each if key in own]:
-                raise InputError(f"{listed(both)} is in both lists: give each word to one")
-            lists.append(own)
-        given = [each if isinstance(each, str) else cut(words_given(each, "a")) for each in (a, b)]
-        first, second = map(str, names or given)
+        entries = list[dict[str, Any]]()
+        given = {name: words_given(words, name) for words, name in ((a, "a"), (b, "b"))}
+        lists = [self._keys(words, name, entries) for name, words in given.items()]
+        if both := [key for key in lists[0] if key in lists[1]]:
+            raise InputError(f"{listed(both)} is in both lists: give each word to one")
+        called = [
+            each if isinstance(each, str) else cut(words) for each, words in zip((a, b), given.values(), strict=True)
+        ]
+        first, second = map(str, names or called)
         word, attributes = self.sample.target(target), self._of_lists(lists, np.array([[-1.0, 1.0]]))
-        named = dict(zip((first, second), lists, strict=True))
         warn_lost(missing_words(entries), SEE)
-        notes = missing_words(entries, lost=False)
-        return self.answered(attributes, word, self.design(word), (first, second), notes, lists=named)
+        notes, own = missing_words(entries, lost=False), dict(zip((first, second), lists, strict=True))
+        return self.answered(attributes, word, self.design(word), (first, second), notes, lists=own)
 
     def association(self, lists: WordLists | str | Path) -> CovariateContrast:
         """Association of the words of groups with the stereotypes of their own, by covariates: negative is closer.
 
-        It is the distance of a group's words to their own list less that to the others' lists, the mean over groups.
-        Words within a group weigh the same. A list that is near to the words of every group does not count.
+        It is the distance of a group's words to their own list less that to the others' lists, the mean over groups, in
+        which words of a group weigh the same. A list that is near to the words of every group does not count.
 
         Parameters
         ----------
@@ -213,23 +210,16 @@ class Covariates(Result):
         for name, stereotypes in words.stereotypes.items():
             targets = find_keys(words.protected[name], self.sample.targets)
             groups[name] = tuple(dict.fromkeys(targets.values()))
-            if not targets:
-                raise InputError(
-                    f"no protected word of {name} is a target of the sample, which holds "
-                    f"{listed(list(self.sample.targets))}: give some of {listed(list(words.protected[name]))}"
-                )
             lost = [word for word in words.protected[name] if word not in targets]
             notes += left_out(len(lost), len(words.protected[name]), f"words of {name}", "not in the sample", lost)
             stereotyped = self._keys(list(stereotypes), name, entries)
             if any(set(stereotyped) == set(each) for each in keys):
                 raise InputError(f"the stereotypes of {name} are those of another group: an association needs others")
             keys.append(stereotyped)
-        design = designed(self.sample, groups, self.formula)
-        attributes = self._of_lists(keys, -helmert(len(groups)))
-        ends = "own stereotypes", "other stereotypes"
+        design, own = designed(self.sample, groups, self.formula), dict(zip(groups, keys, strict=True))
+        attributes, ends = self._of_lists(keys, -helmert(len(groups))), ("own stereotypes", "other stereotypes")
         warn_lost(missing_words(entries), SEE)
         notes += missing_words(entries, lost=False)
-        own = dict(zip(groups, keys, strict=True))
         return self.answered(attributes, words.name, design, ends, notes, lists=own)
 
     def _keys(self, words: list[str], name: str, entries: list[dict[str, Any]]) -> list[str]:
@@ -251,9 +241,7 @@ class Covariates(Result):
         return self._attributes[held]
 
     def axis(self, pairs: Any, target: str | None = None) -> CovariateContrast:
-        """Place of a target on an axis, by covariates: 0 where the vocabulary is on average, as :func:`axis` has it.
-
-        It is positive where the target is nearer to the positive pole than that.
+        """Place of a target on an axis, by covariates, as :func:`axis` has it: 0 is the mean of the vocabulary.
 
         Parameters
         ----------
@@ -311,14 +299,7 @@ class Covariates(Result):
         )
 
     def norms(self, target: str | None = None, permutations: int = PERMUTATIONS, seed: int = 0) -> pd.DataFrame:
-        """Squared norms of the coefficients, as conText reports them, and what noise adds to them.
-
-        Parameters
-        ----------
-        target
-            The word; the only one of the sample by default.
-        permutations, seed
-            Rows of the covariates are shuffled so many times, and the seed of the shuffles.
+        """Squared norms of a target's coefficients, as conText reports them, and what noise adds to them.
 
         Returns
         -------
@@ -332,13 +313,7 @@ class Covariates(Result):
         ----------
         Green, B. et al. (2025). Political Analysis. https://doi.org/10.1017/pan.2024.22
         """
-        permutations, seed = _shuffles(permutations, seed)
         return _norms(self.design(target), permutations, seed)
-
-
-def _shuffles(permutations: int, seed: int) -> tuple[int, int]:
-    """A number of permutations and their seed, checked."""
-    return whole_number(permutations, "permutations", least=0), whole_number(seed, "seed", least=0, most=None)
 
 
 def _fitted(design: Design, attributes: AttributeWords, length: float) -> tuple[Regression, FloatArray]:
@@ -397,7 +372,7 @@ class CovariateContrast(Result):
     fitted, of_words
         The posterior of the terms for these words, and the covariance that other words add.
     attributes, length, centre
-        The attribute words, the length of the mean vector, by which products are divided, and the mean unit vector of
+        The attribute words; the length of the mean vector, by which products are divided; and the mean unit vector of
         the vocabulary where places are taken from there.
     lists
         Names of the lists, or of the groups of an association, to their words.
@@ -442,53 +417,30 @@ class CovariateContrast(Result):
     def estimates(self, words: str = "similar", speakers: str = "weighted") -> Estimates:
         """Coefficients, values and differences with their joint posterior, in cosine distance.
 
-        Parameters
-        ----------
-        words
-            ``"similar"``, for attribute words like these, or ``"given"``, for these words.
-        speakers
-            ``"weighted"`` by how well each is known, or ``"equal"``.
+        ``words`` are ``"similar"``, for attribute words like these, or ``"given"``, for these; ``speakers`` count as
+        ``"weighted"`` by how well each is known, or ``"equal"``.
         """
-        asked = one_of(words, WORDS, "words"), one_of(speakers, SPEAKERS, "speakers")
-        if asked not in self._estimates:
-            self._estimates[asked] = self._terms(*asked).combine(self.weights, self.index)
-        return self._estimates[asked]
-
-    @cached_property
-    def _estimates(self) -> dict[tuple[str, str], Estimates]:
-        """Estimates by what was asked for: a report asks many times."""
-        return {}
+        return self._terms(words, one_of(speakers, SPEAKERS, "speakers")).combine(self.weights, self.index)
 
     def _terms(self, words: str, speakers: str = "weighted") -> Estimates:
         """The coefficients, of which everything else is a sum."""
+        one_of(words, WORDS, "words")
         law = self.fitted.law if speakers == "weighted" else self.fitted.equal
         if words == "similar":
             law = NormalNodes(law.mass, law.mean, law.errors + self.of_words)
         return Estimates.of(law, self.weights.shape[1])
 
     def along(self, name: str, prob: float = PROB, words: str = "similar") -> pd.DataFrame:
-        """The contrast along a covariate that is a number, the others as in the values, each of which counts equally.
-
-        Parameters
-        ----------
-        name
-            A number of the formula.
-        prob, words
-            As in :meth:`table`.
+        """The contrast along a covariate of the formula that is a number; ``prob`` and ``words`` as in :meth:`table`.
 
         Returns
         -------
         DataFrame
             ``at``, from the least to the largest number that occurs; ``mean``, ``sd``, ``low``, ``high``, ``p_closer``.
         """
-        if not isinstance(name, str) or name not in self.design.numbers:
-            raise InputError(
-                f"{shown(name)} is no number of the formula: its numbers are {listed(self.design.numbers) or 'none'}"
-            )
-        numbers = self.design.frame[name]
+        numbers = self.design.frame[one_of(name, self.design.numbers, "the number of the formula")]
         points = np.linspace(numbers.min(), numbers.max(), POINTS)
-        line = self._terms(one_of(words, WORDS, "words"))
-        return line.combine(self.design.along(name, points), pd.DataFrame({"at": points})).summary(prob)
+        return self._terms(words).combine(self.design.along(name, points), pd.DataFrame({"at": points})).summary(prob)
 
     def table(self, prob: float = PROB, words: str = "similar") -> pd.DataFrame:
         """The figures.
@@ -497,13 +449,12 @@ class CovariateContrast(Result):
         -------
         DataFrame
             ``quantity``, ``name``, the covariates of values, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``;
-            ``equal``, the mean where every speaker counts equally; the shares of the error variance that instances,
-            speakers and attribute words have (``share_instances``, ``share_speakers``, ``share_words``); ``these_low``
-            and ``these_high``, the interval for the attribute words as they are, and ``equal_low``, ``equal_high``;
-            ``equal_apart``, whether equal weights move the mean by more than chance, as where who talks more talks in
-            another way; ``clusters``, of the value that fewest have (``rarest``); ``at``, numbers at their means, on
-            which a difference depends; and ``overlap``, the squared multiple correlation of a coefficient's term with
-            the others.
+            ``equal``, the mean where every speaker counts equally; ``share_instances``, ``share_speakers`` and
+            ``share_words`` of the error variance; ``these_low`` and ``these_high``, the interval for the attribute
+            words as they are, and ``equal_low``, ``equal_high``; ``equal_apart``, whether equal weights move the mean
+            by more than chance, as where who talks more talks in another way; ``clusters``, of the value that fewest
+            have (``rarest``); ``at``, numbers at their means, on which a difference depends; and ``overlap``, the
+            squared multiple correlation of a coefficient's term with the others.
 
         References
         ----------
@@ -548,20 +499,8 @@ class CovariateContrast(Result):
         """Those of the regression."""
         return self.by.sources()
 
-    @property
-    def _asked(self) -> NDArray[np.bool_]:
-        """Differences among what is asked, or the values where there are none, (m,)."""
-        kinds = self.index["quantity"]
-        asked: NDArray[np.bool_] = kinds.eq("difference" if kinds.eq("difference").any() else "value").to_numpy(bool)
-        return asked
-
     def checks(self, permutations: int = PERMUTATIONS, seed: int = 0) -> pd.DataFrame:
-        """The differences, for these words, by methods that assume less.
-
-        Parameters
-        ----------
-        permutations, seed
-            Covariates are shuffled so many times between clusters.
+        """The differences, for these words, by methods that assume less, with so many shuffles between clusters.
 
         Returns
         -------
@@ -576,12 +515,12 @@ class CovariateContrast(Result):
         hypothesis testing in fixed effects models. Journal of Business and Economic Statistics 36(4).
         https://doi.org/10.1080/07350015.2016.1247004
         """
-        permutations, seed = _shuffles(permutations, seed)
         rng = np.random.default_rng(seed)
-        asked, x = self.weights[self._asked], self.design.x
-        given = self.estimates("given")[self._asked]
+        kinds = self.index["quantity"]
+        rows = kinds.eq("difference" if kinds.eq("difference").any() else "value").to_numpy(bool)
+        asked, x, given = self.weights[rows], self.design.x, self.estimates("given")[rows]
         below = given.below(0.0)
-        table = self.index.loc[self._asked, ["name"]].reset_index(drop=True)
+        table = self.index.loc[rows, ["name"]].reset_index(drop=True)
         table["mean"], table["p"] = given.mean, 2 * np.minimum(below, 1 - below)
         table[["mean_cr2", "p_cr2", "p_permutation"]] = np.nan
         table["reason"] = pd.array([self._unchecked] * len(table), dtype="string")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import is_printable, mapping, printable, several
+from bayesbias._support.arguments import mapping, several
 from bayesbias.errors import InputError, listed, near, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray, sums_by
 from bayesbias.posteriors import PROB
@@ -98,15 +98,11 @@ class VectorSample(Result):
 
     Attributes
     ----------
-    targets
-        The words.
-    units
-        A DataFrame with a row for each unit: the covariates, and the cluster (speaker, document) that it
+    targets, units
+        The words; and a DataFrame with a row for each unit: the covariates, and the cluster (speaker, document) that it
         belongs to.
-    cluster
-        Number of the cluster of each unit, (units,).
-    clusters
-        The column of the clusters; None where each document, or each row of a table, is a cluster.
+    cluster, clusters
+        Number of the cluster of each unit, (units,), and their column; None where each document or row is one.
     vectors
         The sums of each word.
     kv
@@ -160,18 +156,11 @@ class VectorSample(Result):
         for word, given in mapping(covariances, "covariances", "covariances").items():
             known = np.asarray(given, dtype=float)
             known = np.diag(known) if known.ndim == 1 else known
-            if known.shape != (d, d) or not np.isfinite(known).all() or not np.allclose(known, known.T):
-                raise InputError(
-                    f"the covariance of {word!r} is not a finite symmetric matrix of {d} x {d}, or {d} numbers"
-                )
-            if np.linalg.eigvalsh(known)[0] < -1e-8 * max(float(np.trace(known)), 0.0):
-                raise InputError(f"the covariance of {word!r} has a negative variance in some direction")
-            if word not in embedding.key_to_index:
-                raise InputError(f"the embedding does not hold {word!r}")
+            fits = known.shape == (d, d) and np.isfinite(known).all() and np.allclose(known, known.T)
+            if not fits or np.linalg.eigvalsh(known)[0] < -1e-8 * max(float(np.trace(known)), 0.0):
+                raise InputError(f"the covariance of {word!r} is no covariance of {d} dimensions, nor {d} variances")
             vector = embedding.vectors[[embedding.key_to_index[word]]].astype(float)
             sums[word] = replace(summed(vector, np.zeros(1, dtype=np.intp), 1), errors=known[None])
-        if not sums:
-            raise InputError("covariances is empty: give those of one word at least")
         units = pd.DataFrame(index=pd.RangeIndex(1))
         about = {"vectors": "errors known from elsewhere"}
         return cls(tuple(sums), units, np.zeros(1, dtype=np.intp), "embedding", sums, embedding, about)
@@ -205,12 +194,10 @@ class VectorSample(Result):
         """A word of the sample; the only one where none is named."""
         if word is None and len(self.targets) == 1:
             return self.targets[0]
-        if word is None:
-            raise InputError(f"the sample holds {listed(list(self.targets))}: name one with target")
-        if word not in self.targets:
+        if word is None or word not in self.targets:
+            beside = near(str(word), self.targets)
             raise InputError(
-                f"the sample does not hold {shown(word)}{near(word, self.targets)}: it holds "
-                f"{listed(list(self.targets))}"
+                f"the sample does not hold {shown(word)}{beside}: name one of {listed(list(self.targets))} with target"
             )
         return word
 
@@ -266,22 +253,14 @@ def vector_sample(
          vectors  units  clusters
     tax       40     40        40
     """
-    where = "the table"
-    printable(word, "word")
-    if clusters is not None:
-        printable(clusters, "clusters")
-    wanted = None if targets is None else names_given(targets, "targets")
-    whole = arrow_of(table, where)
+    whole = arrow_of(table, "the table")
     held = whole.column_names
-    chosen = [name for name in VECTORS if name in held][:1] if vector is None else names_given(vector, "vector")
-    if not chosen:
-        raise InputError(
-            f"{where} has no column {' or '.join(map(repr, VECTORS))}: name that of the vectors with vector"
-        )
-    for name, columns in (("word", [word]), ("vector", chosen), ("clusters", several(clusters or []))):
-        if missing := [column for column in columns if column not in held]:
-            raise InputError(f"{name} is {shown(missing[0])}: the columns of the table are {listed(held)}")
-    matrix = np.concatenate([vectors for _, vectors in rows_of(whole.select([word, *chosen]), where)])
+    chosen = ([name for name in VECTORS if name in held] or [*VECTORS])[:1] if vector is None else several(vector)
+    named = [("word", [word]), ("vector", chosen), ("clusters", several(clusters or []))]
+    if missing := [(name, column) for name, columns in named for column in columns if column not in held]:
+        name, column = missing[0]
+        raise InputError(f"{name} is {shown(column)}: the columns of the table are {listed(held)}")
+    matrix = np.concatenate([vectors for _, vectors in rows_of(whole.select([word, *chosen]), "the table")])
     embedding = opened(kv)
     if matrix.shape[1] != embedding.vector_size:
         raise InputError(
@@ -289,7 +268,7 @@ def vector_sample(
             "one space"
         )
     frame = whole.drop_columns(chosen).to_pandas()
-    keep = frame[word].notna() if wanted is None else frame[word].isin(wanted)
+    keep = frame[word].notna() if targets is None else frame[word].isin(several(targets))
     if not keep.any():
         raise InputError(f"the table holds none of the words: its first are {listed(list(frame[word].unique()[:5]))}")
     frame, matrix = frame[keep].reset_index(drop=True), matrix[keep.to_numpy()]
@@ -305,14 +284,6 @@ def vector_sample(
     return VectorSample(
         words, units, cluster_of(units, clusters), clusters, sums, embedding, {"vectors": "of a table"}, notes
     )
-
-
-def names_given(value: object, name: str) -> list[str]:
-    """Words or columns, one or several, each once."""
-    names = several(value)
-    if not names or not all(map(is_printable, names)):
-        raise InputError(f"{name} is {shown(value)}: give one name, or a list of names")
-    return list(dict.fromkeys(names))
 
 
 def summed(vectors: FloatArray, unit: IntArray, units: int) -> TargetVectors:

@@ -225,12 +225,10 @@ def test_an_axis_of_known_errors_is_that_of_the_embedding(kv):
     ("formula", "message"),
     [
         ("partys", r"names 'partys' \(did you mean 'party'\?\)"),
-        ("party +", "cannot be read"),
         ("one", "has one value"),
-        ("party + same", "is a sum of the others: leave one out"),
-        ("unit", "12 terms for 12 speakers"),
-        ("0", "has no terms"),
-        ([], "formula is"),
+        ("party + same", "cannot be told apart by 12 speakers: leave one out"),
+        ("unit", "cannot be told apart by 12 speakers"),
+        ("0", "the terms of the formula cannot be told apart"),
     ],
 )
 def test_wrong_formulas_are_refused(corpus, kv, formula, message):
@@ -244,10 +242,9 @@ def test_wrong_formulas_are_refused(corpus, kv, formula, message):
     ("change", "message"),
     [
         ({"targets": "zzz"}, "zzz: no instance in 120 documents"),
-        ({"transform": np.eye(49)}, "transform is 49 x 49"),
+        ({"transform": np.eye(49)}, r"transform is \(49, 49\)"),
         ({"clusters": "who"}, "no column 'who'"),
-        ({"corpus": iter([])}, "ends after one reading"),
-        ({"corpus": "nowhere.csv"}, "no such file"),
+        ({"corpus": iter([])}, "it is read several times"),
         ({"transform": None}, "needs 100"),
     ],
 )
@@ -365,13 +362,6 @@ def test_texts_that_a_speaker_gives_again_count_once(corpus, kv):
     assert [(each["count"], each["total"]) for each in numbers(twice, "left-out")] == [(120, 240)]
     others = corpus.assign(speaker=corpus["speaker"] + "b")
     assert of(pd.concat([corpus, others], ignore_index=True), kv).about["documents"] == 240
-
-
-def test_seeds_of_shuffles_are_checked(corpus, kv):
-    by = bb.covariates(of(corpus, kv), "party")
-    for asked in (by.norms, by.contrast(["bank"], ["school"]).checks):
-        with pytest.raises(InputError, match="seed is -1: give a whole number"):
-            asked(seed=-1)
 
 
 def test_lists_that_share_a_word_are_refused(corpus, kv):
@@ -584,7 +574,7 @@ def test_rare_words_and_speakers_of_one_group_are_left_out_and_named(kv):
     ("change", "groups", "message"),
     [
         (lambda t: t.assign(s=range(len(t))), ("he", "she"), "no cluster says words of each group, he, she: name who"),
-        (lambda t: t[t["word"].isin(PROTECTED["he"])], ("he", "she"), "no protected word of she is a target"),
+        (lambda t: t[t["word"].isin(PROTECTED["he"])], ("he", "she"), "no word of she is left"),
         (
             lambda t: t[~t["word"].isin(PROTECTED["she"]) | t["s"].isin(["s0", "s1"])],
             ("he", "she"),

@@ -100,16 +100,10 @@ def test_a_line_along_a_number_has_the_figures_of_the_table(planted):
     for column in ("low", "high"):
         assert np.isin(line[column].round(9), band[:, 1].round(9)).all()
     np.testing.assert_allclose(axes.lines[0].get_ydata(), line["mean"])
-    with pytest.raises(bb.InputError, match="'party' is no number of the formula: its numbers are age"):
+    with pytest.raises(bb.InputError, match="the number of the formula is 'party'"):
         found.along("party")
     assert list(found.pictures()) == [found.caption(), "Along age"]
     pd.testing.assert_frame_equal(found.tables()["Along age"], line)
-
-
-def test_estimates_are_made_once(planted):
-    found = planted(1.0)
-    assert found.estimates() is found.estimates("similar", "weighted")
-    assert found.estimates("given") is not found.estimates()
 
 
 def test_an_effect_that_is_tied_to_how_much_one_talks_is_marked():
