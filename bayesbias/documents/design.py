@@ -45,9 +45,9 @@ class Compared(NamedTuple):
 
     @property
     def less(self) -> str:
-        """The name of the difference."""
-        first = _written(self.first)
-        return f"{self.name}: {_written(self.other)} - {f'({first})' if first.startswith('-') else first}"
+        """The name of the difference; numbers of a design are floats."""
+        first, other = (f"{each:g}" if isinstance(each, float | np.number) else str(each) for each in self[1:])
+        return f"{self.name}: {other} - {f'({first})' if first.startswith('-') else first}"
 
 
 @dataclass(frozen=True)
@@ -263,20 +263,13 @@ class Design:
         return notes + [Note("no-value", what=f"separate effect of {', '.join(close)}", reason=reason)] * bool(close)
 
 
-def _written(value: Any) -> str:
-    """A value of a covariate; numbers of a design are floats."""
-    return f"{value:g}" if isinstance(value, float | np.number) else str(value)
-
-
 def _names(factor: str, held: Sequence[str]) -> set[str]:
     """The variables in a factor: a column, or what is in a call such as ``bs(year, df=4)``."""
     if factor in held or factor == "1":
         return {factor} & set(held)
     tree = ast.parse(factor, mode="eval")
-    functions = {
-        node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - functions
+    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in functions}
 
 
 def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula: str) -> Design:

@@ -16,7 +16,7 @@ from bayesbias._support.threads import one_thread
 from bayesbias.axes import Axis
 from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
-from bayesbias.distances.adjustment import WordValues, check_used, numbers_by_word, word_values
+from bayesbias.distances.adjustment import check_used, numbers_by_word, word_values
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import PROTECTED
@@ -237,7 +237,18 @@ def criterion(
     if adjust is not None:
         valued = [word for word in side.words if word in outside.index]
         attribute = word_values(valued, adjust, frequencies, side.relatedness, side.language)
-    shared, missing = _shared_words(side.words, outside, attribute, absent)
+    present, unvalued = set(side.words), tuple(word for word in side.words if word not in outside.index)
+    missing = {"without a value": unvalued, absent: tuple(word for word in outside.index if word not in present)}
+    shared = [word for word in side.words if word in outside.index]
+    if attribute is not None:
+        lost = tuple(word for word in shared if word not in attribute.numbers)
+        missing[f"without a known {attribute.name}"] = lost
+        shared = [word for word in shared if word in attribute.numbers]
+    if len(shared) < FEWEST:
+        raise InputError(
+            f"{len(shared)} words have a place and a value, and {FEWEST} are needed: places are those of "
+            f"{listed(list(side.words))}, values those of {listed(outside.index.tolist())}"
+        )
     x, x_se = outside[shared].to_numpy(), errors[shared].to_numpy()
     covariate = None if attribute is None else attribute.of(shared)
     left = x if covariate is None else _without(x, covariate)
@@ -246,7 +257,10 @@ def criterion(
     rows = pd.Index(side.words).get_indexer(pd.Index(shared))
     y, covariance = side.y[rows], side.covariance(rows)
     relation = side.relation(rows, x, x_se**2, covariate, draws, np.random.default_rng([seed_used, 3]))
-    smooth = _smooth_note(relation.pop("smooth"), len(shared), side.dimensions) if side.behind else []
+    notes = _smooth_note(side, len(shared), relation.pop("smooth", None))
+    for reason, words_lost in missing.items():
+        total = len(outside) if reason == absent else len(side.words)
+        notes += left_out(len(words_lost), total, "words", reason, words_lost)
     relation["r2"] = relation["correlation"] ** 2
     if covariate is not None:
         y, x = _without(y, covariate), left
@@ -276,30 +290,11 @@ def criterion(
         errors="given" if x_se.any() else "",
         unadjusted=None if attribute is None else criterion(post, values, se, pair, draws=draws, seed=seed_used),
         cited=cited,
-        notes=(*smooth, *_missing_notes(missing, side.words, outside), *side.notes),
+        notes=(*notes, *side.notes),
         further=side.further,
         less=side.less,
         adjusted="" if attribute is None else f"{attribute.name} ({attribute.source})",
     )
-
-
-def _shared_words(
-    every: tuple[str, ...], outside: pd.Series, attribute: WordValues | None, absent: str
-) -> tuple[list[str], dict[str, tuple[str, ...]]]:
-    """Words with a place, a value and, where it is adjusted for, an attribute; and by what they lack, all others."""
-    present, unvalued = set(every), tuple(word for word in every if word not in outside.index)
-    missing = {"without a value": unvalued, absent: tuple(word for word in outside.index if word not in present)}
-    shared = [word for word in every if word in outside.index]
-    if attribute is not None:
-        shared = [word for word in shared if word in attribute.numbers]
-        known = {*unvalued, *shared}
-        missing[f"without a known {attribute.name}"] = tuple(word for word in every if word not in known)
-    if len(shared) < FEWEST:
-        raise InputError(
-            f"{len(shared)} words have a place and a value, and {FEWEST} are needed: places are those of "
-            f"{listed(list(every))}, values those of {listed(outside.index.tolist())}"
-        )
-    return shared, missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -492,17 +487,9 @@ def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:
     return outside, errors
 
 
-def _smooth_note(shares: FloatArray, words: int, dimensions: int) -> list[Note]:
+def _smooth_note(side: _Side, words: int, shares: FloatArray | None) -> list[Note]:
     """A note on values that may be nearly all smooth over meanings, by draws of the share that similar words have."""
+    if shares is None or words < CLOSE * side.dimensions:
+        return []
     low, high = np.quantile(shares, [(1 - PROB) / 2, (1 + PROB) / 2])
-    close = words >= CLOSE * dimensions and high >= SMOOTH
-    return [Note("smooth", low=low, high=high, words=words, dimensions=dimensions)] if close else []
-
-
-def _missing_notes(missing: Mapping[str, tuple[str, ...]], words: Sequence[str], outside: pd.Series) -> list[Note]:
-    """Notes on words that lack something: of those with a place, or of those with a value."""
-    notes = []
-    for reason, lost in missing.items():
-        total = words if set(lost) <= set(words) else outside
-        notes += left_out(len(lost), len(total), "words", reason, lost)
-    return notes
+    return [Note("smooth", low=low, high=high, words=words, dimensions=side.dimensions)] if high >= SMOOTH else []

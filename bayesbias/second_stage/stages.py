@@ -397,12 +397,11 @@ def _shared(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> Errors:
             shares[source] = 0.0
             continue
         # the roots of all embeddings, with the columns of the same words below each other
-        names = np.unique(np.concatenate([labels for _, labels in roots]))
-        below = []
+        names, below = np.unique(np.concatenate([labels for _, labels in roots])), []
         for root, labels in roots:
             entries = root.tocoo()
-            column = np.searchsorted(names, labels)[entries.col]
-            below.append(sparse.csr_array((entries.data, (entries.row, column)), shape=(root.shape[0], len(names))))
+            places = entries.row, np.searchsorted(names, labels)[entries.col]
+            below.append(sparse.csr_array((entries.data, places), shape=(root.shape[0], len(names))))
         stacked_roots.append(np.sqrt(shares[source]) * stacked(*below))
 
     def errors(weights: Matrix) -> FloatArray:

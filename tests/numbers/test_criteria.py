@@ -178,7 +178,6 @@ def test_units_of_the_values_do_not_matter(ratings, gender):
     ("kind", "contrast", "message"),
     [
         ("related", ("associated", "different"), "the poles for all of its groups"),
-        ("crossed", ("associated", "different"), "the poles for all of its groups"),
         ("three lists", None, "name two lists of the fit"),
         ("axis", ("boy", "girl"), "an axis is one contrast by itself"),
     ],
@@ -281,9 +280,3 @@ def test_places_are_less_the_mean_that_is_said(slice_vectors, shares, centre):
     table = axis.table().set_index("word").loc[found.words["word"].tolist()]
     np.testing.assert_allclose(found.words["se"], table["pairs_sd"], rtol=1e-6)
     assert (table["sd"].to_numpy() > 1.2 * found.words["se"].to_numpy()).any()
-
-
-def test_too_few_words_on_an_axis_are_no_words_of_a_fit(slice_vectors):
-    words = ["nurse", "lawyer", "teacher", "guard"]
-    with pytest.raises(InputError, match="4 words have a place and a value, and 5 are needed: places are those of "):
-        bb.criterion(bb.axis(slice_vectors, "gender", words), dict.fromkeys(words, 1.0))

@@ -299,20 +299,6 @@ def test_a_column_that_looks_like_speakers_is_named(corpus, kv):
     assert not of(corpus, kv).notes
 
 
-def test_attribute_words_are_sampled_once_for_all_targets(corpus, kv):
-    by = bb.covariates(of(corpus, kv), "party")
-    first, again = (by.contrast(["bank"], ["school"]) for _ in range(2))
-    assert again.attributes is first.attributes
-    assert by.contrast(["school"], ["bank"]).attributes is not first.attributes
-    alone = bb.covariates(of(corpus, kv), "party").contrast(["bank"], ["school"])
-    np.testing.assert_array_equal(again.of_words, alone.of_words)
-    places = [by.axis("affluence") for _ in range(2)]
-    assert places[0].attributes is places[1].attributes
-    np.testing.assert_array_equal(
-        places[1].estimates().mean, bb.covariates(of(corpus, kv), "party").axis("affluence").estimates().mean
-    )
-
-
 @pytest.fixture(scope="module")
 def levelled(corpus):
     """A function from names of levels to documents of twelve speakers with two factors and a number."""
@@ -391,17 +377,6 @@ def test_a_further_term_moves_the_answer_by_what_it_explains(kv):
     assert alone.loc["party: R - L", "high"] < 0
     assert year.loc["party: R - L", "low"] < 0 < year.loc["party: R - L", "high"]
     assert year.loc["year", "overlap"] == pytest.approx(np.corrcoef(party, years)[0, 1] ** 2)
-
-
-def test_known_errors_of_a_vector_are_those_of_its_contrast(kv):
-    sample = bb.VectorSample.from_covariances(kv, {"nurse": np.full(50, 0.02)})
-    by = bb.covariates(sample, "1")
-    low, high = (
-        by.contrast(["bank", "market"], ["nurse", "hospital"], names=("money", "care"))
-        .table()
-        .iloc[-1][["low", "high"]]
-    )
-    assert 0 < low < high
 
 
 LISTS = {"he": ["bank", "market", "tax"], "she": ["school", "teacher"], "it": ["river", "tree", "lake"]}

@@ -43,13 +43,6 @@ def planted():
     return contrast
 
 
-def test_a_difference_that_is_planted_is_found(planted):
-    table = planted(4.0).table().set_index("name")
-    assert table.loc["party: Republican - Democratic", "low"] > 0
-    assert table["low"]["Democratic"] < 0 < table["low"]["Republican"]
-    assert planted(-4.0).table()["high"].iloc[-1] < 0
-
-
 def test_a_change_of_a_difference_does_not_depend_on_the_zero_of_a_number(planted):
     found, shifted = (planted(4.0, formula=f"party * {name}") for name in ("turn", "late"))
     table, other = (each.table().query("quantity != 'coefficient'").reset_index(drop=True) for each in (found, shifted))
