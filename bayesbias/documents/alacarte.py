@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._support.arguments import several, whole_number
-from bayesbias._support.progress import progress
-from bayesbias._support.threads import one_thread
+from bayesbias._support.progress import one_thread, progress
 from bayesbias.documents.corpora import Documents, documents_of, lower_case
 from bayesbias.documents.samples import TargetVectors, VectorSample, cluster_of, speakers_noted
 from bayesbias.errors import InputError, listed, many

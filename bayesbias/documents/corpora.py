@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias._support.arguments import several
-from bayesbias._support.columns import cells_of, separator_of
-from bayesbias._support.files import home_folder, read_as
+from bayesbias._support.files import cells_of, home_folder, read_as, separator_of
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.vectors.tables import arrow_of
 

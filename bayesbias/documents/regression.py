@@ -15,7 +15,7 @@ from scipy.linalg import helmert
 from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of
-from bayesbias._support.threads import one_thread
+from bayesbias._support.progress import one_thread
 from bayesbias.axes.poles import find_poles, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
 from bayesbias.documents.design import AttributeWords, AxisWords, Design, ListWords, designed

@@ -15,8 +15,7 @@ import xarray as xr
 from scipy import sparse
 
 from bayesbias._support.arguments import finite_number, flag, mapping, one_of
-from bayesbias._support.progress import progress
-from bayesbias._support.threads import one_thread
+from bayesbias._support.progress import one_thread, progress
 from bayesbias.axes import Axis
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.adjustment import check_used
