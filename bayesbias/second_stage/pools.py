@@ -514,24 +514,19 @@ class _Grouping:
     replicated: bool  # settings have several embeddings: deviations of single embeddings are then noise of training
     weights: FloatArray | None  # of the embeddings in the mean, (E,); None for the precision
 
-    @property
-    def levels(self) -> dict[str, IntArray]:
-        """The effects but the last, with the code of each embedding."""
-        levels = {} if self.band is None else {"group": self.band}
-        return levels | ({"setting": self.own} if self.replicated else {})
-
     def effects(self) -> list[FloatArray]:
-        """Matrices (E, E), one for each effect: 1 where two embeddings share it, else 0."""
-        return [_same(codes) for codes in self.levels.values()]
+        """Matrices (E, E), one for each effect but the last: 1 where two embeddings share it, else 0."""
+        codes = [] if self.band is None else [self.band]
+        return [_same(each) for each in [*codes, *([self.own] if self.replicated else [])]]
 
     def drawn(
         self, y: FloatArray, covariance: FloatArray, width: float, draws: int, rng: np.random.Generator
     ) -> StageDraws:
         """Draws of the second stage."""
         weights = None if self.weights is None else self.weights[None]
-        widths = [width] * (len(self.levels) + 1)
-        stage = second_stage(y, covariance, np.ones((len(y), 1)), self.effects(), widths, weights)
-        return stage.draw(draws, rng)
+        effects = self.effects()
+        widths = [width] * (len(effects) + 1)
+        return second_stage(y, covariance, np.ones((len(y), 1)), effects, widths, weights).draw(draws, rng)
 
     def settings(self, drawn: StageDraws) -> FloatArray:
         """Draws (D, settings) of the contrast of each setting; the noise of training is no part of it."""
