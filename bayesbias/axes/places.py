@@ -40,7 +40,6 @@ from bayesbias.vectors import (
     Embedding,
     about,
     composed_notes,
-    composed_of,
     find_words,
     opened,
     rows_of,
@@ -557,7 +556,7 @@ def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[st
 
 def _word_notes(on: Axis, keys: dict[str, str]) -> list[Note]:
     """Notes on words, given with their keys, whose vectors are made of parts of words, or are those of the poles."""
-    notes = composed_notes(composed_of(on.kv, keys))
+    notes = composed_notes(on.kv, keys)
     if own := [word for word, key in keys.items() if key in on.poles.keys]:
         notes.append(Note("poles", words=own))
     return notes

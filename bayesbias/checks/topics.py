@@ -29,7 +29,7 @@ from bayesbias.numerics.random_lists import Units, Wanted, by_list, draw_alike, 
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Case, Embedding, about, find_keys, find_lists, keyed_vectors, opened, rows_of
 from bayesbias.vectors.formats import load_part
-from bayesbias.vectors.lookup import sample_of, sampled_rows, waiting_words
+from bayesbias.vectors.lookup import directed, sample_of, sampled_rows, waiting_words
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 
 if TYPE_CHECKING:
@@ -365,11 +365,11 @@ def load_for_topics(path: str, lists: WordLists, trust_pickle: bool = False) -> 
         return kv
     taken = set(find_lists(kv, lists).forms.keys.values())
     waiting = waiting_words(vocabulary.keys, taken, MOST, 0)
-    rows, directed = vocabulary.directed(waiting.rows, MOST)
+    rows, vectors = directed(waiting.rows, MOST, vocabulary.vectors_of)
     words = tuple(vocabulary.keys[row] for row in rows.tolist())
     new = np.array([word not in kv.key_to_index for word in words], dtype=np.bool_)
     every = [*kv.index_to_key, *(word for word in words if word not in kv.key_to_index)]
-    both = keyed_vectors(every, np.concatenate([kv.vectors, directed[new]]) if len(rows) else kv.vectors)
+    both = keyed_vectors(every, np.concatenate([kv.vectors, vectors[new]]) if len(rows) else kv.vectors)
     both.bayesbias_name, both.bayesbias_sample = kv.bayesbias_name, sample_of(kv)
     both.bayesbias_candidates = list(words), waiting.kind
     return both

@@ -20,7 +20,7 @@ from bayesbias._support.files import check, frozen, home_folder
 from bayesbias.errors import InputError, listed, near, shown
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.results import Note
-from bayesbias.vectors import TWINS, Case, FoundWords, Twins, composed_notes, composed_of, find_words
+from bayesbias.vectors import TWINS, Case, FoundWords, Twins, composed_notes, find_words
 from bayesbias.vectors.lookup import first_keys, left_out, missing_words, other_capitals, pairs_once, words_once
 from bayesbias.words import (
     CONTROLS,
@@ -357,7 +357,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         keys=keys,
         entries=entries,
         reason="; ".join(reasons) + _remedy(kv, query, entries, how) if reasons else None,
-        notes=(*notes, *composed_notes(composed_of(kv, keys)), *twin_notes),
+        notes=(*notes, *composed_notes(kv, keys), *twin_notes),
         twin_notes=tuple(twin_notes),
     )
 

@@ -77,10 +77,6 @@ def _spacy(source: Any) -> Arrays:
     vocabulary = getattr(source, "vocab", source)
     vectors = getattr(vocabulary, "vectors", vocabulary)
     where = "the vectors of spaCy"
-    if not len(vectors.key2row):
-        raise InputError(
-            f"{where} hold no word: a pipeline such as en_core_web_md has some, one that ends in sm has none"
-        )
     strings = getattr(vocabulary, "strings", None) or vectors.strings
     known = [(strings[key], row) for key, row in vectors.key2row.items() if key in strings]
     return [word for word, _ in known], np.asarray(vectors.data)[[row for _, row in known]], where
@@ -182,7 +178,8 @@ def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
     with read_as(suffix[1:].upper(), where):
         if suffix in DELIMITERS:
             yield from _rows_of_csv(stream, DELIMITERS[suffix], where)
-        elif suffix != JSON:
+            return
+        if suffix != JSON:
             yield from rows_of(lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST)), where)
         elif isinstance(content := json.loads(stream.read(), object_pairs_hook=_first_of_each), dict):
             parts = content.keys() == {"words", "vectors"}
@@ -194,10 +191,7 @@ def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
 
 def _first_of_each(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON with the first value of each key."""
-    held: dict[str, Any] = {}
-    for key, value in pairs:
-        held.setdefault(key, value)
-    return held
+    return dict(pairs) | dict(pairs[::-1])
 
 
 def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
@@ -212,8 +206,6 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
     how = {"delimiter": delimiter, "quoting": csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE}
     texts = [line.decode("utf-8-sig", "replace") for line in (*lines, b"")[:2]]
     head, second = (next(csv.reader([line], **how), []) for line in texts)  # type: ignore[arg-type]
-    if not head:
-        raise InputError(f"{where} is empty: its first line names the columns, or holds a word and its numbers")
     if len(head) == 1 and ";" in head[0]:
         raise InputError(f"{where} has ';' between columns: write commas there, and points in decimal numbers")
     named = is_header(head, second)

@@ -184,7 +184,6 @@ def test_fallback_tries_other_capitals_and_reports_them():
         (({"a": ["he"], "b": ["x", "y"]}, {"a": ["boss"]}), {}, "none of the 2 words of the protected list 'b'"),
         (({"a": ["he"]}, {}, {"human": list("uvwxyz")}), {}, "none of the 6 words of the control list 'human'"),
         ((CASES.protected, CASES.stereotypes), CASE_VECTORS, r"none of the 1 words of the .* list 'woman' \(SHE\)"),
-        (({"man": ["boss"]}, {"man": ["boss"]}), {}, "no pair is left"),
         (({"a": ["he"]}, {"a": ["boss"]}), {"boss": [1, float("nan")]}, "the vectors of 'boss' hold NaN"),
     ],
 )

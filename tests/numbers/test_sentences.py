@@ -14,7 +14,6 @@ import bayesbias as bb
 from bayesbias import contextual, models
 from bayesbias.distances.distances import Distances, averaged
 from bayesbias.errors import InputError
-from bayesbias.vectors.contextual import templates
 
 DIMS = 40
 TEMPLATES = (
@@ -104,7 +103,7 @@ class TestTemplates:
         [("nurse", "a"), ("apple", "an"), ("hour", "an"), ("university", "a"), ("european", "a"), ("umbrella", "an")],
     )
     def test_articles(self, word, expected):
-        assert templates.article(word) == expected
+        assert contextual.article(word) == expected
 
     def test_every_word_of_the_bundled_lists_fills_a_mention(self):
         for name in ("gender", "race", "religion", "weat7"):
@@ -115,7 +114,7 @@ class TestTemplates:
     def test_parts_of_speech_are_known_for_most_words(self):
         for name, missing in (("gender", 70), ("weat1", 70), ("weat7", 70)):
             lists = bb.load_words(name)
-            kinds = templates.kinds_of(lists)
+            kinds = contextual.kinds_of(lists)
             assert sum(word not in kinds for word in lists.every_word()) <= missing
             assert all(word in kinds for words in lists.protected.values() for word in words)
 
@@ -209,7 +208,7 @@ class TestEncode:
 
     def test_a_damaged_cache_is_named(self, tmp_path):
         bb.encode(Letters(), ["nurse"], ["{}"], vocabulary=0, cache=tmp_path)
-        (file,) = tmp_path.rglob("*.npz")
+        file = next(tmp_path.rglob("*.npz"))
         file.write_bytes(b"no archive")
         with pytest.raises(InputError, match=file.name):
             bb.encode(Letters(), ["nurse"], ["{}"], vocabulary=0, cache=tmp_path)

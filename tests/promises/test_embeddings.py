@@ -334,8 +334,8 @@ REFUSED = {
     "a cut binary file": (WHOLE[:-1], "its first line promises 4 vectors, it holds 3 whole ones"),
     "a cut binary file's byte": (WHOLE[:31], "truncated at byte 31"),
     "a cut text": (b"".join(LINES[:3]), "promises 4 vectors, it holds 2"),
-    "more than promised": (b"1 2\ncat 1 2\ndog 3 4\n", "promises 1 vectors, it holds 2(?!.*truncated)"),
-    "an empty file": (b"", "is empty"),
+    "more than promised": (b"1 2\ncat 1 2\ndog 3 4\n", "damaged: its first line promises 1 vectors, it holds more"),
+    "an empty file": (b"", "is no embedding of a known format"),
     "no dimensions": (b"3 0\n", "it holds 3 x 0 numbers"),
     "prose": (
         b"just some prose here\nand more of it\n", r"is no embedding of a known format.*begins with b'just some prose"
@@ -353,7 +353,7 @@ REFUSED = {
     ),
     "binary with fewer dimensions": (b"2 2" + binary({"cat": [0.0] * 3, "dog": [1.0] * 3})[3:], "damaged|truncated"),
     "binary with more dimensions": (b"1 6" + binary({"cat": [0.0] * 3, "dog": [1.0] * 3})[3:], "damaged|truncated"),
-    "words alone": (npz(words=["cat"]), "holds 'words': an .npz embedding has words and vectors"),
+    "words alone": (npz(words=["cat"]), r"cannot be read as \.npz"),
     "fewer vectors than words": (npz(words=["cat", "dog"], vectors=[[1.0, 2.0]]), "as many rows"),
     "objects": (npz(words=np.array(["cat", "dog"], dtype=object), vectors=np.eye(2)), "holds words as objects"),
     "a cut archive": (CONTENTS["npz"](VECTORS)[:400], r"cannot be read as \.npz"),
@@ -488,16 +488,10 @@ class TestSaving:
         with pytest.raises(ValueError, match="read-only"):
             mapped.vectors[0] = 1
 
-    def test_what_cannot_stay_on_disk_is_named(self, tmp_path, source):
-        kv = keyed({"a": [1.0, 2.0], "b": [0.0, 0.0]})
+    def test_what_cannot_stay_on_disk_is_named(self, source):
         for form in ("binary", "compressed npz"):
             with pytest.raises(bb.InputError, match="cannot be memory-mapped"):
                 bb.load_embedding(source(form, {"a": [1.0, 2.0], "b": [2.0, 1.0]}), mmap=True)
-        bb.save_embedding(kv, tmp_path / "v.npz")
-        with pytest.raises(bb.InputError, match="for whole files"):
-            bb.load_embedding(tmp_path / "v.npz", words=["a"], mmap=True)
-        with pytest.warns(UserWarning, match="left out"), pytest.raises(bb.InputError, match="be mapped as it is"):
-            bb.load_embedding(tmp_path / "v.npz", mmap=True)
 
 
 ALIKE = [  # language, asked, held, and whether a word is found as it is
@@ -543,5 +537,3 @@ class TestLookUp:
         assert concepts.concepts == {"a": ("a", "b"), "c": ("c",), "no": ("e",), "d": ("d",)}
         np.testing.assert_allclose(concepts.units(["c", "a", "no"]), [[0.6, 0.8], [0.5, 0.5], [0, 1]])
         assert concepts.keys(["a"]) == ["a", "b"]
-        with pytest.raises(bb.InputError, match="the vectors of the forms a, d cancel out"):
-            find_lists(kv, bb.WordLists("l", {"g": [["a", "d"]]}, {"g": ["b"]}))
