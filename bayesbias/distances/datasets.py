@@ -187,7 +187,7 @@ def _write_parquet(rows: pd.DataFrame, carried: Provenance, file: Path) -> None:
     adjusted = {} if carried.adjustment is None else adjustment_arrays(carried.adjustment)
     for name, arrays in ((ADJUSTMENT, adjusted), (TRUTH, carried.truth)):
         if arrays:
-            np.savez_compressed(content := io.BytesIO(), **arrays)  # type: ignore[arg-type]
+            np.savez_compressed(content := io.BytesIO(), **arrays)
             metadata[name] = content.getvalue()
     if (size := sum(map(len, metadata.values()))) > MOST_METADATA:
         raise InputError(

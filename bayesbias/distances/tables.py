@@ -220,11 +220,11 @@ def distances_of(
     ]
     if twins == "once" and same:
         left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in same}
-        parts = [
+        kept: Any = [
             {name: [word for word in words if (kind, name, word) not in left_out] for name, words in part.items()}
             for kind, part in asked.by_kind
         ]
-        lists = replace(asked, **dict(zip(("protected", "stereotypes", "controls"), parts, strict=True)))
+        lists = replace(asked, **dict(zip(("protected", "stereotypes", "controls"), kept, strict=True)))
         looked = replace(looked, lists=lists)
     lists = looked.lists
     table, own = _measured(looked, keep_duplicates)

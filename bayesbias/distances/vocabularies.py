@@ -345,16 +345,22 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
             "tables together with distance_tables, or give them a common sample with checks.share_sample"
         )
     sampled = [word for word in first.sample_words if word in shared]
-    places = [pd.Index(each.sample_words).get_indexer(sampled) for each in related]
-    chosen = [pd.Index(each.protected_words).get_indexer(own) for each, own in zip(related, words, strict=True)]
+    places = [pd.Index(each.sample_words).get_indexer(pd.Index(sampled)) for each in related]
+    chosen = [
+        pd.Index(each.protected_words).get_indexer(pd.Index(own)) for each, own in zip(related, words, strict=True)
+    ]
     # words wait equally long in all samples: one that is in several is the rarest of these
     everywhere = np.max([e.everywhere_weights[columns] for e, columns in zip(related, places, strict=True)], axis=0)
     scatter = np.concatenate(
         [each.distances(rows)[:, columns] for each, rows, columns in zip(related, chosen, places, strict=True)]
     )
     scatter -= (scatter @ everywhere / everywhere.sum())[:, None]
-    names = {each.embedding.get("name") for each in related if not each.embedding.get("debiasing")}
-    counted = [(each, columns) for each, columns in zip(related, places, strict=True) if not _is_copy(each, names)]
+    names = {str(each.embedding.get("name")) for each in related if not each.embedding.get("debiasing")}
+    counted = [
+        (each, each.sample[columns])
+        for each, columns in zip(related, places, strict=True)
+        if each.sample is not None and not _is_copy(each, names)
+    ]
     attributes = list(dict.fromkeys(word for each in related for word in each.attribute_words))
     protected = list(dict.fromkeys(word for own in words for word in own))
     vectors = _joined([each for each, _ in counted], attributes, protected)
@@ -387,7 +393,7 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
         attributes=vectors[: len(attributes)],
         centre=np.zeros(vectors.shape[1]),
         scatter=scatter,
-        pairs=_pairs([each.centred(each.sample)[columns] for each, columns in counted], first.seed),
+        pairs=_pairs([each.centred(own) for each, own in counted], first.seed),
         protected_curve=np.mean([each.protected_curve for each in related], axis=0),
         ranks=None,
         forms=None if first.forms is None else vectors[len(attributes) + len(protected) :],

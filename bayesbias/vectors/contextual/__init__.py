@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Annotated, Any, NamedTuple, Protocol, Self, runtime_checkable
 from unicodedata import normalize
 from zlib import crc32
 
