@@ -197,6 +197,7 @@ def _write_parquet(rows: pd.DataFrame, carried: Provenance, file: Path) -> None:
     record = {
         "coverage": None if carried.coverage is None else carried.coverage.as_dict(),
         "moved": carried.moved,
+        "parts": sorted(name.decode() for name in metadata),
     }
     metadata[RECORD] = to_json(record).encode()
     content = pa.Table.from_pandas(rows, preserve_index=False)
@@ -235,15 +236,17 @@ def _read_parquet(file: Path) -> tuple[pd.DataFrame, Provenance]:
     if RECORD not in metadata:
         return table, Provenance()
     record = from_json(metadata[RECORD].decode())
+    parts = {name: metadata[name.encode()] for name in record["parts"]}  # none may be lost
     arrays = {
-        name: read_arrays(io.BytesIO(metadata[name]), str(file)) for name in (ADJUSTMENT, TRUTH) if name in metadata
+        name: read_arrays(io.BytesIO(part), str(file)) for name, part in parts.items() if name != RELATED.decode()
     }
+    adjusted = arrays.get(ADJUSTMENT.decode())
     with within(f"what goes with {file} is not as write_distance_table writes it"):
         return table, Provenance(
             coverage=None if record["coverage"] is None else coverage_from(record["coverage"]),
             relatedness=relatedness_from(metadata[RELATED], str(file)) if RELATED in metadata else None,
-            adjustment=adjustment_from(arrays[ADJUSTMENT]) if ADJUSTMENT in arrays else None,
-            truth=arrays.get(TRUTH, {}),
+            adjustment=None if adjusted is None else adjustment_from(adjusted),
+            truth=arrays.get(TRUTH.decode(), {}),
             moved=str(record["moved"]),
         )
 
