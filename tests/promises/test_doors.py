@@ -200,10 +200,6 @@ def test_every_row_of_the_page_gives_the_vectors(door, code, rows_given, monkeyp
         assert loaded.keyed_vectors().vectors.shape[0] == len(WORDS)
 
 
-def test_the_page_has_a_row_for_each_door():
-    assert len(ROWS) == 23
-
-
 @pytest.mark.filterwarnings("ignore:the table does not tell how words are related")
 def test_whatever_takes_an_embedding_takes_a_table(slice_vectors):
     lists = bb.WordLists("two", {"m": ["he"], "f": ["she"]}, {"m": ["engineer"], "f": ["nurse"]})
