@@ -180,11 +180,6 @@ class Relatedness(Result):
         reach = max(0.0, float(np.sqrt(ENOUGH / self.sampled)) - FAR_ENOUGH)
         return 1.0 + max(0.0, ENOUGH / every - 1) * SMALL_SAMPLE, 1.0 + (self.sampled / near - 1) * reach * UNREACHED
 
-    @property
-    def inflation(self) -> float:
-        """The larger of the two factors."""
-        return max(self.inflations)
-
     @cached_property
     def components(self) -> Components:
         """Components of the protected side with their variograms; variances hold the inflation."""

@@ -346,12 +346,6 @@ def coverage_of(table: object) -> Coverage | None:
     return table.coverage if isinstance(table, DistanceTable) else None
 
 
-def labels_of(table: pd.DataFrame) -> dict[str, str]:
-    """Labels of the control lists of a table; lists without one are left out."""
-    record = coverage_of(table)
-    return {} if record is None else record.labels
-
-
 def like(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """Rows that were made from those of a table, with what it carries."""
     if not isinstance(table, DistanceTable):

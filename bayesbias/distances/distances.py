@@ -38,8 +38,7 @@ from bayesbias.words import CONNECTIONS, STEREOTYPES, VALID, can_be_control, con
 
 TOLERANCE = 2e-3  # distances that differ by more do not come from the same vectors (half precision leaves 1e-4)
 CROSSED_TOLERANCE = 0.1  # the same for means over different templates, around the median difference
-# rows from which on words and labels are pandas categories, which take a tenth of the memory of text
-MANY_ROWS = 100_000
+MANY_ROWS = 100_000  # from which on words and labels are pandas categories, with a tenth of the memory of text
 # the class of the words of all stereotype lists; the words of each control list are a class with the list's name
 STEREOTYPE = "stereotype"
 

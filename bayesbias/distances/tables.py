@@ -173,9 +173,8 @@ def distance_tables(
     embeddings
         Name of each to the embedding, or to what :func:`load_embedding` takes.
     words
-        As in :func:`distance_table`; or a mapping of the same names to lists, such as those of each one's language.
-    keep_duplicates, case, twins
-        As in :func:`distance_table`.
+        As in :func:`distance_table`, with all other options; or a mapping of the same names to lists, such as those of
+        each one's language.
 
     Examples
     --------

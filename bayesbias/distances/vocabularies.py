@@ -60,8 +60,8 @@ def relatedness(
     ----------
     kv
         The embedding, or what :func:`load_embedding` takes; a distance table or a fit carries its own relatedness.
-    words
-        Word lists, or what :func:`load_words` takes; not with a table or a fit.
+    words, case
+        As in :func:`distance_table`; not with a table or a fit.
     sample
         Words of the vocabulary to sample, none of them a protected or stereotype word. Where the file is ordered by
         frequency (its first words are much shorter than the others, and not in alphabetical order) they follow the
@@ -70,8 +70,6 @@ def relatedness(
         made larger.
     seed
         Seed of the sample. A part of an embedding (``load_embedding(path, words=...)``) carries one drawn with seed 0.
-    case
-        As in :func:`distance_table`.
 
     Examples
     --------
@@ -113,7 +111,7 @@ def few_words(relatedness: Relatedness) -> str:
     """A warning about a small sample."""
     return (
         f"only {relatedness.sampled} words of the vocabulary {BESIDE}, fewer than {ENOUGH}: their covariance is known "
-        f"badly, and intervals are made up to {np.sqrt(relatedness.inflation):.2f} times as wide; {COMMON_WORDS}"
+        f"badly, and intervals are made up to {np.sqrt(max(relatedness.inflations)):.2f} times as wide; {COMMON_WORDS}"
     )
 
 
@@ -240,13 +238,8 @@ def _keys_beside(looked: FoundConcepts) -> set[str]:
 def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Embedding]) -> dict[str, DistanceTable]:
     """Distance tables whose relatedness is estimated at the same words of all embeddings.
 
-    Tables that were made one by one are sampled each for itself, and samples of different vocabularies share few
-    words. :func:`distance_tables` makes tables with a shared sample.
-
-    Parameters
-    ----------
-    tables, embeddings
-        Distance tables of different embeddings by name, each with relatedness, and their embeddings.
+    Tables with relatedness that were made one by one are sampled each for itself, and samples of different vocabularies
+    share few words. :func:`distance_tables` makes tables with a shared sample.
 
     Examples
     --------

@@ -197,7 +197,7 @@ class Prepared:
         sd = float(np.sqrt(related.covariance(weights)))
         z = (measured.value - mean) / sd if sd > NOTHING else 0.0  # without spread no list gives another value
         tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}
-        few = (Note("few-candidates", words=related.sampled, rule=f"sd times {np.sqrt(related.inflation):.2f}"),)
+        few = (Note("few-candidates", words=related.sampled, rule=f"sd times {np.sqrt(max(related.inflations)):.2f}"),)
         return replace(
             measured,
             p_value=float(tails[self.options["alternative"]]),

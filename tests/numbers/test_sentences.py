@@ -280,7 +280,7 @@ class TestCosines:
         assert part.cosines()[0, 5] == pytest.approx(
             np.mean([vectors.units()[0, t] @ vectors.units()[5, t] for t in (1, 2)]), abs=1e-6
         )
-        with pytest.raises(InputError, match="there is no template"):
+        with pytest.raises(InputError, match="a template is 'another'"):
             vectors.of_templates(["another"])
 
 
