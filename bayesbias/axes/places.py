@@ -46,7 +46,7 @@ from bayesbias.vectors import (
     with_composed,
 )
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import CASES, about_distances, first_keys, left_out, lost_of, other_capitals, warn_lost
+from bayesbias.vectors.lookup import CASES, first_keys, left_out, lost_of, other_capitals, spread_of, warn_lost
 from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, words_given
 
@@ -513,7 +513,7 @@ def axis(
         poles=poles,
         keys=(),
         centre=where,
-        embedding=about_distances(vectors),
+        embedding={**about(vectors), "spread": spread_of(vectors)},
         notes=poles.notes,
         kv=vectors,
         base=base,

@@ -102,7 +102,7 @@ class FoundConcepts:
     @cached_property
     def about(self) -> About:
         """Facts on the embedding, with the unit in which its contrasts are standardised."""
-        return about_distances(self.kv)
+        return {**about(self.kv), "spread": spread_of(self.kv)}
 
     def keys(self, concepts: Iterable[str]) -> list[str]:
         """The keys under which the embedding holds the forms of those concepts that are found."""
@@ -244,11 +244,6 @@ def origin_of(kv: KeyedVectors) -> About:
     """Source, DOI and path of an embedding, as far as ``load_embedding`` was told."""
     origin: About = getattr(kv, ORIGIN, About())
     return origin
-
-
-def about_distances(kv: KeyedVectors) -> About:
-    """Facts on an embedding, with the unit in which its contrasts are standardised."""
-    return {**about(kv), "spread": spread_of(kv)}
 
 
 def spread_of(kv: KeyedVectors) -> _Spread:

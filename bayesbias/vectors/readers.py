@@ -30,7 +30,7 @@ from bayesbias._support.files import archive_of, check_unpacked, from_json, read
 from bayesbias._support.progress import progress
 from bayesbias.errors import InputError, listed, many
 from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
-from bayesbias.vectors.tables import is_written_number, rows_of_parquet, rows_of_text, static_vectors
+from bayesbias.vectors.tables import is_header, is_written_number, rows_of_parquet, rows_of_text, static_vectors
 
 CHUNK = 1 << 23  # bytes of vectors that are read together
 PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
@@ -272,6 +272,9 @@ def text_lines(path: Path) -> Iterator[str]:
 
 def _word2vec_or_glove(reader: _Chunks, path: Path, wanted: Wanted) -> Blocks:
     first = reader.line().removeprefix(BOM_UTF8)
+    cells, following = (line.decode(errors="replace").rstrip().split(" ") for line in (first, reader.peek_line()))
+    if len(following) > 1 and all(map(is_written_number, cells[1:])) and is_header(cells, following):
+        first, reader.passed = reader.line(), 1
     header = first.split()
     if len(header) != 2 or not all(part.isdigit() and len(part) < 19 for part in header):
         yield from _text(reader, path, reader.dimensions(first), None, wanted, first)

@@ -110,6 +110,9 @@ FILES = {
     "arrays.tsv": lambda file: ARRAYS.to_csv(file, sep="\t", index=False),
     "lists.json": lambda file: file.write_text(json.dumps(ARRAYS.to_dict("records"))),
     "ends in CR.csv": lambda file: WIDE.to_csv(file, index=False, lineterminator="\r"),
+    "numbered.txt": lambda file: file.write_text(
+        " 0 1 2 3 4\n" + "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in LISTS.to_numpy())
+    ),
     "model.safetensors": lambda file: static_model().save_pretrained(file.parent),
 }
 """What writes an embedding to a file."""

@@ -111,7 +111,6 @@ def _template_text(wording: str) -> str:
     return _composed(wording)
 
 
-type TemplateName = Annotated[Name, AfterValidator(_composed)]
 type TemplateText = Annotated[Name, AfterValidator(_template_text)]
 type Kind = Annotated[Text, AfterValidator(lambda name: one_of(name, (*PARTS_OF_SPEECH, ANY), "a part of speech"))]
 
@@ -123,7 +122,7 @@ class Template:
     ``{}`` stands for the word in a text, ``{a}`` for the word with *a* or *an*.
     """
 
-    name: TemplateName
+    name: Annotated[Name, AfterValidator(_composed)]
     texts: Mapping[Kind, TemplateText]
 
     def filled(self, word: str, kind: str | None) -> Sentence | None:
