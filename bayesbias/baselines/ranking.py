@@ -474,7 +474,6 @@ def _drawn(
     units = {query: units_of(ready[query, names[0]]) for query in queries}
     linked = linked_sets(listed for sets in units.values() for listed in sets.values())
     values = np.empty((draws, len(names), len(queries)))
-    ready = {key: each.with_neighbours() for key, each in ready.items() if key[0] in queries} if draws else ready
     for i in range(draws):
         places = draw_all(linked, rng)
         for column, query in enumerate(queries):

@@ -78,15 +78,12 @@ class NullDistribution(Result):
         return float((self.values < self.observed).mean())
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         return f"{self.statistic}: observed, without bias"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was measured."""
         return {"candidates": self.n_candidates, "draws": len(self.values)}
 
     def summary(self) -> pd.DataFrame:
-        """The table without what the header says."""
         return self.table().drop(columns=["statistic", "draws", "n_candidates"])
 
     def table(self) -> pd.DataFrame:
@@ -199,7 +196,6 @@ def _connections_of(statistic: str, data: Distances) -> list[str]:
 
 
 def _of_stereotypes(data: Distances) -> np.ndarray:
-    """True for rows (N,) of stereotype words."""
     return np.isin(data.connections, STEREOTYPES)[data.connection]
 
 
@@ -271,11 +267,9 @@ class NullWeat(Result):
     test: PermutationTest
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         return "WEAT of noise (0: unbiased)"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was simulated."""
         drawn = "all" if self.test.exact else "random"
         return {"samples of noise": len(self.s), f"{drawn} partitions": self.test.partitions, "intervals": "95%"}
 
@@ -297,7 +291,6 @@ class NullWeat(Result):
         return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
 
     def summary(self) -> pd.DataFrame:
-        """The same with short names."""
         ends = {"null_low": "low", "null_high": "high", "partition_low": "partitions from", "partition_high": "to"}
         return self.table().rename(columns=ends)
 

@@ -57,20 +57,19 @@ class TopicNull(Result):
     values
         One row a replicate and statistic: ``replicate``, ``statistic``, ``value``.
     observed, centre
-        Statistic to its value for the lists as given, and to that without bias, from which two-sided distances are
-        measured: 0 for a contrast, a metric's optimum.
+        Statistic to its value for the lists as given, and to that without bias (0 for a contrast, a metric's optimum).
     coherence
         One row a list: ``list``, ``words`` (found; each form of a word counts), ``target`` (their mean pairwise cosine
         similarity; NaN for one word) and ``reached`` (its mean over replicates).
     similarity
-        One row a pair of lists: ``first``, ``second``, ``control`` (whether one of them is a control list), ``target``
-        (mean cosine similarity of a word of one and a word of the other) and ``reached``, ``cosine_target`` and
+        One row a pair of lists: ``first``, ``second``, ``control`` (whether one is a control list), ``target`` (mean
+        cosine similarity of a word of one and a word of the other) and ``reached``, ``cosine_target`` and
         ``cosine_reached`` (the cosine of the lists' mean vectors, less the mean of the words that are drawn from).
     found, forms
         Attribute list to its words that were found (empty for a metric), and to the number of forms of each.
     drawn, anywhere
-        Words (replicates, words) of the random lists, one list after the other, and the same for contrasts with
-        control lists, whose stereotypes may lie anywhere in the vocabulary; None without these. See :meth:`lists`.
+        Words (replicates, words) of the random lists, one list after the other, and those for contrasts with control
+        lists, whose stereotypes may lie anywhere in the vocabulary (or None). See :meth:`lists`.
     notes
         Missing words, and random lists that are not as coherent or similar as the given ones.
     """
@@ -95,12 +94,10 @@ class TopicNull(Result):
     anywhere: NDArray[np.object_] | None = None
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         what = "cosine distance; < 0: associated closer" if self._lists else "value of the metric"
         return f"Observed and random lists ({what})"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was measured."""
         return {
             "words" if self._lists else "query": self.words,
             "embedding": self.embedding,
@@ -116,7 +113,6 @@ class TopicNull(Result):
         return table if table["centre"].any() else table.drop(columns="centre")
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The null distribution, and how similar the random lists are to the given ones."""
         return {
             "Observed and random lists": self.table(),
             "Mean cosine within lists": self.coherence,
@@ -126,9 +122,9 @@ class TopicNull(Result):
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """One row a statistic.
 
-        Columns ``statistic``, ``observed``, ``centre``, ``mean`` and ``sd`` of the null distribution, ``low`` and
-        ``high`` (its central ``prob``, by default 89%), ``count`` and ``share_as_far`` (replicates at least as far from
-        the centre as the observed value) and ``p_value``, (count + 1) / (replicates + 1).
+        ``observed``, ``centre``, ``mean``, ``sd``, ``low`` and ``high`` (central ``prob``) of the null distribution,
+        ``count`` and ``share_as_far`` (replicates at least as far from the centre as the observed value), ``p_value``,
+        (count + 1) / (replicates + 1).
         """
         prob = probability(prob, "prob")
         rows = []
@@ -153,10 +149,9 @@ class TopicNull(Result):
         return self.values.loc[self.values["statistic"] == statistic, "value"].to_numpy()
 
     def lists(self, replicate: int, statistic: str | None = None) -> dict[str, tuple[str | tuple[str, ...], ...]]:
-        """The random lists of one replicate, counted from 0: the name of the replaced list to its words.
+        """The random lists of one replicate, from 0, and statistic (the first): name of the replaced list to its words.
 
-        They are those of a statistic, by default the first. In place of a word with several forms stands a tuple of as
-        many words.
+        In place of a word with several forms stands a tuple of as many words.
         """
         near = statistic is None or self.anywhere is None or _is_near(statistic)
         words = iter(self.drawn[replicate] if near or self.anywhere is None else self.anywhere[replicate])
@@ -166,7 +161,6 @@ class TopicNull(Result):
         }
 
     def sources(self) -> tuple[Any, ...]:
-        """The word lists or the query, and the embedding."""
         kind = "word list" if self._lists else "query"
         return Cited(f"{kind} {self.words}"), Cited(f"embedding {self.embedding}")
 
@@ -189,8 +183,7 @@ def refuse_other(topics: TopicNull, fitted: Distances) -> None:
     if differing or (record.word_list, embedding) != (topics.words, topics.embedding):
         raise InputError(
             f"topics is the chance check of {topics.words} in {topics.embedding}, and the fit is of {record.word_list} "
-            f"in {embedding}{f', whose lists differ by {listed(sorted(differing))}' if differing else ''}: give "
-            f"topic_null({embedding!r}, {record.word_list!r}), with the vectors and the words of the fit"
+            f"in {embedding}, lists differ by {listed(sorted(differing)) or 'nothing'}: give that of the fit"
         )
 
 
@@ -206,31 +199,29 @@ def topic_null(
     """Null distribution of a contrast or a metric over random topics, without a model.
 
     Each replicate replaces every attribute list (stereotypes and controls, or the attribute sets of a query) by a
-    random list of the vocabulary; protected words and vectors stay as they are. The random lists are as long as the
-    given ones, as coherent, as similar to each other, and, for associated - different and for metrics, as near to the
-    protected words: lists that have nothing to do with each other differ more than lists of one kind, and distances to
-    words for people differ more than those to other words.
+    random list of the vocabulary, as long as the given one, as coherent, as similar to the others, and, for associated
+    - different and for metrics, as near to the protected words. Lists that have nothing to do with each other differ
+    more than lists of one kind, and distances to words for people differ more than those to other words.
 
     A list grows from a random seed word: its words are a random part of the words nearest to a direction between the
-    seed word and the lists that are drawn already. Both are chosen so that mean pairwise cosine similarities within and
-    between lists are those of the given lists. Where none is within .015, up to 10 seed words are tried and the nearest
-    is taken; ``coherence``, ``similarity`` and the notes tell what was reached. Lists of a replicate share no word, and
-    hold no word of the given lists. In place of a word with several forms stand as many words, with their mean.
+    seed word and the lists that are drawn already, chosen so that mean pairwise cosine similarities within and between
+    lists are those of the given lists. Where none is within .015, the nearest of up to 10 seed words is taken. Lists of
+    a replicate share no word, and hold no word of the given lists. In place of a word with several forms stand as many
+    words, with their mean.
 
     Parameters
     ----------
     kv
-        The embedding, or what :func:`load_embedding` takes. Words are drawn from its 20,000 most frequent words where
-        it is ordered by frequency, otherwise from as many random words, the same for every seed.
+        The embedding, or what :func:`load_embedding` takes. Words are drawn from its 20,000 most frequent ones where it
+        is ordered by frequency, otherwise from as many random ones, the same for every seed.
     words_or_query
         Word lists, a :class:`Query`, or what :func:`load_words` or :func:`load_query` takes. A name of both is a query
         if a metric is given.
     metric
-        A metric, as :func:`metric` takes it, or a pair of it and its options; the groups of word lists are then the
-        target sets, their stereotypes the attribute sets. By default the contrasts of associated with different and
-        with each control list, as far as the lists have them. Associated - different is the mean over protected words
-        of the mean distance to the own list less the mean of those to the other lists, where groups weigh the same,
-        and words within a group. A contrast with a control list is that of :func:`bayesbias.checks.cluster_interval`.
+        A metric, as :func:`metric` takes it, or a pair of it and its options; groups are then target sets, stereotypes
+        attribute sets. By default contrasts of associated with different (mean over protected words of the distance to
+        the own list less the mean of those to the other lists; groups weigh the same, and words within a group) and
+        with each control list, as in :func:`bayesbias.checks.cluster_interval`.
     replicates, seed
         Number of replicates, and the seed.
     kind
@@ -318,7 +309,7 @@ def topic_null(
 
 
 def _is_near(statistic: str) -> bool:
-    """True if the random stereotype lists of a statistic are drawn as near to the protected words as the given ones.
+    """True if a statistic's random stereotype lists are as near to the protected words as the given ones.
 
     In contrasts with control lists they may lie anywhere: how near lists are is what these are about.
     """
@@ -337,8 +328,7 @@ def _as_near(
 ) -> IntArray:
     """Random lists (replicates, words), those of stereotypes as near to fixed vectors as those given, ``towards``.
 
-    The others of each replicate are those that were drawn anywhere; where there are none, all lists are near. The lists
-    that are drawn together first are stereotypes.
+    The others are those drawn ``anywhere``; without these, all lists are near.
     """
     own = list(range(len(wanted.weights))) if anywhere is None else list(wanted.together[0])
     columns = np.isin(np.repeat(np.arange(len(wanted.weights)), [len(each) for each in wanted.weights]), own)
@@ -420,7 +410,6 @@ def _similarity(
 
 
 def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[Note]:
-    """Notes on random lists that are not like the given ones."""
     rows: list[tuple[str, Any]] = [(row["list"], row) for row in coherence.to_dict("records")]
     for row in similarity.to_dict("records"):
         name = f"{row['first']} with {row['second']}"
@@ -434,7 +423,6 @@ def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[Note]:
 
 
 def _few(needed: int, candidates: int, sampled: str) -> list[Note]:
-    """A note on the words that replicates are drawn from."""
     rule = f"for {needed} of a replicate" if candidates < PLENTY * needed else "the most frequent"
     few = candidates < PLENTY * needed or sampled == "frequent"
     return [Note("few-candidates", words=candidates, rule=rule)] if few else []
@@ -466,29 +454,24 @@ class _Statistics(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
+def _given(words: Any, metric: AnyMetric | None) -> WordLists | Query:
     """Word lists or a query, as given or read; a name of both is a query if a metric is given."""
-    if isinstance(words, str | Path):
-        name: str | Path = words
+    found: WordLists | Query = words
+    if not isinstance(words, WordLists | Query):
         first, second = (load_words, load_query) if metric is None else (load_query, load_words)
         try:
-            words = first(name)
+            found = first(words)
         except InputError as error:
             try:
-                words = second(name)
+                found = second(words)
             except InputError:
                 raise error from None
-    if not isinstance(words, WordLists | Query):
-        raise InputError(f"given is {type(words).__name__}: give word lists, a Query, or the name or path of either")
-    if isinstance(words, Query) and metric is None:
-        raise InputError(
-            f"{words.name!r} is a query, which has no contrasts: name a metric, one of {', '.join(METRICS)}"
-        )
-    return words
+    if isinstance(found, Query) and metric is None:
+        raise InputError(f"{found.name!r} is a query, without contrasts: name a metric, one of {', '.join(METRICS)}")
+    return found
 
 
 def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
-    """Contrasts of associated words with all others that the lists have."""
     table = distance_table(kv, lists, case=case, relatedness=False)
     record = table.coverage or Coverage(lists.name, [])
     looked = find_lists(kv, lists, case)
@@ -538,7 +521,6 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
 
 
 def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> _Listed:
-    """Rows of the forms of some words."""
     forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words]
     rows = [kv.key_to_index[key] for keys in forms for key in keys]
     return _Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
@@ -547,10 +529,7 @@ def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> _L
 def _weights(
     known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], stereotypes: list[str]
 ) -> dict[str, FloatArray]:
-    """Weights (J, lists) of mean distances in each contrast; ``known`` says which of these there are.
-
-    The stereotypes of a group have its name, control lists their own.
-    """
+    """Weights (J, lists) of mean distances in each contrast; ``known`` says which of these there are."""
     own = groups[:, None] == np.array(names, dtype=object)
     listed_groups = [name for name in stereotypes if name in names]
     weights = {}
@@ -568,11 +547,9 @@ def _weights(
 
 
 def _association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereotype: NDArray[np.bool_]) -> FloatArray:
-    """Weights (J, lists) of mean distances in associated - different for the whole list.
+    """Weights (J, lists) of mean distances in associated - different; ``own`` says which list is of a word's group.
 
-    Each word's distance to its own list less the mean of those to the other lists; groups weigh the same, and words
-    within a group. Words without one of the mean distances have no weight, and stereotypes of groups without protected
-    words are left out; ``own`` says which list is that of a word's group.
+    Words without one of the mean distances have no weight, nor stereotypes of groups without protected words.
     """
     used = stereotype & own.any(axis=0)
     while True:
@@ -591,7 +568,6 @@ def _association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stere
 
 
 def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric, case: Case) -> _Statistics:
-    """A metric of a query, or of the groups and stereotypes of word lists."""
     query = source if isinstance(source, Query) else Query.from_words(source)
     chosen, options = metric_and_options(metric)
     ready = prepared(chosen, kv, query, untested({"case": case, **options}))

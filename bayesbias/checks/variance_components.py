@@ -75,7 +75,6 @@ class Layout:
         return (*(component for component in components if component not in gone), frozenset(facets))
 
     def axes(self, component: frozenset[str]) -> Axes:
-        """Axes of a component."""
         return tuple(axis for axis, name in enumerate(self.facets) if name in component)
 
     def centred(self, axes: Axes) -> list[int]:
@@ -92,7 +91,6 @@ class Layout:
         return float(freedom), float(np.prod([size for axis, size in enumerate(shape) if axis not in axes]))
 
     def label(self, component: frozenset[str]) -> str:
-        """A component's name."""
         return " x ".join(self.facets[axis] for axis in self.axes(component))
 
 
@@ -193,7 +191,6 @@ def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.G
 
 
 def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
-    """Every effect sampled by NUTS."""
     import pymc as pm
 
     indices = np.nonzero(~np.isnan(y))

@@ -33,8 +33,6 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True)
 class Space:
-    """The whole vocabulary."""
-
     unit: NDArray[np.floating]  # (words, dimensions): vectors of length 1
     rows: IntArray  # of the attribute words
     nearest: IntArray | None = None  # (attribute words, k): rows of their nearest neighbours where these are known
@@ -168,7 +166,6 @@ class Metric:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function that measures."""
         return self.measure
 
     @property
@@ -179,11 +176,6 @@ class Metric:
     def range(self, sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
         """Smallest and largest value for target sets of so many words and some options."""
         return self.bounds(sizes, options) if callable(self.bounds) else self.bounds
-
-    @property
-    def of_test(self) -> frozenset[str]:
-        """The options that are about a test, which ``measure`` does not take."""
-        return TEST_OPTIONS if "p_value" in self.options else frozenset()
 
     @property
     def template(self) -> tuple[int, int]:
@@ -197,19 +189,18 @@ class Metric:
         try:
             returned = self.measure(targets, attributes, **options)
             measured = returned if isinstance(returned, Measured) else Measured(returned)
-            value, by_word = float(measured.value), np.asarray(measured.by_word, dtype=float)
+            measured = replace(measured, value=float(measured.value), by_word=np.asarray(measured.by_word, dtype=float))
         except InputError:
             raise
         except Exception as error:  # of a function that may come from anywhere
             raise MetricFaultError(f"the metric {self.name} failed: {type(error).__name__}: {error}") from error
         words = sum(map(len, targets if self.words == "targets" else attributes))
-        if not np.isfinite(value) and measured.reason is None:
-            fault = f"returned {value} without a reason: Measured(nan, reason='...') says why there is no value"
-        elif by_word.size and by_word.shape != (words,):
-            fault = f"returned by_word of shape {by_word.shape}: a number for each of {words} words, or none, is needed"
-        else:
-            return replace(measured, value=value)
-        raise MetricFaultError(f"the metric {self.name} {fault}")
+        if (np.isfinite(measured.value) or measured.reason is not None) and measured.by_word.shape in ((0,), (words,)):
+            return measured
+        raise MetricFaultError(
+            f"the metric {self.name} returned {measured.value} and by_word of shape {measured.by_word.shape}: a number "
+            f"or Measured(nan, reason='...') is needed, and a number for each of {words} words, or none"
+        )
 
 
 class MetricFaultError(InputError):
@@ -217,7 +208,6 @@ class MetricFaultError(InputError):
 
 
 def no_value(reason: str, words: int = 0) -> Measured:
-    """NaN with its reason, for so many words."""
     return Measured(float("nan"), np.full(words, np.nan), reason=reason)
 
 
@@ -242,6 +232,5 @@ def options_of_test(permutation: bool = False) -> dict[str, Option]:
 
 
 def count_of(sets: tuple[int, int | None]) -> str:
-    """Number of sets in words, from the least and the largest number."""
     least, most = sets
     return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
