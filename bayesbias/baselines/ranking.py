@@ -225,7 +225,7 @@ def rank(
         raise InputError(f"a ranking needs two embeddings at least, given is {listed(list(embeddings))} alone")
     draws, replicates = whole_number(draws, "draws", least=0), whole_number(replicates, "replicates", least=0)
     seed = whole_number(seed, "seed", least=0, most=None)
-    how = Lookup.checked("drop", max_missing, case, normalise, None, twins)
+    how = Lookup("drop", max_missing, case, normalise, None, twins)
     gone = _only_in_some(named, embeddings, case)
     how = replace(how, without=frozenset(chain.from_iterable(gone.values())))
     if twins == "once":

@@ -14,7 +14,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.checks.topics import TopicNull, as_far
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances, once
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.random_lists import draw_in_ranges
 from bayesbias.numerics.statistics import (
@@ -89,20 +89,10 @@ class NullDistribution(Result):
     def table(self) -> pd.DataFrame:
         """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
         low, high = ends(self.values, PROB)
-        row = {
-            "statistic": self.statistic,
-            "observed": self.observed,
-            "mean": self.values.mean(),
-            "sd": self.values.std(ddof=1),
-            "low": low,
-            "high": high,
-            "quantile": self.quantile,
-            "p_value": self.p_value,
-            "p_value_se": self.p_value_se,
-            "draws": len(self.values),
-            "n_candidates": self.n_candidates,
-        }
-        return pd.DataFrame([row])
+        row = {"statistic": self.statistic, "observed": self.observed, "mean": self.values.mean()}
+        row |= {"sd": self.values.std(ddof=1), "low": low, "high": high}
+        row |= {name: getattr(self, name) for name in ("quantile", "p_value", "p_value_se")}
+        return pd.DataFrame([row | {"draws": len(self.values), "n_candidates": self.n_candidates}])
 
 
 def null_distribution(
@@ -124,10 +114,9 @@ def null_distribution(
     words
         Word lists, or what :func:`load_words` takes, or a distance table.
     statistic
-        ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, one of
-        them at least associated or different; words are drawn from the control list that it names, else from all.
-        ``"weat"``: the effect size for two groups (population sd; positive if own stereotypes are closer). ``"mac"``:
-        mean over protected words and stereotype lists of their mean distance.
+        ``"a - b"``: mean over protected words of the difference of mean distances under two connections, one of them at
+        least associated or different; words are drawn from the control list that it names, else from all. ``"weat"``:
+        the effect size for two groups (population sd; positive if own stereotypes are closer). ``"mac"``.
     draws, seed
         How many times the words are drawn, and the seed.
 
@@ -169,9 +158,7 @@ def null_distribution(
     values = np.concatenate([_values(statistic, named, data, slots, listed, block) for block in blocks])
     observed = float(_values(statistic, named, data, slots, listed, slots[None])[0])
     if odd := int((~np.isfinite(np.r_[observed, values])).sum()):
-        raise InputError(
-            f"{statistic} is no finite number for {odd:,} of {draws + 1:,} lists: choose another statistic"
-        )
+        raise InputError(f"{statistic} is no finite number for {odd:,} of {draws + 1:,} lists: choose another")
     return NullDistribution(statistic, observed, values, len(members))
 
 
@@ -183,15 +170,11 @@ def _connections_of(statistic: str, data: Distances) -> list[str]:
         return []
     named = list(STEREOTYPES) if statistic == "weat" else [part.strip() for part in statistic.split(" - ")]
     if len(set(named)) != 2 or not set(named) & set(STEREOTYPES):
-        raise InputError(
-            f"statistic is {statistic!r}: valid are 'weat', 'mac', and 'a - b' of two connections, of which one at "
-            "least is associated or different"
-        )
+        raise InputError(f"statistic is {statistic!r}: give 'weat', 'mac', or 'a - b' with associated or different")
     for name in named:
         one_of(name, data.connections.tolist(), "the connection")
     if statistic == "weat" and (len(data.group_names) != 2 or "" in data.group_names):
-        groups = ", ".join(name or "not known" for name in data.group_names)
-        raise InputError(f"weat compares two groups, not {len(data.group_names)} ({groups}): take 'mac' or 'a - b'")
+        raise InputError(f"weat compares two groups, not {listed(data.group_names)}: take 'mac' or 'a - b'")
     return named
 
 
@@ -274,11 +257,10 @@ class NullWeat(Result):
         return {"samples of noise": len(self.s), f"{drawn} partitions": self.test.partitions, "intervals": "95%"}
 
     def table(self) -> pd.DataFrame:
-        """One row each for ``s`` and ``effect_size``.
+        """Rows ``s`` and ``effect_size``, with equal-tailed 95% intervals.
 
-        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (equal-tailed 95% interval of samples of
-        noise), ``as_extreme`` (share of them at least as far from 0 as the observed value), ``partition_low``,
-        ``partition_high`` and ``p_value`` (the same of the sample's partitions).
+        ``statistic``, ``observed``, ``null_low`` and ``null_high`` of samples of noise, ``as_extreme`` (share of them
+        at least as far from 0), ``partition_low``, ``partition_high`` and ``p_value`` of the sample's partitions.
         """
         rows = []
         for name, observed, noise, dealt in (
@@ -298,10 +280,10 @@ class NullWeat(Result):
 def simulate_null_weat(draws: int = 10_000, seed: int = 0) -> NullWeat:
     """WEAT when every cosine is drawn from N(0, .08^2), and one sample of such noise looked at closely.
 
-    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), of eight words a set. By WEAT's
-    definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%: that many
-    are above 1.27 if the groups' sums stand in the numerator in place of means. The words of the sample are dealt out
-    so that its effect size comes near 1.27: a pattern that chance made and that somebody picked.
+    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), of eight words a set. Some 0.9%
+    of such samples have an effect size as far from 0 as 1.27 by WEAT's definition, where the text says 38%: so many are
+    above 1.27 if the groups' sums stand in the numerator in place of means. The words of the sample are dealt out so
+    that its effect size comes near 1.27: a pattern that chance made and that somebody picked.
 
     Parameters
     ----------

@@ -40,10 +40,8 @@ def check_predictions(
 
     Parameters
     ----------
-    post
-        A result of :func:`fit`.
-    probs
-        Mass of the predictive intervals.
+    post, probs
+        A result of :func:`fit`; the mass of the predictive intervals.
     seed
         Seed of the predictive draws; None takes one that follows from the seed of the fit.
 
@@ -95,10 +93,7 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     The variogram predicts the squared difference of two words' distances to the protected words. Where close words
     scatter less than predicted, relative to all pairs, the intervals of lists of one topic are too narrow.
 
-    Parameters
-    ----------
-    data
-        A distance table that carries relatedness, or a fit of one.
+    ``data`` is a distance table that carries relatedness, or a fit of one.
 
     Returns
     -------
@@ -170,7 +165,7 @@ def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[floa
 
 
 MAX_R_HAT, MIN_ESS, MAX_PARETO_K, MAX_GRID_MASS_OUTSIDE = 1.01, 400, 0.7, 1e-3
-"""Beyond these a fit should not be read: thresholds of Vehtari et al. (2021, 2024), and of the quadrature's grids, where
+"""Beyond these a fit should not be read: thresholds of Vehtari et al. (2021, 2024), and of quadrature's grids, where
 .001 outside moves an end of an 89% interval by up to .3% of its width, a fourth of what 4,000 draws do."""
 LIMITS = {
     "draws": np.nan,
@@ -257,12 +252,7 @@ class Verdict(Result):
 
 
 def diagnose(post: xr.DataTree) -> Verdict:
-    """Judge the convergence of a fit.
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit`.
+    """Judge the convergence of a result of :func:`fit`.
 
     Returns
     -------

@@ -82,12 +82,10 @@ def cluster_interval(
 
     Parameters
     ----------
-    data
-        A distance table, or a result of :func:`fit`.
+    data, prob
+        A distance table, or a result of :func:`fit`; the confidence of the interval.
     first, second
         Connections; the mean of ``first`` minus that of ``second``, by default ``different``, else a control list.
-    prob
-        Confidence of the interval.
 
     References
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -46,8 +46,7 @@ type Components = tuple[frozenset[str], ...]
 """Facets of each component."""
 
 
-@dataclass(frozen=True)
-class ComponentDraws:
+class ComponentDraws(NamedTuple):
     """Standard deviations (chain, draw, component), the same of the observed levels, and how they were drawn."""
 
     sds: FloatArray
@@ -118,8 +117,8 @@ def draw_components(
     components, missing = layout.components, int(np.isnan(y).sum())
     if missing and (engine == MARGINAL or (engine == AUTO and y.size > MOST_WITH_GAPS)):
         raise InputError(
-            f"{missing:,} of {y.size:,} numbers are missing, and arrays with gaps need NUTS, which takes hours for so "
-            "many: leave out the levels with gaps, or give engine='nuts'"
+            f"{missing:,} of {y.size:,} numbers are missing, for which NUTS takes hours: leave out levels with gaps, "
+            "or give engine='nuts'"
         )
     chosen = NUTS if missing or engine == NUTS else MARGINAL
     if chosen == NUTS:
@@ -178,10 +177,7 @@ def draw_sds(
 def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
     """Draws given the sums of squares, which hold all that a complete array says."""
     if sums.squares[-1] <= NOTHING_LEFT * sums.squares.sum():
-        raise InputError(
-            "the numbers are sums of effects of fewer facets exactly, so that nothing is left over: look for levels "
-            "that repeat each other, and leave them out"
-        )
+        raise InputError("nothing is left over but effects of fewer facets: look for levels that repeat each other")
     # the search for the mode starts from the estimates of the analysis of variance
     guess = np.sqrt(np.maximum(sums.estimates(), LEAST_SD**2))
     means = np.full(len(guess), 1 / PRIOR.rate)

@@ -152,12 +152,12 @@ def _sizes(tables: Mapping[str, Distances]) -> list[Note]:
 def _case_notes(given: Mapping[str, Distances], case: Case) -> list[Note]:
     """Note on words read in lower case, or on tables of lower case where another holds words that they lack."""
     words = {name: {word for column in PAIR for word in each.table[column]} for name, each in given.items()}
+    every = set().union(*words.values())
     if case == "fallback":
-        folded = sorted(word for word in set().union(*words.values()) if word != word.casefold())
-        return [Note("spelling", words=[f"{word} as {word.casefold()}" for word in folded])] if folded else []
-    capitals = {name: {word for word in own if word != word.lower()} for name, own in words.items()}
-    some = set().union(*capitals.values())
-    wholly = [name for name, own in capitals.items() if not own and some - words[name]]
+        folded = [f"{word} as {word.casefold()}" for word in sorted(every) if word != word.casefold()]
+        return [Note("spelling", words=folded)] if folded else []
+    some = {word for word in every if word != word.lower()}
+    wholly = [name for name, own in words.items() if not own & some and some - own]
     return [Note("capitals", names=wholly)] if wholly else []
 
 
@@ -509,25 +509,23 @@ def common_templates(
     for name, table in by_template.items():
         with within(name):
             Distances.read(table, check=False)
-    notes, restricted = list[Note](), False
+    notes = list[Note]()
     for column in TEMPLATES:
-        holders = [name for name, table in by_template.items() if column in table]
-        names = [set(by_template[name][column].astype(str)) for name in holders]
-        shared = set.intersection(*names) if names else set()
+        names = {name: set(table[column].astype(str)) for name, table in by_template.items() if column in table}
+        shared = set.intersection(*names.values()) if names else set()
         if names and not shared:
-            raise InputError(f"the tables of {', '.join(holders)} have no template in common")
-        for name, own in zip(holders, names, strict=True):
+            raise InputError(f"the tables of {', '.join(names)} have no template in common")
+        for name, own in names.items():
             if own > shared:
                 gone = sorted(own - shared)
                 notes += left_out(len(gone), len(own), f"templates of {name}", "not in every table", gone)
-                restricted = True
                 by_template[name] = by_template[name][by_template[name][column].isin(shared)]
-    alone = [name for name in tables if name not in by_template]
-    notes += [Note("no-value", what="templates", reason=f"none in {', '.join(alone)}")] if alone else []
     means = {name: averaged(by_template.get(name, table)) for name, table in tables.items()}
-    if restricted:
+    if notes:
         # vectors of all templates are not those of some
         means |= {name: DistanceTable(means[name]).without_relatedness() for name in by_template}
+    alone = [name for name in tables if name not in by_template]
+    notes += [Note("no-value", what="templates", reason=f"none in {', '.join(alone)}")] if alone else []
     return means, by_template, tuple(notes)
 
 

@@ -288,7 +288,7 @@ def prepared(
     """
     if how is None:
         lookup = {name: options.get(name, value) for name, value in Lookup().options.items()}
-        how, options = Lookup.checked(**lookup), {key: value for key, value in options.items() if key not in lookup}
+        how, options = Lookup(**lookup), {key: value for key, value in options.items() if key not in lookup}
     chosen, parsed = find_metric(name), as_query(query)
     values = checked_options(chosen, options, how.normalise)
     if (parts := parts_for(chosen, parsed)) != (parsed,):
@@ -417,14 +417,12 @@ def metric(
     query
         A :class:`Query`, word lists, or what :func:`load_query` takes. ``ripa``, ``direct_bias``, ``db_wa`` and ``nbm``
         take the words of its two target sets as pairs, in order.
-    on_missing
-        ``"drop"`` leaves out words that the embedding lacks; ``"error"`` refuses them.
-    max_missing
-        Share of a set's words that may be missing; above it the value is NaN, with the reason in the result.
-    case
-        ``"fallback"`` also tries lower case, capital first letters and capitals.
-    normalise
-        Whether vectors are scaled to length 1 first (most metrics do not change).
+    on_missing, max_missing
+        ``"drop"`` leaves out words that the embedding lacks, ``"error"`` refuses them. The share of a set's words that
+        may be missing: above it the value is NaN, with the reason in the result.
+    case, normalise
+        ``"fallback"`` also tries lower case, capital first letters and capitals; whether vectors are scaled to length 1
+        first (most metrics do not change).
     compat
         ``"wefe"`` gives the number of WEFE 1.0.1 where ours differs: repeated words count as lost, pairs shift past a
         missing word, ``rnsb`` holds out a fifth of the words and stops at its solver's tolerance.
@@ -458,7 +456,7 @@ def metric(
     >>> found.p_value < 0.01
     True
     """
-    how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
+    how = Lookup(on_missing, max_missing, case, normalise, compat, twins)
     ready = prepared(name, kv, query, options, how)
     measured = ready.measure()
     for note in measured.notes:
@@ -521,7 +519,7 @@ def run_metrics(
     0   weat   1.25
     1   rnsb   0.04
     """
-    how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
+    how = Lookup(on_missing, max_missing, case, normalise, compat, twins)
     named = named_queries(queries)
     embeddings = named_embeddings(kvs, every_word(named.values()), case)
     usual, too_few = usual_metrics(named.values()) if metrics is None else ([], [])

@@ -105,8 +105,7 @@ class Metric:
         What it is called in code, and in print.
     measure
         A function of the vectors of target sets and of attribute sets, tuples of arrays (words, dimensions), and of the
-        metric's options. It returns a number or a :class:`Measured`. The first paragraph of its docstring says what the
-        value is.
+        metric's options, that returns a number or a :class:`Measured`. Its docstring begins with what the value is.
     bounds
         Smallest and largest value, or a function to them from the numbers of words of the target sets and the options.
     source, doi
@@ -121,14 +120,11 @@ class Metric:
         Name of an option to its default and check. Other parameters of ``measure`` are options that are not checked.
     linear
         Where it is a weighted sum of cosines: it has a test against random lists then.
-    paired
-        Whether the words of two target sets are pairs, in order.
-    compat, space
-        Whether ``measure`` takes ``compat``, which :func:`metric` explains, and ``space``, the whole vocabulary.
-    sentences
-        Whether sets hold all sentences of all words; ``measure`` takes ``owners``, the place of each one's word.
-    usual
-        Whether it is taken where no metric is named.
+    paired, usual
+        Whether the words of two target sets are pairs, in order; whether it is taken where no metric is named.
+    compat, space, sentences
+        Whether ``measure`` takes ``compat``, which :func:`metric` explains; ``space``, the whole vocabulary; and
+        ``owners``, the place of each sentence's word, as sets hold all sentences of all words.
     """
 
     name: str

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from itertools import combinations, filterfalse
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import AfterValidator, PlainValidator, model_validator
+from pydantic import Field, PlainValidator, model_validator
 
 from bayesbias._support import shipped
-from bayesbias._support.arguments import flag, one_of, printable, share, whole_number
+from bayesbias._support.arguments import by_name_or_none, flag, one_of, printable, share, whole_number
 from bayesbias._support.files import check, frozen, home_folder
 from bayesbias.errors import InputError, listed, near, shown
 from bayesbias.numerics.arrays import FloatArray, unit_rows
@@ -24,7 +24,6 @@ from bayesbias.vectors import TWINS, Case, FoundWords, Twins, composed_notes, co
 from bayesbias.vectors.lookup import first_keys, left_out, missing_words, other_capitals, pairs_once, words_once
 from bayesbias.words import (
     CONTROLS,
-    QUERY,
     AnyWords,
     Language,
     Name,
@@ -53,15 +52,7 @@ def _set_of_words(words: Any) -> tuple[str, ...]:
     return tuple(map(word_of, entries_of(words)))
 
 
-def _some_sets[T: Mapping[str, Any]](sets: T) -> T:
-    if not sets:
-        raise ValueError("holds no set: give at least one, as a name and its words")
-    return sets
-
-
-type WordSets = Annotated[
-    Mapping[Name, Annotated[Sequence[str], PlainValidator(_set_of_words)]], AfterValidator(_some_sets)
-]
+type WordSets = Annotated[Mapping[Name, Annotated[Sequence[str], PlainValidator(_set_of_words)]], Field(min_length=1)]
 
 
 @frozen
@@ -71,16 +62,12 @@ class Query:
     Attributes
     ----------
     targets, attributes
-        Name of a set to its words, as listed: metrics of pairs take the words of two target sets in order, all others
-        count a word of a set once.
-    name
-        What the query is called; by default its sets' names. Queries of one name stay apart.
-    source, doi
-        Where the words come from.
-    language
-        BCP 47 tag, for the language's rules of capitals.
-    description
-        What the query asks.
+        Name of a set to its words: metrics of pairs take the words of two target sets in order, all others count a word
+        of a set once.
+    name, description
+        What the query is called (by default its sets' names), and what it asks.
+    source, doi, language
+        Where the words come from; BCP 47 tag, for the language's rules of capitals.
 
     References
     ----------
@@ -199,16 +186,14 @@ def load_query(name_or_path: str | Path) -> Query:
         name = str(name_or_path)
         hint = near(name, bundled)
         if name in bundled_names():
-            makes = f"Query.from_words(load_words({name!r}))"
-            hint = f" ({name!r} is a word list: {makes} makes a query of one with groups)"
+            hint = (
+                f" ({name!r} is a word list: Query.from_words(load_words({name!r})) makes a query of one with groups)"
+            )
         raise InputError(
             f"there is no query {name!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
         )
     content = read_lists(path)
-    if (kind := content.pop("kind", QUERY)) != QUERY:
-        raise InputError(
-            f"{path} is no query (kind {kind!r}): read it with load_{'words' if kind == 'words' else 'list'}"
-        )
+    content.pop("kind", None)
     for kind in ("targets", "attributes"):
         if kind in content:
             content[kind] = lists_named(content[kind], path.parent, "set")
@@ -243,17 +228,13 @@ class Lookup:
     without: frozenset[str] = frozenset()  # words that count as missing although the embedding holds them
     alike: Mapping[str, str] | None = None  # word to the one it counts as, in several embeddings; None: by the vectors
 
-    @classmethod
-    def checked(
-        cls, on_missing: OnMissing, max_missing: float, case: Case, normalise: bool, compat: str | None, twins: Twins
-    ) -> Lookup:
-        """Arguments of a public function, checked."""
-        one_of(on_missing, ("drop", "error"), "on_missing")
-        one_of(case, ("as-is", "fallback"), "case")
-        if compat is not None:
-            one_of(compat, ("wefe",), "compat")
-        one_of(twins, TWINS, "twins")
-        return cls(on_missing, share(max_missing, "max_missing"), case, flag(normalise, "normalise"), compat, twins)
+    def __post_init__(self) -> None:
+        one_of(self.on_missing, ("drop", "error"), "on_missing")
+        one_of(self.case, ("as-is", "fallback"), "case")
+        one_of(self.twins, TWINS, "twins")
+        by_name_or_none(self.compat, ("wefe",), "compat")
+        share(self.max_missing, "max_missing")
+        flag(self.normalise, "normalise")
 
     @property
     def options(self) -> dict[str, Any]:
@@ -277,7 +258,7 @@ class FoundSets:
 
 def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundSets:
     sets = {
-        name: find_words(kv, filterfalse(how.without.__contains__, words), how.case, query.language)
+        name: find_words(kv, (word for word in words if word not in how.without), how.case, query.language)
         for name, words in query.distinct.items()
     }
     keys = {word: key for words in sets.values() for word, key in words.keys.items()}
@@ -287,7 +268,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
             "kind": "target" if name in query.targets else "attribute",
             "asked": len(query.distinct[name]),
             "found": len(words.keys),
-            "missing": list(filterfalse(words.keys.__contains__, query.distinct[name])),
+            "missing": [word for word in query.distinct[name] if word not in words.keys],
         }
         for name, words in sets.items()
     )
@@ -412,11 +393,11 @@ def _once(keys: Mapping[str, str]) -> tuple[str, ...]:
 def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords], how: Lookup) -> list[str]:
     """Why there is no value: the sets that lost too many words."""
     reasons = []
+    what = "missing or repeated" if how.compat == "wefe" else "missing"
     for name in names:
         count = len(query.sets[name] if how.compat == "wefe" else query.distinct[name])
         lost = count - len(sets[name].keys)
         if lost > how.max_missing * count or lost == count:
-            what = "missing or repeated" if how.compat == "wefe" else "missing"
             reasons.append(f"{lost} of {count} words of the set {name!r} are {what}{_limit(how)}")
     return reasons
 
