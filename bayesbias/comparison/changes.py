@@ -19,15 +19,7 @@ from bayesbias._support.files import to_json
 from bayesbias._support.progress import progress
 from bayesbias.checks.convergence import engine_faults
 from bayesbias.comparison.comparison import Comparison
-from bayesbias.comparison.sides import (
-    SCALE_DIMS,
-    STEP,
-    WORDS,
-    ChangeDraws,
-    fixed_values,
-    related_changes,
-    with_draws,
-)
+from bayesbias.comparison.sides import SCALE_DIMS, STEP, WORDS, ChangeDraws, fixed_values, related_changes, with_draws
 from bayesbias.contrast import POPULATION, SAMPLE
 from bayesbias.distances.covariances import KEY as RELATED_GROUP
 from bayesbias.distances.covariances import relatedness_group
@@ -36,16 +28,7 @@ from bayesbias.distances.distances import Distances, averaged, once, refuse_mixe
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, within
 from bayesbias.models.families import family_of
-from bayesbias.models.fits import (
-    AUTO,
-    RELATED,
-    Run,
-    checked_draws,
-    fewer_draws,
-    is_auto,
-    run,
-    used_seed,
-)
+from bayesbias.models.fits import AUTO, RELATED, Run, checked_draws, fewer_draws, is_auto, run, used_seed
 from bayesbias.models.related import too_many_lists
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.models.template_variation import change_of_templates, template_errors

@@ -12,17 +12,7 @@ from scipy.special import expit, ndtr, rel_entr
 from bayesbias._support.arguments import finite_number, flag, one_of, whole_number
 from bayesbias._support.registers import Register
 from bayesbias.errors import InputError
-from bayesbias.metrics.definition import (
-    SEED,
-    Linear,
-    Measured,
-    Metric,
-    Option,
-    Sides,
-    Space,
-    no_value,
-    options_of_test,
-)
+from bayesbias.metrics.definition import SEED, Linear, Measured, Metric, Option, Sides, Space, no_value, options_of_test
 from bayesbias.metrics.queries import Sets
 from bayesbias.numerics.arrays import (
     NOTHING,
