@@ -41,12 +41,8 @@ SPLITS = 5_000  # random partitions among which that of the sample is chosen
 class NullDistribution(Result):
     """Place of a statistic among its values without bias.
 
-    Attributes
-    ----------
-    statistic, observed, values
-        Name of the statistic, its value for the lists as they are, and that of each draw, (draws,).
-    n_candidates
-        Number of words that could be drawn.
+    ``observed`` is that of the lists as they are, ``values`` those of the draws, (draws,), ``n_candidates`` the number
+    of words that could be drawn.
     """
 
     notes: ClassVar[tuple[Note, ...]] = ()
@@ -148,10 +144,7 @@ def null_distribution(
     pools = controls_of(named) or controls_of(data.connections.tolist())
     members = np.flatnonzero(np.isin(listed, pools))
     if not 0 < len(slots) < len(members):
-        raise InputError(
-            f"there are {len(slots)} stereotype words and {len(members)} control words ({' and '.join(pools)}) to draw "
-            "from, which must be more: lengthen the control list or choose another contrast"
-        )
+        raise InputError(f"{len(slots)} stereotype words and {len(members)} control words are too few to draw from")
     low = np.zeros(len(slots), dtype=np.intp)
     drawn = members[draw_in_ranges(low, low + len(members), draws, rng)]
     blocks = np.array_split(drawn, -(-drawn.size * len(data.protected_words) // BLOCK))
@@ -228,14 +221,9 @@ def _values(
 class NullWeat(Result):
     """WEAT where every cosine is noise.
 
-    Attributes
-    ----------
-    s, effect_size
-        (draws,): WEAT's sum statistic and effect size of samples of noise.
-    observed_s, observed_effect_size, partition_s, partition_effect_size
-        Both of one sample, and (partitions,) when its words are dealt out anew to the target sets.
-    test
-        The two-sided permutation test of the sample: ``p_value``, ``partitions`` and whether these are all (``exact``).
+    ``s`` and ``effect_size``, (draws,), are WEAT's sum and effect size of samples of noise, ``observed_`` those of one
+    sample, ``partition_`` (partitions,) when its words are dealt out anew; ``test`` is its two-sided permutation test:
+    ``p_value``, ``partitions`` and whether these are all (``exact``).
     """
 
     notes: ClassVar[tuple[Note, ...]] = ()
@@ -281,14 +269,9 @@ def simulate_null_weat(draws: int = 10_000, seed: int = 0) -> NullWeat:
     """WEAT when every cosine is drawn from N(0, .08^2), and one sample of such noise looked at closely.
 
     The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), of eight words a set. Some 0.9%
-    of such samples have an effect size as far from 0 as 1.27 by WEAT's definition, where the text says 38%: so many are
-    above 1.27 if the groups' sums stand in the numerator in place of means. The words of the sample are dealt out so
-    that its effect size comes near 1.27: a pattern that chance made and that somebody picked.
-
-    Parameters
-    ----------
-    draws, seed
-        Number and seed of the samples of noise.
+    of ``draws`` samples have an effect size as far from 0 as 1.27 by WEAT's definition, where the text says 38%: so
+    many are above 1.27 if the groups' sums stand in the numerator in place of means. The words of the sample are dealt
+    out so that its effect size comes near 1.27: a pattern that chance made and that somebody picked.
 
     References
     ----------

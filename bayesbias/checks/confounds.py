@@ -127,10 +127,7 @@ def _list_means(data: Distances, values: WordValues, related: Relatedness | None
 
 
 def _judged_rows(given: _ListMeans, connections: list[str], related: Relatedness | None, known: bool) -> pd.DataFrame:
-    """Each row of a protected word, what the attribute predicts of it, and whether that calls it into question.
-
-    ``known`` says whether the predictions are known to be other than 0.
-    """
+    """Each row of a protected word, what the attribute predicts of it, and whether that (if ``known``) is too much."""
     means, expected = given.means(given.distances), given.means(given.expected)
     errors = _Errors(given, related)
     pieces = [pd.DataFrame(columns=ROWS[:-1])]
@@ -228,15 +225,13 @@ class Balance(Result):
         of the two distributions that is common), ``expected`` (difference of distances that the attribute predicts, by
         the curves of :func:`fit` with ``adjust``, else by the slope), ``distance`` (that there is), ``warning``.
     pairs
-        One row for each two attribute lists: ``first``, ``second``, ``difference``, ``overlap``, ``expected`` and its
-        ends over protected words, ``expected_low`` and ``expected_high``.
+        The same of each two attribute lists, ``first`` and ``second``, with ends over protected words, ``expected_low``
+        and ``expected_high``.
     rows
         One row for each protected word and contrast, and for its ``association``: ``expected``, ``distance``, ``se``
         (standard error, attribute lists being exchangeable), ``warning`` (``expected`` is more than half of it).
-    limits
-        Notes on words without a value, and on what could not be looked at; ``notes`` has :attr:`warnings` too.
-    measured
-        ``word_list`` and ``embedding``, their names where the table knows them.
+    limits, measured
+        Notes on what could not be looked at (``notes`` has :attr:`warnings` too); ``word_list`` and ``embedding``.
     """
 
     prob: ClassVar[float] = PROB
@@ -254,16 +249,14 @@ class Balance(Result):
 
     @property
     def warnings(self) -> tuple[Note, ...]:
-        """A note for each contrast that may be one of the attribute, and one on single words.
-
-        Rows of associated - different are associations where there are several stereotype lists.
-        """
+        """A note for each contrast that may be one of the attribute, and one on single words."""
         notes, called = [], set()
         for row in self.contrasts[self.contrasts["warning"].astype(bool)].to_dict("records"):
             called.add(row["contrast"])
             numbers: dict[str, Any] = {name: row[name] for name in ("contrast", "expected", "distance")}
             notes.append(Note("frequency", attribute=self.attribute, **numbers))
         for contrast, part in self.rows.groupby("contrast", sort=False):
+            # with several stereotype lists rows of associated - different are associations
             behind = contrast == f"{OWN} - {OTHER}" and (self.lists["kind"] == "stereotype").sum() > 1
             if contrast not in called and not behind and part["warning"].mean() > MOST_ROWS:
                 named = part.loc[part["warning"], "protected_word"].tolist()

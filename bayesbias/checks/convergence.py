@@ -202,12 +202,11 @@ class Verdict(Result):
     divergences, pareto_k, importance_ess, grid_mass_outside
         Divergent transitions, Pareto k of importance weights and their effective number of points, posterior mass
         outside the grid; None where the engine has no such thing.
-    prior_width
-        Relative change of an interval's width if the priors of the scales counted twice; None where it is not known.
+    prior_width, balance
+        Relative change of an interval's width if the priors of the scales counted twice, and the :class:`Balance` of
+        frequencies; None where they are not known.
     notes
         Why the fit should not be read, ``unreliable``, and what about the data limits what it can say.
-    balance
-        The :class:`Balance` of frequencies; None where they are not known.
     """
 
     prob: ClassVar[float] = PROB
@@ -376,11 +375,7 @@ def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[No
 
 
 def outlying(table: pd.DataFrame) -> list[Note]:
-    """Notes on control lists that count as unrelated words, by a table of effective numbers.
-
-    With one protected group the sample near the stereotypes is a small part of the vocabulary: effective numbers of
-    lists outside of it are too large.
-    """
+    """Notes on controls that count as unrelated: with one group, lists far from stereotypes are sampled badly."""
     full = (table["kind"] == "control") & (table["words"] > 1) & (table["effective"] >= table["words"])
     if (table["kind"] == "protected").sum() != 1:
         return []
@@ -428,10 +423,9 @@ def _extreme_word(means: pd.Series) -> tuple[str, float, float]:
 
 
 def _prior_width(result: Fit) -> float | None:
-    """Relative change of the sd of the headline contrast if the priors of the scales counted twice; None without these.
+    """Change of the sd of the headline contrast if the priors of the scales counted twice; None without these.
 
-    Draws are weighted by the prior to powers of .8 and 1.25 (Kallioinen et al. 2024,
-    https://doi.org/10.1007/s11222-023-10366-5), and the change is scaled to a power of 2.
+    By power scaling (Kallioinen et al. 2024, https://doi.org/10.1007/s11222-023-10366-5), scaled to a power of 2.
     """
     few = len(result.data.protected_words) < FEWEST_PROTECTED or result.posterior.sizes["connection"] < 2
     known = result.tree.attrs.get("independent_protected_words") is not None

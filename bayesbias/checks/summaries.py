@@ -49,14 +49,9 @@ def flat_draws(values: FloatArray) -> FloatArray:
 class ClusterInterval:
     """A contrast of cell-balanced means with attribute words as clusters, for these protected words.
 
-    Attributes
-    ----------
-    first, second, prob
-        The two connections, and the mass of the interval.
-    estimate, se, df, low, high
-        In cosine distance (``df``: Satterthwaite's degrees of freedom); NaN where there is no interval, for a reason.
-    words
-        List to its number of attribute words.
+    ``first`` and ``second`` are its connections, ``df`` Satterthwaite's degrees of freedom, ``words`` the number of
+    attribute words by list. ``estimate``, ``se``, ``low`` and ``high`` are NaN where there is no interval, for a
+    ``reason``.
     """
 
     first: str
@@ -117,11 +112,7 @@ def contrasted(
 
 
 def contrast_partners(first: str, valid: list[str], filled: NDArray[np.bool_] | None = None) -> list[str]:
-    """The connections that ``first`` can be contrasted with, those first that some word has beside it.
-
-    ``filled`` says which protected words have which connections (J, K): with stereotypes of one group only, no word has
-    both associated and different ones.
-    """
+    """The connections that ``first`` can be contrasted with, those first that some word (J, K) has beside it."""
     others = counterparts(first, valid)
     if filled is None:
         return others
@@ -147,10 +138,7 @@ def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -
 
 
 def attribute_lists(rows: Distances) -> tuple[IntArray, list[str]]:
-    """The list of each attribute word, (W,), and the names of the lists.
-
-    A list is the words of one class that are associated with the same groups, which its name has if need be.
-    """
+    """The list of each attribute word, (W,): its class and the groups that it is associated with; and their names."""
     first_row = np.unique(rows.attribute, return_index=True)[1]
     own = rows.connections[rows.connection] == "associated"
     with_group = np.zeros((len(rows.attribute_words), len(rows.group_names)), dtype=bool)

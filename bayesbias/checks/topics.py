@@ -68,8 +68,7 @@ class TopicNull(Result):
     found, forms
         Attribute list to its words that were found (empty for a metric), and to the number of forms of each.
     drawn, anywhere
-        Words (replicates, words) of the random lists, one list after the other, and those for contrasts with control
-        lists, whose stereotypes may lie anywhere in the vocabulary (or None). See :meth:`lists`.
+        Words (replicates, words) of the random lists, and of those for contrasts with controls, see :meth:`lists`.
     notes
         Missing words, and random lists that are not as coherent or similar as the given ones.
     """
@@ -149,10 +148,7 @@ class TopicNull(Result):
         return self.values.loc[self.values["statistic"] == statistic, "value"].to_numpy()
 
     def lists(self, replicate: int, statistic: str | None = None) -> dict[str, tuple[str | tuple[str, ...], ...]]:
-        """The random lists of one replicate, from 0, and statistic (the first): name of the replaced list to its words.
-
-        In place of a word with several forms stands a tuple of as many words.
-        """
+        """Random lists of a replicate, from 0, by the replaced list; for forms of a word stand as many words."""
         near = statistic is None or self.anywhere is None or _is_near(statistic)
         words = iter(self.drawn[replicate] if near or self.anywhere is None else self.anywhere[replicate])
         return {
@@ -181,10 +177,8 @@ def refuse_other(topics: TopicNull, fitted: Distances) -> None:
         differing |= held ^ set(words) if held else set()
     embedding = record.embedding.get("name", topics.embedding)
     if differing or (record.word_list, embedding) != (topics.words, topics.embedding):
-        raise InputError(
-            f"topics is the chance check of {topics.words} in {topics.embedding}, and the fit is of {record.word_list} "
-            f"in {embedding}, lists differ by {listed(sorted(differing)) or 'nothing'}: give that of the fit"
-        )
+        where = f"of {topics.words} in {topics.embedding}, the fit {record.word_list} in {embedding}"
+        raise InputError(f"topics are {where}, and words differ ({listed(sorted(differing))}): give those of the fit")
 
 
 def topic_null(
@@ -205,9 +199,9 @@ def topic_null(
 
     A list grows from a random seed word: its words are a random part of the words nearest to a direction between the
     seed word and the lists that are drawn already, chosen so that mean pairwise cosine similarities within and between
-    lists are those of the given lists. Where none is within .015, the nearest of up to 10 seed words is taken. Lists of
-    a replicate share no word, and hold no word of the given lists. In place of a word with several forms stand as many
-    words, with their mean.
+    lists are those of the given lists (the nearest of up to 10 seed words, where none is within .015). Lists of a
+    replicate share no word, and hold none of the given lists; as many words as it has forms, with their mean, stand for
+    a word.
 
     Parameters
     ----------
@@ -222,12 +216,10 @@ def topic_null(
         attribute sets. By default contrasts of associated with different (mean over protected words of the distance to
         the own list less the mean of those to the other lists; groups weigh the same, and words within a group) and
         with each control list, as in :func:`bayesbias.checks.cluster_interval`.
-    replicates, seed
-        Number of replicates, and the seed.
+    replicates, seed, case
+        Number of replicates, and the seed; ``case`` is as in :func:`distance_table`.
     kind
         ``"topical"``: as above. ``"random"``: unrelated random words.
-    case
-        As in :func:`distance_table`.
 
     Examples
     --------
@@ -246,10 +238,7 @@ def topic_null(
     names, lists = list(plan.lists), list(plan.lists.values())
     sizes, every = [len(each.rows) for each in lists], [each.weights for each in lists]
     if len(candidates) < sum(sizes):
-        raise InputError(
-            f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed to replace "
-            "the words of all attribute lists: load more of the embedding, or shorten the lists"
-        )
+        raise InputError(f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed")
     unit = unit_single(vectors.vectors[candidates])
     given = [unit_rows(vectors.vectors[each.rows]) for each in lists]
     means = np.stack([weights @ units for weights, units in zip(every, given, strict=True)])
@@ -326,10 +315,7 @@ def _as_near(
     rng: np.random.Generator,
     done: Callable[[float], None],
 ) -> IntArray:
-    """Random lists (replicates, words), those of stereotypes as near to fixed vectors as those given, ``towards``.
-
-    The others are those drawn ``anywhere``; without these, all lists are near.
-    """
+    """Random lists (replicates, words), stereotypes as near to fixed vectors as those given, others as ``anywhere``."""
     own = list(range(len(wanted.weights))) if anywhere is None else list(wanted.together[0])
     columns = np.isin(np.repeat(np.arange(len(wanted.weights)), [len(each) for each in wanted.weights]), own)
     close = Wanted(
@@ -346,10 +332,7 @@ def _as_near(
 
 
 def load_for_topics(path: str, lists: WordLists, trust_pickle: bool = False) -> KeyedVectors:
-    """The vectors of word lists, with a sample of the vocabulary, and of the words among which topics are looked for.
-
-    :func:`topic_null` gives what it gives for the whole embedding.
-    """
+    """Vectors with which :func:`topic_null` gives what it gives for the whole embedding: words, and what it samples."""
     kv, vocabulary = load_part(path, lists, trust_pickle=trust_pickle)
     if vocabulary is None:
         return kv
@@ -486,10 +469,7 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
     weights = _weights(known, protected["group"].to_numpy(), names, list(lists.stereotypes))
     if not weights:
         connections = ", ".join(sorted(set(table["connection"])))
-        raise InputError(
-            f"{lists.name!r} has no contrast of associated words with others, only {connections} distances: give "
-            "stereotypes of two groups, or stereotypes and controls"
-        )
+        raise InputError(f"{lists.name!r} has only {connections} distances: give stereotypes of two groups or controls")
     distances = near.fillna(0.0).to_numpy()
     attributes = {name: _listed(kv, looked, words[name]) for name in names}
     # protected vectors that are summed by weight already, (C, lists, dimensions)

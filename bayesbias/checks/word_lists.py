@@ -60,16 +60,13 @@ class WordCheck(Result):
     duplicates
         Pairs of words with a cosine similarity above .9, none within bundled control lists: ``first``, ``second``, the
         ``lists`` of both, ``same_list`` (whether one list holds both), ``cosine``; 1 where they have one vector.
-    repeated
-        Words of more than one list, with these lists.
-    spellings
-        Missing words that the embedding has under another spelling: ``word``, ``list``, ``found``.
-    balance
-        The :class:`Balance` of frequencies; None where they are not known.
+    repeated, spellings
+        Words of more than one list, with these lists; missing words that the embedding has under another spelling:
+        ``word``, ``list``, ``found``.
+    balance, bundled
+        The :class:`Balance` of frequencies, or None; control lists that are bundled ones, which notes leave out.
     notes
         Missing words, words of several lists, what these lists cannot tell, and what could not be checked.
-    bundled
-        Control lists that are the bundled ones; notes on words leave them out.
     """
 
     prob: ClassVar[float] = PROB
@@ -124,10 +121,8 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
     ----------
     words
         Word lists, or what :func:`load_words` takes.
-    kv
-        An embedding, or what :func:`load_embedding` takes.
-    frequencies
-        Where frequencies of words come from, as in :func:`balance`.
+    kv, frequencies
+        An embedding, or what :func:`load_embedding` takes; where frequencies come from, as in :func:`balance`.
 
     Returns
     -------
@@ -147,9 +142,8 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
     vectors = opened(kv, lists.every_word(), language=lists.language)
     known = find_lists(vectors, lists)
     table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)
-    notes: list[Note] = []
+    notes, balanced = list[Note](), None
     protected = table.loc[table["found"] > 0, "kind"] == "protected"
-    balanced = None
     if protected.any() and not protected.all():
         balanced = _measured(vectors, lists, table, frequencies, notes)
     bundled = bundled_controls(lists)

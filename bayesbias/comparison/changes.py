@@ -56,11 +56,6 @@ class Matched:
     notes: tuple[Note, ...]  # on what did not match
     tables: Mapping[str, Distances]  # name to its table, as it was given
 
-    @property
-    def coverage(self) -> dict[str, dict[str, Any]]:
-        """Name to the coverage that its table carried."""
-        return {name: each.coverage.as_dict() for name, each in self.tables.items() if each.coverage is not None}
-
     @cached_property
     def data(self) -> Distances:
         """The pairs in the first embedding."""
@@ -97,10 +92,7 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     for i, other in enumerate(list(read.values())[1:], start=1):
         joined = joined.merge(other[[*KEY, "distance"]].rename(columns={"distance": str(i)}), on=KEY, sort=False)
     if joined.empty:
-        raise InputError(
-            f"the tables of {', '.join(read)} share no pair of protected and attribute word under one connection: make "
-            "them from one word list, or pass case='fallback' if they differ in capital letters"
-        )
+        raise InputError("the tables share no pair under one connection: do they need case='fallback'?")
     by_word = (table.drop_duplicates("protected_word").set_index("protected_word")["group"] for table in read.values())
     groups = pd.concat(by_word, axis=1, keys=range(len(read))).astype(object)
     groups = groups.mask(groups == "").loc[joined["protected_word"].unique()]
@@ -167,10 +159,7 @@ def tree_of(
     faults: Sequence[Note] = (),
     related: Any = None,
 ) -> xr.DataTree:
-    """Data and facts as a tree; :func:`with_draws` adds draws, of which ``size`` are chains and draws in each.
-
-    ``related`` is the relatedness of the protected words of all embeddings, where figures are exact.
-    """
+    """Data and facts as a tree, to which :func:`with_draws` adds draws; ``related`` where figures are exact."""
     data, names, pairs = matched.data, list(matched.embeddings), np.array(matched.pairs)
     rows, values = np.arange(len(data.y)), family_of(spec).needs_relatedness
     groups = {
@@ -209,7 +198,7 @@ def tree_of(
         "notes": to_json(stored(notes)),
         "faults": to_json(stored(dict.fromkeys(faults))),
         "versions": to_json(versions_of(engine)),
-        "coverage": to_json(matched.coverage),
+        "coverage": to_json({name: each.coverage.as_dict() for name, each in matched.tables.items() if each.coverage}),
         "levels_model": spec.name if values else LEVELS_MODEL,
         "target": SAMPLE if values else POPULATION,
     }
@@ -293,10 +282,7 @@ def _slopes(data: Distances, base: FloatArray, change: FloatArray, fixed: Mappin
 
 
 def slope(data: Distances, base: FloatArray, change: FloatArray, rows: np.ndarray) -> float:
-    """Share of the change that, added to the first embedding's distances, leaves them uncorrelated with the change.
-
-    Covariances are those of the rows' mean, with protected words and attribute words as clusters.
-    """
+    """Share of the change that, added to distances before, leaves their mean (words clustered) uncorrelated with it."""
     connection = data.connection[rows]
     values = np.column_stack([base, change])[rows]
     n = np.maximum(np.bincount(connection), 1)
@@ -348,17 +334,14 @@ def compare(
 
     Parameters
     ----------
-    tables
-        Names to distance tables of two embeddings or more; or
-    before, after
-        the distance tables of two, such as before and after :func:`debias`.
+    tables, before, after
+        Names to distance tables of two embeddings or more; or those of two, such as before and after :func:`debias`.
     model
         ``"auto"``: ``"related"`` where all tables carry relatedness of one vocabulary, else ``"change"``, and a note
         says why. Or a model of changes that does without NUTS: its name, the path of a TOML file, or as it was loaded.
-    draws, chains, seed
-        As in :func:`fit`. Draws of related words are made when :attr:`Comparison.posterior` is first asked for.
-    case
-        ``"fallback"`` matches words that differ in capital letters only.
+    draws, chains, seed, case
+        As in :func:`fit` (of related words made when :attr:`Comparison.posterior` is asked for); ``"fallback"`` matches
+        words that differ in capital letters only.
 
     Returns
     -------
@@ -393,9 +376,7 @@ def compare(
 
 
 def _choose(matched: Matched, model: str | Path | ModelSpec, case: Case) -> tuple[ModelSpec, Distances | str]:
-    """The model, and the pairs of all embeddings with how their words are related: or why changes take a model of their
-    own, empty where that was asked for.
-    """
+    """The model, and the related pairs of all embeddings, or why changes take a model of their own (or "")."""
     spec, reason = load_model(RELATED if is_auto(model) else model), ""
     if family_of(spec).needs_relatedness:
         every = _stacked(matched, case)
@@ -406,10 +387,7 @@ def _choose(matched: Matched, model: str | Path | ModelSpec, case: Case) -> tupl
         spec, reason = load_model(CHANGE), every
     centre = spec.priors.get("connection_mean")
     if not isinstance(centre, Normal) or centre.mean != 0:
-        raise InputError(
-            f"the model {spec.name!r} is one of distances: a model of changes has a connection_mean around 0, as "
-            f"{CHANGE!r} has (copy its file to change a prior)"
-        )
+        raise InputError(f"{spec.name!r} is a model of distances: copy {CHANGE!r}, whose connection_mean is around 0")
     return spec, reason
 
 

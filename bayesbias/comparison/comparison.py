@@ -231,14 +231,11 @@ class Comparison(Result):
         """Mean distances before and after each change, and what changed, to make contrasts of one's own.
 
         They are labelled by ``change`` (``"before → after"``), ``value`` (``"before"``, ``"after"`` or ``"change"``),
-        and as those of :func:`estimates`. All have one joint posterior; where changes are drawn, only those of a
-        comparison of two embeddings have one.
+        and as those of :func:`estimates`. Changes that are drawn have a joint posterior for two embeddings only.
         """
         sums, pieces = list_sums(self.data, self.cells[0]), []
         if self.joint is None and len(self.pairs) > 1:
-            raise InputError(
-                f"{len(self.pairs)} changes are drawn one by one and have no joint posterior: compare two embeddings"
-            )
+            raise InputError("changes that are drawn one by one have no joint posterior: compare two embeddings")
         every = None if self.joint is None else Estimates.of(self.joint, len(self.joint.mean))
         for number, label in enumerate(self.tree["paired/change"].to_numpy().tolist()):
             if every is None:
@@ -352,8 +349,7 @@ class Comparison(Result):
     def summary(self) -> pd.DataFrame:
         """Of two embeddings all quantities of the whole list, of more the headline of each change.
 
-        The headline in sds of distances is left out where it says the same: the sds differ by less than a tenth, and
-        the intervals of both exclude 0, or neither.
+        The headline in sds of distances is left out where these differ little and both intervals exclude 0, or neither.
         """
         pieces, first = {}, 1 if len(self.pairs) > 1 else None
         for number in range(len(self.pairs)):
@@ -404,10 +400,8 @@ class Comparison(Result):
             Two connections; ``first`` alone for the mean distance to those words; none for :attr:`headline`. The mean
             distance to a control list has the error over its words (cluster standard error, Student's t) where that is
             larger than the model's.
-        prob
-            Posterior mass of the equal-tailed intervals.
-        standardise
-            Divide by the standard deviation of the distances between words of each embedding's vocabulary.
+        prob, standardise
+            Mass of the intervals; whether to divide by the sd of the distances between words of each vocabulary.
         paired
             False takes the two embeddings for independent, as two separate fits do.
         change
@@ -431,10 +425,7 @@ class Comparison(Result):
     def decomposition(
         self, second: str | None = None, prob: float = PROB, standardise: bool = False, change: int | None = None
     ) -> pd.DataFrame:
-        """The change of a contrast with a control list as a sum of changes, as in :func:`decomposition`.
-
-        Arguments and rows are as there and in :meth:`changes`.
-        """
+        """The change of a contrast with a control list as a sum of changes, as in :func:`decomposition`."""
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         second = control_of_parts(list(self.connections), second)
         if lacking := why_no_association(self.data, self.cells[0]):
@@ -448,11 +439,10 @@ class Comparison(Result):
     def sides(
         self, first: str, second: str | None = None, change: int = 0, standardise: bool = False, rows: str | None = None
     ) -> BeforeAfter:
-        """The posterior of a contrast, or of a connection's mean, before and after a change.
+        """``before``, ``after`` and ``change`` of a contrast or mean: :class:`Estimates` of the whole list, then words.
 
-        ``change`` is the place among :attr:`pairs`, ``standardise`` as in :meth:`changes`; ``rows="difference"`` takes
-        differences of two mean distances for associated - different, too. The result has ``before``, ``after`` and
-        ``change``, :class:`Estimates` of the whole list first, then of words.
+        Arguments are as in :meth:`changes`; ``rows="difference"`` takes differences of two mean distances for
+        associated - different, too.
         """
         for name in (first,) if second is None else contrasted(first, second, list(self.connections)):
             one_of(name, self.connections, "a connection")

@@ -114,9 +114,7 @@ def similarities(pairs: Any) -> list[tuple[str, str, float]]:
     except (TypeError, ValueError):
         checked = []
     if not checked or not np.isfinite([score for *_, score in checked]).all():
-        raise InputError(
-            f"similarity is {shown(pairs)}: give two words and their score, a finite number, three columns"
-        )
+        raise InputError(f"similarity is {shown(pairs)}: give two words and their score, a finite number")
     return checked
 
 
@@ -140,11 +138,7 @@ def _in_file(path: str | Path) -> list[tuple[str, str, float]]:
 def agreement(
     shared: Shared, pairs: list[tuple[str, str, float]], prob: float, draws: int, rng: np.random.Generator
 ) -> tuple[pd.DataFrame, str]:
-    """Spearman's correlation of cosines and scores, ``before``, ``after`` and the ``change``; or why there is none.
-
-    The intervals are of pairs drawn with replacement, the same for both embeddings, without draws that have no
-    correlation.
-    """
+    """Spearman's correlation of cosines and scores (bootstrap over pairs, the same for both); or why there is none."""
     place = shared.place
     known = [(place[first], place[other], score) for first, other, score in pairs if first in place and other in place]
     nothing = pd.DataFrame(columns=SIMILARITY_COLUMNS)
@@ -165,7 +159,7 @@ def agreement(
 
 
 def _spearman(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Spearman's correlation along the last axis; NaN where a side does not vary, as draws with few scores may not."""
+    """Spearman's correlation along the last axis; NaN where a side does not vary."""
     from scipy.stats import ConstantInputWarning, pearsonr, rankdata  # loads slowly
 
     with warnings.catch_warnings():
@@ -226,9 +220,8 @@ def _size_left(shared: Shared, groups: Mapping[str, Sequence[str]], rows: IntArr
 def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
     """Shares of words whose group clusters and a classifier find, before and after: ``SideEffects.recovery``.
 
-    Dimensions are correlated, so that a classifier finds the old side of words along any direction that is removed. The
-    reference is what it finds of ten random topics, as large, coherent and similar as the groups, when the differences
-    of their means are removed from the first embedding. Intervals are Jeffreys'.
+    The reference, since a classifier finds the old side of words along any direction that is removed: ten random
+    topics, as large, coherent and similar as the groups, whose differences are removed. Intervals are Jeffreys'.
     """
     rng = np.random.default_rng(seed)
     rows, labels = _most_biased(shared, groups, count)
@@ -273,10 +266,7 @@ def _random_topics(
 
 
 def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Generator) -> tuple[int, float]:
-    """Number of words that a test puts in their own group, and the share that chance alone puts there.
-
-    Clusters have no names: they take those that fit best, which is above an even share by chance too.
-    """
+    """Number of words that a test puts in their group, and the share there by chance: clusters take the best names."""
     if test == "classify":
         from sklearn.linear_model import LogisticRegression
         from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -322,8 +312,8 @@ class SideEffects(Result):
         Change of the mean distance of control words: ``connection``, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``
         (posterior, cosine distance).
     similarity
-        Spearman's correlation with the supplied scores: ``side`` (before, after, change), ``spearman``, ``low``,
-        ``high`` (bootstrap over pairs), ``asked``, ``found``; empty without pairs.
+        Spearman's correlation with given scores: ``side`` (before, after, change), ``spearman``, ``low``, ``high``
+        (bootstrap over pairs), ``asked``, ``found``.
     recovery
         How well the words most biased before are told apart: ``test`` (cluster, classify), ``words``, ``chance``,
         ``before`` and ``after`` with ``_low`` and ``_high``; ``reference`` with ``_low`` and ``_high`` (the same after
@@ -429,19 +419,14 @@ def side_effects(
         which is not made again then.
     similarity
         Pairs of words with a score of similarity by people: triples, a DataFrame of three columns, or a file of these.
-    k
-        Numbers of nearest neighbours.
+    k, vocabulary
+        Numbers of nearest neighbours, among so many words of ``before``, from its first on; None takes all.
     biased
         How many of the words most biased towards each group before are to be told apart afterwards, at most (all
         together a quarter of the vocabulary).
-    vocabulary
-        How many words of ``before``, from its first on, count as neighbours and as biased words; None takes all.
-    prob
-        Mass of the intervals.
-    draws, seed
-        Bootstrap draws, and the seed of these, of clusters and of folds.
-    case
-        As in :func:`distance_table`.
+    prob, draws, seed, case
+        Mass of the intervals; bootstrap draws, and the seed of these, of clusters and of folds; ``case`` is as in
+        :func:`distance_table`.
 
     References
     ----------

@@ -91,10 +91,7 @@ class BeforeAfter:
         return np.asarray(named & same & ~self.unchanged)
 
     def at_most(self, prob: float) -> FloatArray:
-        """Share (m,) of the size before, up to .1 (.01 where the interval excludes 0), that the change does not exceed.
-
-        NaN where that is not so with this probability.
-        """
+        """Share (m,) of the size before, to .1, that the change does not exceed with this probability; else NaN."""
         found, known = np.full(len(self.change), np.nan), self.change.excludes(0.0, prob)
         for percent in range(LITTLE, 0, -1):
             # |change| < |share of before| where the difference and the sum of the two have opposite signs
@@ -153,10 +150,7 @@ def related_sides(law: Fields, sums: Sums, places: tuple[int, int], known: Float
 def drawn_sides(
     cells: Cells, sums: Sums, words: Sequence[FloatArray], whole: Sequence[FloatArray] = ()
 ) -> tuple[Estimates, Estimates]:
-    """Sums before a change, and what changed, from draws (D, J, K) of the means of words before and of their changes.
-
-    ``whole`` are draws (D, n) of the first n sums, where these speak about further words too.
-    """
+    """Sums before, and changes, from draws (D, J, K) of means; ``whole`` are draws (D, n) of the first n sums."""
     both = [(sums.combine @ cell_draws(values, cells, sums.parts).T).T for values in words]
     for values, own in zip(both, whole, strict=False):
         values[:, : own.shape[1]] = own
@@ -255,10 +249,7 @@ def with_draws(tree: xr.DataTree, data: Distances, changes: Sequence[ChangeDraws
 def related_changes(
     spec: ModelSpec, data: Distances, every: Distances, size: tuple[int, int], seed: int
 ) -> list[ChangeDraws]:
-    """Draws (chains, draws in each) of the changes between each two embeddings, from one posterior of all.
-
-    ``data`` and ``every`` are the pairs in the first embedding and in all, as :func:`stacked_tables` puts them.
-    """
+    """Draws of the changes between each two embeddings; ``data`` are the pairs in the first one, ``every`` in all."""
     rng = np.random.default_rng(seed)
     posterior = related_posterior(spec, every)
     draws, cells = size[0] * size[1], data.filled

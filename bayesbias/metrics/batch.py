@@ -70,10 +70,8 @@ class MetricResult(Result):
         vocabulary that these are described by.
     query, embedding, options
         What was measured, and all options of the metric and of the look-up, as used.
-    words, by_word
-        Set to the words that :attr:`per_word` is about, and what each of them adds, in that order.
-    entries
-        Asked, found and missing words of each set; :attr:`coverage` is the table of it.
+    words, by_word, entries
+        Set to its words, and what each of them adds (:attr:`per_word`); words of each set (:attr:`coverage`).
     notes
         On words that repeat, stand in several sets or were left out, on small sets, and why there is no value.
     """
@@ -134,11 +132,7 @@ class MetricResult(Result):
         return (metric, self.query, Cited(f"embedding {self.embedding}"))
 
     def table(self) -> pd.DataFrame:
-        """One row: ``metric``, ``query``, ``embedding``, and what stands in the attributes.
-
-        ``value``, ``p_value``, ``optimum``, ``partitions``, ``exact``, ``null_mean``, ``null_sd``, ``null_words``
-        (missing where there is no such test), ``least`` and ``most`` (the range).
-        """
+        """One row: ``metric``, ``query``, ``embedding``, the numbers, ``least`` and ``most`` (the range)."""
         row = {"metric": self.metric, "query": self.query.name, "embedding": self.embedding}
         row |= {name: getattr(self, name) for name in NUMBERS} | dict(zip(("least", "most"), self.range, strict=True))
         return pd.DataFrame([row])
@@ -210,10 +204,7 @@ class Prepared:
         )
 
     def _weighted_cosines(self, linear: Linear) -> tuple[Relatedness, FloatArray]:
-        """The relatedness of the words of the sets, and the weights (J, W) of their cosines in the metric.
-
-        Words that are in several sets, or several times in one, have the sum of their weights.
-        """
+        """The relatedness of the words of the sets, and the weights (J, W) of their cosines, each word once."""
         found = self.found
         targets, attributes = (
             [found.keys[word] for name in names for word in found.words[name]]
@@ -265,10 +256,7 @@ class Prepared:
         self, targets: Sets, attributes: Sets, rows: IntArray | None = None, nearest: IntArray | None = None
     ) -> Measured:
         if self.owners is not None and targets is not self.found.targets:
-            raise InputError(
-                f"{self.metric.name} is measured on all sentences of its words, not on words drawn from them: take a "
-                "metric of words, such as weat_effect_size"
-            )
+            raise InputError(f"{self.metric.name} is of all sentences of its words: take a metric of words")
         extra: dict[str, Any] = {"compat": self.how.compat} if self.metric.compat else {}
         if self.space is not None:
             extra["space"] = Space(self.space, self.attribute_rows if rows is None else rows, nearest)
@@ -282,21 +270,14 @@ class Prepared:
 def prepared(
     name: OneMetric, kv: Embedding, query: AnyQuery, options: Mapping[str, Any], how: Lookup | None = None
 ) -> Prepared:
-    """A metric, its options and query, checked and looked up.
-
-    Without ``how`` the arguments of the look-up may stand among the options.
-    """
+    """A metric and its query; without ``how`` the arguments of the look-up may stand among the options."""
     if how is None:
         lookup = {name: options.get(name, value) for name, value in Lookup().options.items()}
         how, options = Lookup(**lookup), {key: value for key, value in options.items() if key not in lookup}
     chosen, parsed = find_metric(name), as_query(query)
     values = checked_options(chosen, options, how.normalise)
     if (parts := parts_for(chosen, parsed)) != (parsed,):
-        raise InputError(
-            f"the query {parsed.name!r} has {parsed.template[0]} target and {parsed.template[1]} attribute sets, and "
-            f"{chosen.name} takes fewer: measure its sub-queries, query.subqueries{parts[0].template}, or all of them "
-            "with run_metrics"
-        )
+        raise InputError(f"{chosen.name} takes fewer sets: measure {parsed.name!r} by subqueries{parts[0].template}")
     if isinstance(kv, ContextVectors):
         vectors = kv.keyed_vectors()
     elif chosen.sentences:
@@ -344,12 +325,8 @@ def as_query(query: AnyQuery) -> Query:
 def parts_for(chosen: Metric, query: Query) -> tuple[Query, ...]:
     """A query as it is, or its sub-queries where it has more sets than a metric takes."""
     least, most = chosen.template, (chosen.targets[1], chosen.attributes[1])
-    if too_few := [at for at in (0, 1) if query.template[at] < least[at]]:
-        kind = ("target", "attribute")[too_few[0]]
-        raise InputError(
-            f"{chosen.name} takes at least {least[too_few[0]]} {kind} sets, and the query {query.name!r} has "
-            f"{query.template[too_few[0]]}: give another query, or leave the metric out"
-        )
+    if any(there < needed for there, needed in zip(query.template, least, strict=True)):
+        raise InputError(f"{chosen.name} takes at least {least} sets, the query {query.name!r} has {query.template}")
     sizes = (there if top is None else min(there, top) for top, there in zip(most, query.template, strict=True))
     return query.subqueries(*sizes)
 
@@ -375,10 +352,8 @@ def checked_options(chosen: Metric, given: Mapping[str, Any], normalise: bool = 
         there, needs = {**values, "normalise": normalise}, chosen.linear.needs if chosen.linear else {}
         wrong = [f" with {name}={there[name]!r}" for name, value in needs.items() if there[name] != value]
         if chosen.linear is None or wrong:
-            raise InputError(
-                f"{chosen.name}{''.join(wrong)} is not a weighted sum of cosines, and p_value={RELATED!r} is the test "
-                f"of one: valid are {', '.join(_linear_metrics())}"
-            )
+            valid = ", ".join(_linear_metrics())
+            raise InputError(f"{chosen.name}{''.join(wrong)} is not a weighted sum of cosines: valid are {valid}")
     return values
 
 

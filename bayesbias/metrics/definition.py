@@ -22,10 +22,7 @@ Bounds = Callable[[list[int], Mapping[str, Any]], tuple[float, float]]
 
 
 class Option(NamedTuple):
-    """Default of an option, and the check that returns a valid value of it or raises InputError.
-
-    The check takes the value and the name of the option, for its message.
-    """
+    """Default of an option, and the check that takes a value and the option's name and returns a valid value."""
 
     default: Any
     check: Callable[[Any, str], Any]
@@ -47,14 +44,9 @@ class Sides(NamedTuple):
 
 @dataclass(frozen=True)
 class Linear:
-    """A metric as a constant and a weighted sum of cosines of target words with attribute words.
+    """A constant, and from target and attribute sets the weights of their words in a sum of cosines.
 
-    Attributes
-    ----------
-    sides, constant
-        A function from target sets and attribute sets to the weights of their words, and what is added.
-    needs
-        Options, also of the look-up, that make the metric such a sum.
+    ``needs`` are options, also of the look-up, that make the metric such a sum.
     """
 
     sides: Callable[[Sets, Sets], Sides]
@@ -71,11 +63,11 @@ class Measured:
     value, reason
         The number, or why there is none.
     by_word
-        What each of the metric's ``words`` adds, set after set; empty where words add nothing of their own.
+        What each of the metric's ``words`` adds, set after set; or empty.
     p_value, partitions, exact, null_mean, null_sd, null_words
         Of a test, as in :class:`MetricResult`.
     notes
-        On the value, each a :class:`bayesbias.Note`; ``metric`` warns of it too where its code is ``set-size``.
+        On the value; ``metric`` warns of it too where its code is ``set-size``.
     """
 
     value: float

@@ -114,10 +114,8 @@ class Query:
         controls = {name: words for name, words in self.attributes.items() if name in CONTROLS}
         own = [words for name, words in self.attributes.items() if name not in CONTROLS]
         if len(self.targets) < 2 or len(own) > len(self.targets):
-            raise InputError(
-                f"there is no counterpart of {len(self.targets)} target and {len(own)} attribute sets: a contrast "
-                f"compares at least two groups, with at most one list for each beside {' and '.join(CONTROLS)}"
-            )
+            sizes = f"{len(self.targets)} target and {len(own)} attribute sets"
+            raise InputError(f"there is no counterpart of {sizes}: groups need two or more, and one list each at most")
         stereotypes: Mapping[str, Any] = dict(zip(self.targets, own, strict=False))
         origin: Any = {"source": self.source, "doi": self.doi, "language": self.language}
         return WordLists(self.name, self.targets, stereotypes, controls, **origin)
@@ -189,9 +187,7 @@ def load_query(name_or_path: str | Path) -> Query:
             hint = (
                 f" ({name!r} is a word list: Query.from_words(load_words({name!r})) makes a query of one with groups)"
             )
-        raise InputError(
-            f"there is no query {name!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
-        )
+        raise InputError(f"there is no query {name!r}{hint}: give the path of a file or one of {', '.join(bundled)}")
     content = read_lists(path)
     content.pop("kind", None)
     for kind in ("targets", "attributes"):
@@ -225,7 +221,7 @@ class Lookup:
     normalise: bool = False  # whether vectors are scaled to length 1 first
     compat: str | None = None  # "wefe": repeated words count as lost, and pairs whose word is missing shift
     twins: Twins = "once"  # whether words of a set (pairs) that have one vector count "once", or all: "keep"
-    without: frozenset[str] = frozenset()  # words that count as missing although the embedding holds them
+    without: frozenset[str] = frozenset()  # words that count as missing
     alike: Mapping[str, str] | None = None  # word to the one it counts as, in several embeddings; None: by the vectors
 
     def __post_init__(self) -> None:
@@ -274,10 +270,7 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
     )
     lost = [word for entry in entries for word in entry["missing"]]
     if lost and how.on_missing == "error":
-        raise InputError(
-            f"the embedding lacks {listed(lost)}, words of the query "
-            f"{query.name!r}: change the query, or pass on_missing='drop'"
-        )
+        raise InputError(f"the embedding lacks {listed(lost)}: change {query.name!r}, or pass on_missing='drop'")
     counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
     lines = missing_words({**entry, "list": entry["set"]} for entry in entries)
     notes, alike, twin_notes = [*lines, *_lost(lines, entries, sets, counted)], _alike(sets, how), list[Note]()
@@ -318,10 +311,8 @@ def _whole_pairs(query: Query, sets: Mapping[str, FoundWords]) -> tuple[list[tup
     """The pairs of a query's targets, in order, both of whose words are found, and the others."""
     left, right = query.targets.values()
     if len(left) != len(right):
-        raise InputError(
-            f"metrics of pairs take the words of {' and '.join(map(repr, query.targets))} in order, and they have "
-            f"{len(left)} and {len(right)} words: give as many to each, or leave out ripa, direct_bias, db_wa and nbm"
-        )
+        sizes = f"{len(left)} and {len(right)} words"
+        raise InputError(f"metrics of pairs take the words of two target sets in order, and {query.name!r} has {sizes}")
     found = [set(sets[name].keys) for name in query.targets]
     pairs = list(zip(left, right, strict=True))
     whole = [pair for pair in pairs if pair[0] in found[0] and pair[1] in found[1]]

@@ -327,7 +327,7 @@ def test_pairs_under_another_connection_do_not_match(tables, compared):
     matched = comparison.changes.match({"before": before, "after": other})
     assert set(matched.table["connection"]) == {"associated", "different", "neutral"}
     swapped = {"associated": "different", "different": "associated", "human": "neutral", "neutral": "human"}
-    with pytest.raises(bb.InputError, match="share no pair of protected and attribute word under one connection"):
+    with pytest.raises(bb.InputError, match="share no pair under one connection"):
         compared(after=after.assign(connection=after["connection"].map(swapped)))
 
 
@@ -503,7 +503,10 @@ def test_a_comparison_is_no_fit(result, tmp_path):
 WRONG = {
     "one table": (lambda table: {"tables": {"a": table}}, "two embeddings or more, given 1"),
     "before alone": (lambda table: {"before": table}, "give before= and after="),
-    "a model of distances": (lambda table: {"before": table, "after": table, "model": "crossed"}, "one of distances"),
+    "a model of distances": (
+        lambda table: {"before": table, "after": table, "model": "crossed"},
+        "a model of distances",
+    ),
     "two distances": (
         lambda table: {"before": table, "after": pd.concat([table, table.head(1).assign(distance=1.5)])},
         "after: the table: the pair",

@@ -226,7 +226,7 @@ def test_the_example_is_a_split_of_noise_like_the_article_s():
     ("kv", "words", "statistic", "message"),
     [
         (None, "table", "human - neutral", "associated or different"),
-        (None, "table", "weat", "two groups, not 3"),
+        (None, "table", "weat", "two groups, not jew"),
         (None, "nameless", "mac", "attribute_class"),
         (None, "controls", "associated - human", "the connection is 'associated'"),
         (None, "religion", "associated - human", "give an embedding with word lists"),

@@ -443,7 +443,7 @@ def test_threads_of_linear_algebra_change_no_list(slice_vectors, threads):
         (
             bb.WordLists("x", LISTS.protected, LISTS.stereotypes, {"human": ["h", "word0"]}),
             {},
-            "has 4 words outside of the lists, and 6 are needed to replace",
+            "has 4 words outside of the lists, and 6 are needed",
         ),
     ],
 )  # fmt: skip
