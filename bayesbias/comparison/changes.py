@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,10 +35,8 @@ from bayesbias.models.template_variation import change_of_templates, template_er
 from bayesbias.models.tree import EXACT, made_by, versions_of
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.results import Note, stored
-from bayesbias.vectors.lookup import left_out
+from bayesbias.vectors.lookup import CASES, Case, left_out
 
-Case = Literal["as-is", "fallback"]
-CASES = ("as-is", "fallback")
 LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
 LEVELS_MODEL = "crossed"  # of the distances in each embedding where changes have a model of their own

@@ -59,10 +59,8 @@ class MetricResult(Result):
     ----------
     metric, title, source, doi, optimum, unbiased
         Of the metric, as in :class:`bayesbias.metrics.Metric`.
-    value, reason
-        The number; NaN where there is none, for the reason.
-    range
-        The smallest and largest value (NaN where there is no value).
+    value, range, reason
+        The number, and the smallest and largest one; NaN where there is none, for the reason.
     p_value, partitions, exact
         Of the test, if one was asked for; the partitions of a permutation test, and whether these are all.
     null_mean, null_sd, null_words

@@ -93,15 +93,13 @@ class Metric:
 
     Attributes
     ----------
-    name, title
-        What it is called in code, and in print.
+    name, title, source, doi
+        What it is called in code and in print, and where it is defined.
     measure
         A function of the vectors of target sets and of attribute sets, tuples of arrays (words, dimensions), and of the
         metric's options, that returns a number or a :class:`Measured`. Its docstring begins with what the value is.
     bounds
         Smallest and largest value, or a function to them from the numbers of words of the target sets and the options.
-    source, doi
-        Where it is defined.
     targets, attributes
         Least and largest number of target sets, and of attribute sets; None for any.
     words
