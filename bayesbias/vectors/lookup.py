@@ -165,13 +165,21 @@ def rows_of(kv: KeyedVectors, words: Iterable[str]) -> IntArray:
     """Rows of words, all of which an embedding holds."""
     words = list(words)
     keys = find_keys(words, kv.key_to_index)
-    return np.array([kv.key_to_index[keys[word]] for word in words], dtype=np.intp)
+    return _rows_of_keys(kv, [keys[word] for word in words])
+
+
+def _rows_of_keys(kv: KeyedVectors, keys: Collection[str]) -> IntArray:
+    """Rows of keys, which must be their own: words and vectors of a changed embedding may be out of step."""
+    rows = [kv.key_to_index[key] for key in keys]
+    if odd := [key for key, row in zip(keys, rows, strict=True) if kv.index_to_key[row] != key]:
+        raise InputError(f"index_to_key and key_to_index of the embedding differ for {odd[0]!r}: load (words, vectors) anew")
+    return np.array(rows, dtype=np.intp)
 
 
 def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", language: str | None = None) -> FoundWords:
     """Words of an embedding, looked up by :func:`find_keys`; those without a direction count as missing."""
     keys = find_keys(words, kv.key_to_index, case, language)
-    vectors = kv.vectors.take([kv.key_to_index[key] for key in keys.values()], axis=0)
+    vectors = kv.vectors.take(_rows_of_keys(kv, keys.values()), axis=0)
     some = have_directions(list(keys.values()), vectors, "the embedding")
     if not some.all():
         zero = {word: key for (word, key), directed in zip(keys.items(), some, strict=True) if not directed}
