@@ -46,7 +46,6 @@ AREAS = {
     "second-stage": ("Many embeddings: pool, criterion, sweep", "second_stage _support.sweeps"),
     "documents": ("Words in documents", "documents"),
     "contextual": ("Words in sentences", "vectors.contextual"),
-    "templates": ("Templates of sentences", "vectors.contextual.templates"),
     "silhouettes": ("Silhouettes", "baselines.silhouettes"),
     "reliability": ("Reliability", "baselines.reliability baselines.reliability.regression"),
     "stability": ("Stability", "baselines.stability"),

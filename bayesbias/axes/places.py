@@ -40,14 +40,13 @@ from bayesbias.vectors import (
     Embedding,
     about,
     composed_notes,
-    composed_of,
     find_words,
     opened,
     rows_of,
     with_composed,
 )
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import CASES, about_distances, first_keys, left_out, lost_of, other_capitals, warn_lost
+from bayesbias.vectors.lookup import CASES, first_keys, left_out, lost_of, other_capitals, spread_of, warn_lost
 from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, words_given
 
@@ -514,7 +513,7 @@ def axis(
         poles=poles,
         keys=(),
         centre=where,
-        embedding=about_distances(vectors),
+        embedding={**about(vectors), "spread": spread_of(vectors)},
         notes=poles.notes,
         kv=vectors,
         base=base,
@@ -557,7 +556,7 @@ def _placed(kv: KeyedVectors, names: Sequence[str], case: Case) -> tuple[dict[st
 
 def _word_notes(on: Axis, keys: dict[str, str]) -> list[Note]:
     """Notes on words, given with their keys, whose vectors are made of parts of words, or are those of the poles."""
-    notes = composed_notes(composed_of(on.kv, keys))
+    notes = composed_notes(on.kv, keys)
     if own := [word for word, key in keys.items() if key in on.poles.keys]:
         notes.append(Note("poles", words=own))
     return notes

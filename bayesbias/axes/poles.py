@@ -15,7 +15,7 @@ from bayesbias.numerics.constants import FREQUENT, SAMPLE
 from bayesbias.numerics.offsets import MeanOffset, Strata, moderation
 from bayesbias.numerics.related import sample_pairs, similarity_bins, variograms
 from bayesbias.results import Cited, Note
-from bayesbias.vectors import Case, about, composed_notes, composed_of, find_words, rows_of
+from bayesbias.vectors import Case, about, composed_notes, find_words, rows_of
 from bayesbias.vectors.contextual import ContextVectors
 from bayesbias.vectors.lookup import (
     first_keys,
@@ -92,7 +92,7 @@ def find_poles(kv: KeyedVectors, poles: Poles, case: Case | None = None) -> Foun
         missing = [word for word in every if word not in keys]
         lost = left_out(len(missing), len(poles.words), "pole words", "missing", missing)
     found = (_found_pairs if poles.pairs else _found_lists)(poles, row_of, vectors)
-    notes = (*lost, *composed_notes(composed_of(kv, keys)), *found.notes)
+    notes = (*lost, *composed_notes(kv, keys), *found.notes)
     return replace(found, keys=tuple(places), notes=notes)
 
 

@@ -225,7 +225,7 @@ def rank(
         raise InputError(f"a ranking needs two embeddings at least, given is {listed(list(embeddings))} alone")
     draws, replicates = whole_number(draws, "draws", least=0), whole_number(replicates, "replicates", least=0)
     seed = whole_number(seed, "seed", least=0, most=None)
-    how = Lookup.checked("drop", max_missing, case, normalise, None, twins)
+    how = Lookup("drop", max_missing, case, normalise, None, twins)
     gone = _only_in_some(named, embeddings, case)
     how = replace(how, without=frozenset(chain.from_iterable(gone.values())))
     if twins == "once":
@@ -474,7 +474,6 @@ def _drawn(
     units = {query: units_of(ready[query, names[0]]) for query in queries}
     linked = linked_sets(listed for sets in units.values() for listed in sets.values())
     values = np.empty((draws, len(names), len(queries)))
-    ready = {key: each.with_neighbours() for key, each in ready.items() if key[0] in queries} if draws else ready
     for i in range(draws):
         places = draw_all(linked, rng)
         for column, query in enumerate(queries):

@@ -31,7 +31,7 @@ from bayesbias.metrics.batch import (
     untested,
 )
 from bayesbias.metrics.catalogue import find_metric
-from bayesbias.metrics.queries import FoundSets, Lookup, every_word, look_up, word_lists_of
+from bayesbias.metrics.queries import FoundSets, Lookup, every_word, look_up
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import choose_engine
@@ -398,7 +398,7 @@ def _registered_subject(
     metric = find_metric(chosen)
     name = metric.name
     subject_options = untested(checked_options(metric, options))
-    ready = prepared(metric, kv, query, subject_options, how).with_neighbours()
+    ready = prepared(metric, kv, query, subject_options, how)
     notes = _checked(ready.found)
     usual = metric.range([len(vectors) for vectors in ready.found.targets], subject_options), metric.optimum
     bounds, zero = IN_THE_STUDY.get(chosen, usual) if isinstance(chosen, str) else usual
@@ -450,9 +450,7 @@ def _contrast_subject(
     prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
     sets = look_up(kv, query, how, paired=False)
     notes, words = _checked(sets), _words_of(query, sets)
-    lists = word_lists_of(Query(**words, name=query.name, language=query.language))
-    if isinstance(lists, str):
-        raise InputError(f"{lists} Sets named {' and '.join(CONTROLS)} are controls.")
+    lists = Query(**words, name=query.name, language=query.language).words()
     data = Distances.read(distance_table(kv, lists, case=how.case, relatedness=False, twins=how.twins), check=False)
     spec = model if isinstance(model, ModelSpec) else load_model(model)
     engine = choose_engine(spec, "auto")

@@ -24,7 +24,7 @@ from bayesbias.distances import distance_table
 from bayesbias.errors import InputError, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
-from bayesbias.metrics.queries import every_word, word_lists_of
+from bayesbias.metrics.queries import every_word
 from bayesbias.models import fit
 from bayesbias.numerics.arrays import FloatArray, row_differences, unit_rows
 from bayesbias.results import Note, Result
@@ -204,9 +204,7 @@ def metric_stability(
     parsed = as_query(query)
     named = _by_setting(kvs, every_word([parsed]), case)
     unit = _baselines(named, whole_number(random_pairs, "random_pairs"), np.random.default_rng(seed))
-    lists = word_lists_of(parsed) if contrast else None
-    if isinstance(lists, str):
-        raise InputError(f"{lists} Give contrast=False to leave it out.")
+    lists = parsed.words() if contrast else None
     rows: list[tuple[object, ...]] = []
     notes: dict[Note, None] = {}
     with progress("measuring", len(named)) as done:

@@ -14,7 +14,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.checks.topics import TopicNull, as_far
 from bayesbias.distances import distance_table
 from bayesbias.distances.distances import Distances, once
-from bayesbias.errors import InputError
+from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.random_lists import draw_in_ranges
 from bayesbias.numerics.statistics import (
@@ -41,12 +41,8 @@ SPLITS = 5_000  # random partitions among which that of the sample is chosen
 class NullDistribution(Result):
     """Place of a statistic among its values without bias.
 
-    Attributes
-    ----------
-    statistic, observed, values
-        Name of the statistic, its value for the lists as they are, and that of each draw, (draws,).
-    n_candidates
-        Number of words that could be drawn.
+    ``observed`` is that of the lists as they are, ``values`` those of the draws, (draws,), ``n_candidates`` the number
+    of words that could be drawn.
     """
 
     notes: ClassVar[tuple[Note, ...]] = ()
@@ -78,34 +74,21 @@ class NullDistribution(Result):
         return float((self.values < self.observed).mean())
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         return f"{self.statistic}: observed, without bias"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was measured."""
         return {"candidates": self.n_candidates, "draws": len(self.values)}
 
     def summary(self) -> pd.DataFrame:
-        """The table without what the header says."""
         return self.table().drop(columns=["statistic", "draws", "n_candidates"])
 
     def table(self) -> pd.DataFrame:
         """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
         low, high = ends(self.values, PROB)
-        row = {
-            "statistic": self.statistic,
-            "observed": self.observed,
-            "mean": self.values.mean(),
-            "sd": self.values.std(ddof=1),
-            "low": low,
-            "high": high,
-            "quantile": self.quantile,
-            "p_value": self.p_value,
-            "p_value_se": self.p_value_se,
-            "draws": len(self.values),
-            "n_candidates": self.n_candidates,
-        }
-        return pd.DataFrame([row])
+        row = {"statistic": self.statistic, "observed": self.observed, "mean": self.values.mean()}
+        row |= {"sd": self.values.std(ddof=1), "low": low, "high": high}
+        row |= {name: getattr(self, name) for name in ("quantile", "p_value", "p_value_se")}
+        return pd.DataFrame([row | {"draws": len(self.values), "n_candidates": self.n_candidates}])
 
 
 def null_distribution(
@@ -127,10 +110,9 @@ def null_distribution(
     words
         Word lists, or what :func:`load_words` takes, or a distance table.
     statistic
-        ``"a - b"``: mean over protected words of the difference of their mean distances under two connections, one of
-        them at least associated or different; words are drawn from the control list that it names, else from all.
-        ``"weat"``: the effect size for two groups (population sd; positive if own stereotypes are closer). ``"mac"``:
-        mean over protected words and stereotype lists of their mean distance.
+        ``"a - b"``: mean over protected words of the difference of mean distances under two connections, one of them at
+        least associated or different; words are drawn from the control list that it names, else from all. ``"weat"``:
+        the effect size for two groups (population sd; positive if own stereotypes are closer). ``"mac"``.
     draws, seed
         How many times the words are drawn, and the seed.
 
@@ -162,19 +144,14 @@ def null_distribution(
     pools = controls_of(named) or controls_of(data.connections.tolist())
     members = np.flatnonzero(np.isin(listed, pools))
     if not 0 < len(slots) < len(members):
-        raise InputError(
-            f"there are {len(slots)} stereotype words and {len(members)} control words ({' and '.join(pools)}) to draw "
-            "from, which must be more: lengthen the control list or choose another contrast"
-        )
+        raise InputError(f"{len(slots)} stereotype words and {len(members)} control words are too few to draw from")
     low = np.zeros(len(slots), dtype=np.intp)
     drawn = members[draw_in_ranges(low, low + len(members), draws, rng)]
     blocks = np.array_split(drawn, -(-drawn.size * len(data.protected_words) // BLOCK))
     values = np.concatenate([_values(statistic, named, data, slots, listed, block) for block in blocks])
     observed = float(_values(statistic, named, data, slots, listed, slots[None])[0])
     if odd := int((~np.isfinite(np.r_[observed, values])).sum()):
-        raise InputError(
-            f"{statistic} is no finite number for {odd:,} of {draws + 1:,} lists: choose another statistic"
-        )
+        raise InputError(f"{statistic} is no finite number for {odd:,} of {draws + 1:,} lists: choose another")
     return NullDistribution(statistic, observed, values, len(members))
 
 
@@ -186,20 +163,15 @@ def _connections_of(statistic: str, data: Distances) -> list[str]:
         return []
     named = list(STEREOTYPES) if statistic == "weat" else [part.strip() for part in statistic.split(" - ")]
     if len(set(named)) != 2 or not set(named) & set(STEREOTYPES):
-        raise InputError(
-            f"statistic is {statistic!r}: valid are 'weat', 'mac', and 'a - b' of two connections, of which one at "
-            "least is associated or different"
-        )
+        raise InputError(f"statistic is {statistic!r}: give 'weat', 'mac', or 'a - b' with associated or different")
     for name in named:
         one_of(name, data.connections.tolist(), "the connection")
     if statistic == "weat" and (len(data.group_names) != 2 or "" in data.group_names):
-        groups = ", ".join(name or "not known" for name in data.group_names)
-        raise InputError(f"weat compares two groups, not {len(data.group_names)} ({groups}): take 'mac' or 'a - b'")
+        raise InputError(f"weat compares two groups, not {listed(data.group_names)}: take 'mac' or 'a - b'")
     return named
 
 
 def _of_stereotypes(data: Distances) -> np.ndarray:
-    """True for rows (N,) of stereotype words."""
     return np.isin(data.connections, STEREOTYPES)[data.connection]
 
 
@@ -249,14 +221,9 @@ def _values(
 class NullWeat(Result):
     """WEAT where every cosine is noise.
 
-    Attributes
-    ----------
-    s, effect_size
-        (draws,): WEAT's sum statistic and effect size of samples of noise.
-    observed_s, observed_effect_size, partition_s, partition_effect_size
-        Both of one sample, and (partitions,) when its words are dealt out anew to the target sets.
-    test
-        The two-sided permutation test of the sample: ``p_value``, ``partitions`` and whether these are all (``exact``).
+    ``s`` and ``effect_size``, (draws,), are WEAT's sum and effect size of samples of noise, ``observed_`` those of one
+    sample, ``partition_`` (partitions,) when its words are dealt out anew; ``test`` is its two-sided permutation test:
+    ``p_value``, ``partitions`` and whether these are all (``exact``).
     """
 
     notes: ClassVar[tuple[Note, ...]] = ()
@@ -271,20 +238,17 @@ class NullWeat(Result):
     test: PermutationTest
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         return "WEAT of noise (0: unbiased)"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was simulated."""
         drawn = "all" if self.test.exact else "random"
         return {"samples of noise": len(self.s), f"{drawn} partitions": self.test.partitions, "intervals": "95%"}
 
     def table(self) -> pd.DataFrame:
-        """One row each for ``s`` and ``effect_size``.
+        """Rows ``s`` and ``effect_size``, with equal-tailed 95% intervals.
 
-        Columns ``statistic``, ``observed``, ``null_low`` and ``null_high`` (equal-tailed 95% interval of samples of
-        noise), ``as_extreme`` (share of them at least as far from 0 as the observed value), ``partition_low``,
-        ``partition_high`` and ``p_value`` (the same of the sample's partitions).
+        ``statistic``, ``observed``, ``null_low`` and ``null_high`` of samples of noise, ``as_extreme`` (share of them
+        at least as far from 0), ``partition_low``, ``partition_high`` and ``p_value`` of the sample's partitions.
         """
         rows = []
         for name, observed, noise, dealt in (
@@ -297,7 +261,6 @@ class NullWeat(Result):
         return pd.DataFrame(rows, columns=[*columns, "partition_low", "partition_high", "p_value"])
 
     def summary(self) -> pd.DataFrame:
-        """The same with short names."""
         ends = {"null_low": "low", "null_high": "high", "partition_low": "partitions from", "partition_high": "to"}
         return self.table().rename(columns=ends)
 
@@ -305,15 +268,10 @@ class NullWeat(Result):
 def simulate_null_weat(draws: int = 10_000, seed: int = 0) -> NullWeat:
     """WEAT when every cosine is drawn from N(0, .08^2), and one sample of such noise looked at closely.
 
-    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), of eight words a set. By WEAT's
-    definition some 0.9% of such samples have an effect size as far from 0 as 1.27, where the text says 38%: that many
-    are above 1.27 if the groups' sums stand in the numerator in place of means. The words of the sample are dealt out
-    so that its effect size comes near 1.27: a pattern that chance made and that somebody picked.
-
-    Parameters
-    ----------
-    draws, seed
-        Number and seed of the samples of noise.
+    The simulation of section 3.2 of Dobrzeniecka and Urbaniak (2024, Figures 8 to 10), of eight words a set. Some 0.9%
+    of ``draws`` samples have an effect size as far from 0 as 1.27 by WEAT's definition, where the text says 38%: so
+    many are above 1.27 if the groups' sums stand in the numerator in place of means. The words of the sample are dealt
+    out so that its effect size comes near 1.27: a pattern that chance made and that somebody picked.
 
     References
     ----------

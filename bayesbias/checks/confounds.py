@@ -127,10 +127,7 @@ def _list_means(data: Distances, values: WordValues, related: Relatedness | None
 
 
 def _judged_rows(given: _ListMeans, connections: list[str], related: Relatedness | None, known: bool) -> pd.DataFrame:
-    """Each row of a protected word, what the attribute predicts of it, and whether that calls it into question.
-
-    ``known`` says whether the predictions are known to be other than 0.
-    """
+    """Each row of a protected word, what the attribute predicts of it, and whether that (if ``known``) is too much."""
     means, expected = given.means(given.distances), given.means(given.expected)
     errors = _Errors(given, related)
     pieces = [pd.DataFrame(columns=ROWS[:-1])]
@@ -165,14 +162,12 @@ class _Errors:
 
     def of_words(self, weights: FloatArray) -> FloatArray:
         """Variance (J,) of each word's own sum with weights (J, L)."""
-        result: FloatArray
         if self.relatedness is not None:
-            by_component = np.einsum("jl,qlk,jk->jq", weights, self.kernels, weights)
-            result = (self.loadings**2 * by_component).sum(axis=1)
-        else:  # lists that do not count may have no scatter
-            scatter = self._scatter(self.given.distances)
-            result = np.multiply(weights**2, scatter, out=np.zeros_like(weights), where=weights != 0).sum(axis=1)
-        return result
+            by_component: FloatArray = np.einsum("jl,qlk,jk->jq", weights, self.kernels, weights)
+            return (self.loadings**2 * by_component).sum(axis=1)
+        # lists that do not count may have no scatter
+        scatter = self._scatter(self.given.distances)
+        return np.multiply(weights**2, scatter, out=np.zeros_like(weights), where=weights != 0).sum(axis=1)
 
     def of_sums(self, weights: FloatArray) -> FloatArray:
         """Variance (m,) of sums over words with weights (m, J, L)."""
@@ -224,22 +219,19 @@ class Balance(Result):
     slopes
         Slope of distance on the attribute: ``where`` (``controls``: within control lists, a word counting once;
         ``vocabulary``: over the sample of the vocabulary, mean over protected words), ``slope``, ``se``, ``r2``,
-        ``words``. Without control words or vectors a row is missing.
+        ``words``.
     contrasts
         One row for each contrast of associated with another list: ``difference`` of the mean values, ``overlap`` (share
-        of the two distributions that is common), ``expected`` (difference of the distances that the attribute predicts:
-        by the curves of :func:`fit` with ``adjust`` where there are vectors, else by the slope), ``distance`` (the
-        difference that there is), ``warning``.
+        of the two distributions that is common), ``expected`` (difference of distances that the attribute predicts, by
+        the curves of :func:`fit` with ``adjust``, else by the slope), ``distance`` (that there is), ``warning``.
     pairs
-        One row for each two attribute lists: ``first``, ``second``, ``difference``, ``overlap``, and ``expected``, with
-        its ends over protected words, ``expected_low`` and ``expected_high``.
+        The same of each two attribute lists, ``first`` and ``second``, with ends over protected words, ``expected_low``
+        and ``expected_high``.
     rows
         One row for each protected word and contrast, and for its ``association``: ``expected``, ``distance``, ``se``
         (standard error, attribute lists being exchangeable), ``warning`` (``expected`` is more than half of it).
-    limits
-        Notes on words without a value, and on what could not be looked at; ``notes`` has :attr:`warnings` too.
-    measured
-        ``word_list`` and ``embedding``, their names where the table knows them.
+    limits, measured
+        Notes on what could not be looked at (``notes`` has :attr:`warnings` too); ``word_list`` and ``embedding``.
     """
 
     prob: ClassVar[float] = PROB
@@ -257,17 +249,14 @@ class Balance(Result):
 
     @property
     def warnings(self) -> tuple[Note, ...]:
-        """A note for each contrast that may be one of the attribute, and one on single words.
-
-        Rows of associated - different are associations where there are several stereotype lists.
-        """
-        numbers: dict[str, Any]
+        """A note for each contrast that may be one of the attribute, and one on single words."""
         notes, called = [], set()
         for row in self.contrasts[self.contrasts["warning"].astype(bool)].to_dict("records"):
-            numbers = {name: row[name] for name in ("contrast", "expected", "distance")}
-            notes.append(Note("frequency", attribute=self.attribute, **numbers))
             called.add(row["contrast"])
+            numbers: dict[str, Any] = {name: row[name] for name in ("contrast", "expected", "distance")}
+            notes.append(Note("frequency", attribute=self.attribute, **numbers))
         for contrast, part in self.rows.groupby("contrast", sort=False):
+            # with several stereotype lists rows of associated - different are associations
             behind = contrast == f"{OWN} - {OTHER}" and (self.lists["kind"] == "stereotype").sum() > 1
             if contrast not in called and not behind and part["warning"].mean() > MOST_ROWS:
                 named = part.loc[part["warning"], "protected_word"].tolist()
@@ -277,11 +266,9 @@ class Balance(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Warnings, and what limits the tables."""
         return (*self.warnings, *self.limits)
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         return f"{self.attribute} ({self.unit}) of lists, predicted {COSINE}"
 
     def header(self) -> dict[str, object]:
@@ -301,14 +288,9 @@ class Balance(Result):
         return self.contrasts
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """All tables that have rows."""
-        tables = {
-            f"Contrasts by {self.attribute}": self.contrasts,
-            f"Lists by {self.attribute}": self.lists,
-            f"Slope of distance on {self.attribute}": self.slopes,
-            f"Each two lists by {self.attribute}": self.pairs,
-            f"Protected words by {self.attribute}": self.rows,
-        }
+        by = f"by {self.attribute}"
+        tables = {f"Contrasts {by}": self.contrasts, f"Lists {by}": self.lists, f"Slope of distance {by}": self.slopes}
+        tables |= {f"Each two lists {by}": self.pairs, f"Protected words {by}": self.rows}
         return {caption: table for caption, table in tables.items() if len(table)}
 
 
@@ -319,8 +301,8 @@ def balance(
 ) -> Balance:
     """Compare word lists in frequency, and estimate how distances depend on it.
 
-    Frequent words are closer to, or farther from, everything in some embeddings, whatever they mean. Lists of other
-    frequency then differ in distance without any bias.
+    In some embeddings frequent words are closer to, or farther from, everything: lists of other frequency differ in
+    distance without any bias.
 
     Parameters
     ----------
@@ -328,9 +310,9 @@ def balance(
         A distance table, or a fit of one.
     frequencies
         Counts or relative frequencies: a mapping of words, the path of a file with two columns (word, count), an
-        embedding whose file is ordered by frequency, or ``"wordfreq"`` (an extra: ``bayesbias[frequencies]``). None
-        takes the order of the embedding behind the table where it is ordered by frequency, else wordfreq, in the
-        language of the word lists.
+        embedding whose file is ordered by frequency, or ``"wordfreq"`` (an extra: ``bayesbias[frequencies]``), in the
+        language of the word lists. None takes the order of the table's embedding where it is by frequency, else
+        wordfreq.
     attribute
         ``"frequency"``, ``"length"``, or a mapping with one entry: the name of an attribute of your own and the number
         of each word, such as its concreteness.
@@ -338,12 +320,10 @@ def balance(
     Returns
     -------
     Balance
-        Tables of lists, slopes and contrasts, and ``warnings``. A contrast is warned about where its lists
-        differ by more than .5 zipf (half a standard deviation of another attribute) and the slope matters: it explains
-        more than 10% of the variance of distances (that of control words, where there are such), or predicts a
-        difference of more than half the standard error of the contrast (that of the cluster interval). A row of a
-        single word is called into question where the attribute predicts more than half of its standard error, and there
-        is a warning where it is so for more than a tenth of them.
+        Tables of lists, slopes and contrasts, and ``warnings``. A contrast is warned about where its lists differ by
+        more than .5 zipf (half a standard deviation of another attribute) and the slope explains more than 10% of the
+        variance of distances (to control words, if any), or predicts more than half the contrast's cluster standard
+        error; words, where the attribute predicts more than half the standard error of more than a tenth of them.
 
     Examples
     --------
@@ -388,7 +368,6 @@ def balance(
 
 
 def _lists(table: pd.DataFrame, values: WordValues) -> pd.DataFrame:
-    """The values of each list's words."""
     entries = [
         (name, "protected", group["protected_word"].astype(str).unique())
         for name, group in table.groupby("group", sort=False)
@@ -408,14 +387,12 @@ def _lists(table: pd.DataFrame, values: WordValues) -> pd.DataFrame:
 
 
 def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None) -> tuple[pd.DataFrame, list[Note]]:
-    """Slopes among control words and over the vocabulary's sample, and why one is missing."""
     rows, notes = [], list[Note]()
     try:
         slope = control_slope(table, values)
+        rows.append(("controls", slope.value, slope.se, slope.r2, slope.words))
     except InputError as error:
         notes.append(Note("no-value", what="slope among control words", reason=str(error)))
-    else:
-        rows.append(("controls", slope.value, slope.se, slope.r2, slope.words))
     if related is not None:
         x = values.of(related.sample_words)
         known = np.isfinite(x)

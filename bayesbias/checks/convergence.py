@@ -35,23 +35,20 @@ def check_predictions(
 ) -> pd.DataFrame:
     """The share of distances inside their predictive equal-tailed intervals.
 
-    A model that describes the spread of the data has shares near ``probs``. Where attribute words have effects or are
-    related, the intervals are for a further word of the list.
+    A model that describes the spread has shares near ``probs``. Where attribute words have effects or are related, the
+    intervals are for a further word of the list.
 
     Parameters
     ----------
-    post
-        A result of :func:`fit`.
-    probs
-        Mass of the predictive intervals.
+    post, probs
+        A result of :func:`fit`; the mass of the predictive intervals.
     seed
         Seed of the predictive draws; None takes one that follows from the seed of the fit.
 
     Returns
     -------
     DataFrame
-        Columns ``connection`` (pd.NA for all distances together, first), ``n``, and for each of ``probs`` a share:
-        ``inside_50``, ``inside_89``.
+        ``connection`` (pd.NA for all distances, first), ``n``, and a share for each of ``probs``, as ``inside_89``.
 
     Examples
     --------
@@ -93,24 +90,19 @@ scatter of close words makes intervals too narrow, too much makes them too wide.
 def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
     """Observed against predicted scatter of control words, by the similarity of the words.
 
-    The variogram predicts the squared difference of two words' distances to the protected words. A ratio other than 1
-    of all pairs is a matter of scale, which ``sd_factor`` follows. Where close words scatter less than predicted, the
-    intervals of lists of one topic are too narrow.
+    The variogram predicts the squared difference of two words' distances to the protected words. Where close words
+    scatter less than predicted, relative to all pairs, the intervals of lists of one topic are too narrow.
 
-    Parameters
-    ----------
-    data
-        A distance table that carries relatedness, or a fit of one.
+    ``data`` is a distance table that carries relatedness, or a fit of one.
 
     Returns
     -------
     DataFrame
-        One row for all pairs of words of one control list (of any list where there is no control), and for
-        ``dissimilar`` (similarity below .1), ``similar`` (to .3) and ``close`` pairs. Columns ``similarity``,
-        ``words``, ``pairs``, ``observed`` and ``predicted`` (squared cosine distance, summed over protected words),
-        ``ratio``, ``relative`` (to the ratio of all pairs), ``z`` (log of ``relative`` in jackknife standard errors;
-        of ``ratio`` for all pairs) and ``fault``: ``relative`` below 1 / 1.5 or above 3, with z beyond 3. NaN with
-        fewer than 20 pairs.
+        One row for all pairs of words of one control list (of any list without controls), and for ``dissimilar``
+        (similarity below .1), ``similar`` (to .3) and ``close`` pairs: ``similarity``, ``words``, ``pairs``,
+        ``observed`` and ``predicted`` (squared cosine distance, summed over protected words), ``ratio``, ``relative``
+        (to the ratio of all pairs), ``z`` (of its log, by the jackknife; of ``ratio`` for all pairs) and ``fault``:
+        ``relative`` below 1 / 1.5 or above 3, with z beyond 3. NaN with fewer than 20 pairs.
 
     Examples
     --------
@@ -154,10 +146,7 @@ def check_relatedness(data: pd.DataFrame | xr.DataTree) -> pd.DataFrame:
 
 
 def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[float, ...]:
-    """Mean observed and predicted squared difference, ratio, ratio to that of all pairs, and z of its log.
-
-    Standard errors are those of the jackknife over words.
-    """
+    """Mean observed and predicted squared difference, ratio, ratio to that of all pairs, and jackknife z of its log."""
     nonzero = sums[1] > 0
     words = int(nonzero.sum())
     if count < FEWEST or words < 3:
@@ -176,11 +165,8 @@ def _ratio(sums: FloatArray, every: FloatArray | None, count: int) -> tuple[floa
 
 
 MAX_R_HAT, MIN_ESS, MAX_PARETO_K, MAX_GRID_MASS_OUTSIDE = 1.01, 400, 0.7, 1e-3
-"""Beyond these a fit should not be read: thresholds of Vehtari et al. (2021, 2024), and of the quadrature's grids.
-
-A mass outside of .001 moves an end of an 89% interval by up to .3% of its width, a fourth of what the noise of 4,000
-draws does.
-"""
+"""Beyond these a fit should not be read: thresholds of Vehtari et al. (2021, 2024), and of quadrature's grids, where
+.001 outside moves an end of an 89% interval by up to .3% of its width, a fourth of what 4,000 draws do."""
 LIMITS = {
     "draws": np.nan,
     "r_hat": MAX_R_HAT,
@@ -211,17 +197,16 @@ class Verdict(Result):
     r_hat
         The largest rank-normalised R-hat of NUTS; None with a single chain, and where draws are independent.
     ess
-        The smallest effective sample size of NUTS, bulk or tail, over all parameters. The other engines draw
-        independently: the number of draws, or the effective number of importance points if that is smaller.
+        The smallest effective sample size, bulk or tail, over all parameters; of independent draws their number, or the
+        effective number of importance points if that is smaller.
     divergences, pareto_k, importance_ess, grid_mass_outside
         Divergent transitions, Pareto k of importance weights and their effective number of points, posterior mass
         outside the grid; None where the engine has no such thing.
-    prior_width
-        Relative change of an interval's width if the priors of the scales counted twice; None where it is not known.
+    prior_width, balance
+        Relative change of an interval's width if the priors of the scales counted twice, and the :class:`Balance` of
+        frequencies; None where they are not known.
     notes
         Why the fit should not be read, ``unreliable``, and what about the data limits what it can say.
-    balance
-        The :class:`Balance` of frequencies; None where they are not known.
     """
 
     prob: ClassVar[float] = PROB
@@ -247,46 +232,32 @@ class Verdict(Result):
 
     @property
     def ok(self) -> bool:
-        """True if the fit passes its checks."""
         return not self.faults
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         return f"Checks of the draws: {'passed' if self.ok else 'failed'}"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was measured."""
         return {"engine": self.engine, "draws": "independent" if self.independent else f"in {self.chains} chains"}
 
     def table(self) -> pd.DataFrame:
-        """Two rows, of the fit and of the ``limit`` of each figure beyond which a fit should not be read.
-
-        Columns ``of`` and those of ``draws``, ``r_hat``, ``ess``, ``divergences``, ``pareto_k``, ``importance_ess``,
-        ``grid_mass_outside`` and ``prior_width`` that are known.
-        """
+        """Two rows, of the fit and of the ``limit`` beyond which it should not be read, of known figures."""
         figures = {name: getattr(self, name) for name in LIMITS}
         known = {name: (value, LIMITS[name]) for name, value in figures.items() if value is not None}
         return pd.DataFrame({"of": ["fit", "limit"]} | known)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The figures, and the balance of frequencies."""
         return {"Draws": self.table()} | ({} if self.balance is None else self.balance.tables())
 
 
 def diagnose(post: xr.DataTree) -> Verdict:
-    """Judge the convergence of a fit.
-
-    Parameters
-    ----------
-    post
-        A result of :func:`fit`.
+    """Judge the convergence of a result of :func:`fit`.
 
     Returns
     -------
     Verdict
-        ``ok``, the figures, and notes. A fault is an R-hat above 1.01, an effective sample size below 400, a
-        divergence, a Pareto k above 0.7, posterior mass above .001 outside the grid, or a parameter that holds NaN or
-        does not vary.
+        ``ok``, the figures, and notes. Faults are an R-hat above 1.01, an effective sample size below 400, divergences,
+        a Pareto k above 0.7, posterior mass above .001 outside the grid, and parameters with NaN or without variation.
 
     References
     ----------
@@ -303,11 +274,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     >>> verdict.table().columns.tolist()
     ['of', 'draws', 'ess', 'grid_mass_outside']
     """
-    return _verdict(Fit.read(post))
-
-
-def _verdict(result: Fit) -> Verdict:
-    """The verdict on a fit, worked out."""
+    result = Fit.read(post)
     chains, draws = result.steps
     stats, attrs = result.stats, result.tree.attrs
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
@@ -408,11 +375,7 @@ def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[No
 
 
 def outlying(table: pd.DataFrame) -> list[Note]:
-    """A note on control lists that count as unrelated words, by a table of effective numbers; else none.
-
-    With one protected group the sample near the stereotypes is a small part of the vocabulary, and effective numbers
-    of lists outside of it are too large: intervals of single words beside them may be too narrow.
-    """
+    """Notes on controls that count as unrelated: with one group, lists far from stereotypes are sampled badly."""
     full = (table["kind"] == "control") & (table["words"] > 1) & (table["effective"] >= table["words"])
     if (table["kind"] == "protected").sum() != 1:
         return []
@@ -435,7 +398,6 @@ def _width_notes(result: Fit, words: int, width: float | None) -> list[Note]:
 
 
 def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[Note]:
-    """A note on a protected word too far from the others for a normal distribution."""
     if not family_of(result.spec).shrinks_words(result.spec):
         return []
     means = table.groupby(["connection", "protected_word"])["distance"].mean()
@@ -446,10 +408,9 @@ def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[Note]:
 
 
 def _extreme_word(means: pd.Series) -> tuple[str, float, float]:
-    """The word farthest from the mean of the others in their standard deviations, how far, and a p-value.
+    """The word farthest from the mean of the others in their sds, how far, and p (1 for fewer than 4 words).
 
-    Grubbs' two-sided test of a single outlier (1969, https://doi.org/10.1080/00401706.1969.10490657); p is 1 for fewer
-    than 4 words.
+    Grubbs' two-sided test of a single outlier (1969, https://doi.org/10.1080/00401706.1969.10490657).
     """
     size, values = len(means), means.to_numpy()
     place = int(np.argmax(np.abs(values - values.mean())))
@@ -462,10 +423,9 @@ def _extreme_word(means: pd.Series) -> tuple[str, float, float]:
 
 
 def _prior_width(result: Fit) -> float | None:
-    """Relative change of the sd of the headline contrast of means if the priors of the scales counted twice.
+    """Change of the sd of the headline contrast if the priors of the scales counted twice; None without these.
 
-    None where it does not rest on them. The draws are weighted by the prior to a power of 0.8 and of 1.25, and the
-    change is scaled to a power of 2 (Kallioinen et al. 2024, https://doi.org/10.1007/s11222-023-10366-5).
+    By power scaling (Kallioinen et al. 2024, https://doi.org/10.1007/s11222-023-10366-5), scaled to a power of 2.
     """
     few = len(result.data.protected_words) < FEWEST_PROTECTED or result.posterior.sizes["connection"] < 2
     known = result.tree.attrs.get("independent_protected_words") is not None

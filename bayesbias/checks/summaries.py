@@ -49,18 +49,9 @@ def flat_draws(values: FloatArray) -> FloatArray:
 class ClusterInterval:
     """A contrast of cell-balanced means with attribute words as clusters, for these protected words.
 
-    Attributes
-    ----------
-    first, second, prob
-        The two connections, and the mass of the interval.
-    estimate, se, low, high
-        In cosine distance; NaN where there is no interval.
-    df
-        Satterthwaite's degrees of freedom.
-    words
-        List to its number of attribute words.
-    reason
-        Why there is no interval; empty if there is one.
+    ``first`` and ``second`` are its connections, ``df`` Satterthwaite's degrees of freedom, ``words`` the number of
+    attribute words by list. ``estimate``, ``se``, ``low`` and ``high`` are NaN where there is no interval, for a
+    ``reason``.
     """
 
     first: str
@@ -80,19 +71,16 @@ def cluster_interval(
 ) -> ClusterInterval:
     """The interval of a contrast for the given protected words, attribute words being clusters.
 
-    The mean over protected words of the difference of two cell means, in which groups weigh the same, is a sum over
-    attribute words, whose lists are independent samples: it has a variance without any model, that of the
-    leave-one-word-out jackknife. A t quantile with Satterthwaite's degrees of freedom gives the interval.
+    The mean over protected words (groups weigh the same) of the difference of two cell means is a sum over attribute
+    words, whose lists are independent samples: its variance is that of the leave-one-word-out jackknife, without any
+    model. A t quantile with Satterthwaite's degrees of freedom gives the interval.
 
     Parameters
     ----------
-    data
-        A distance table, or a result of :func:`fit`.
+    data, prob
+        A distance table, or a result of :func:`fit`; the confidence of the interval.
     first, second
-        Connections; the contrast is the mean of ``first`` minus that of ``second``, by default ``different`` or, where
-        the table has none, the first control list that is there.
-    prob
-        Confidence of the interval.
+        Connections; the mean of ``first`` minus that of ``second``, by default ``different``, else a control list.
 
     References
     ----------
@@ -113,10 +101,7 @@ def cluster_interval(
 def contrasted(
     first: str, second: str | None, valid: list[str], filled: NDArray[np.bool_] | None = None
 ) -> tuple[str, str]:
-    """The two connections of a contrast, of K that are there; a second that is left open is the first of its partners.
-
-    ``filled`` says which protected words have which connections (J, K), see :func:`contrast_partners`.
-    """
+    """The two connections of a contrast; a second that is left open is the first of :func:`contrast_partners`."""
     one_of(first, valid, "the connection")
     if second is None:
         second = next(iter(contrast_partners(first, valid, filled)), first)
@@ -127,11 +112,7 @@ def contrasted(
 
 
 def contrast_partners(first: str, valid: list[str], filled: NDArray[np.bool_] | None = None) -> list[str]:
-    """The connections that ``first`` can be contrasted with, the headline first.
-
-    Those that some word has beside ``first`` stand before others: with stereotypes of one group only, no word has both
-    associated and different ones.
-    """
+    """The connections that ``first`` can be contrasted with, those first that some word (J, K) has beside it."""
     others = counterparts(first, valid)
     if filled is None:
         return others
@@ -150,23 +131,14 @@ def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -
     compared = np.isin(rows.connection, places)
     met = [names[label] for label in np.unique(lists[rows.attribute[compared]])]
     words = dict(zip(met, contrast.words.tolist(), strict=False))
-    reason = ""
-    if np.isnan(contrast.estimate):
-        reason = NO_WORD
-    elif np.isnan(contrast.se):
-        reason = ONE_WORD
-    elif contrast.se <= NOTHING:
-        reason = NO_SPREAD
+    reasons = {NO_WORD: np.isnan(contrast.estimate), ONE_WORD: np.isnan(contrast.se), NO_SPREAD: contrast.se <= NOTHING}
+    reason = next((why for why, there in reasons.items() if there), "")
     low, high = t_ends(contrast.estimate, contrast.se, contrast.df, prob)
     return ClusterInterval(first, second, prob, contrast.estimate, contrast.se, contrast.df, low, high, words, reason)
 
 
 def attribute_lists(rows: Distances) -> tuple[IntArray, list[str]]:
-    """The list of each attribute word, (W,), and the names of the lists.
-
-    A list is the words of one class that are associated with the same groups; it is named by the class, and by the
-    groups too where several lists have that class.
-    """
+    """The list of each attribute word, (W,): its class and the groups that it is associated with; and their names."""
     first_row = np.unique(rows.attribute, return_index=True)[1]
     own = rows.connections[rows.connection] == "associated"
     with_group = np.zeros((len(rows.attribute_words), len(rows.group_names)), dtype=bool)
@@ -178,9 +150,7 @@ def attribute_lists(rows: Distances) -> tuple[IntArray, list[str]]:
     lists = list(dict.fromkeys(keys))
     labels = [label for label, _ in lists]
     names = [
-        label
-        if labels.count(label) == 1
-        else f"{label} {' '.join(rows.group_names[group] for group in groups)}".strip()
+        label if labels.count(label) == 1 else " ".join([label, *(rows.group_names[at] for at in groups)]).strip()
         for label, groups in lists
     ]
     return np.array([lists.index(key) for key in keys]), names

@@ -29,7 +29,7 @@ from bayesbias.numerics.random_lists import Units, Wanted, by_list, draw_alike, 
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Case, Embedding, about, find_keys, find_lists, keyed_vectors, opened, rows_of
 from bayesbias.vectors.formats import load_part
-from bayesbias.vectors.lookup import sample_of, sampled_rows, waiting_words
+from bayesbias.vectors.lookup import directed, sample_of, sampled_rows, waiting_words
 from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 
 if TYPE_CHECKING:
@@ -57,20 +57,18 @@ class TopicNull(Result):
     values
         One row a replicate and statistic: ``replicate``, ``statistic``, ``value``.
     observed, centre
-        Statistic to its value for the lists as given, and to that without bias, from which two-sided distances are
-        measured: 0 for a contrast, a metric's optimum.
+        Statistic to its value for the lists as given, and to that without bias (0 for a contrast, a metric's optimum).
     coherence
         One row a list: ``list``, ``words`` (found; each form of a word counts), ``target`` (their mean pairwise cosine
         similarity; NaN for one word) and ``reached`` (its mean over replicates).
     similarity
-        One row a pair of lists: ``first``, ``second``, ``control`` (whether one of them is a control list), ``target``
-        (mean cosine similarity of a word of one and a word of the other) and ``reached``, ``cosine_target`` and
+        One row a pair of lists: ``first``, ``second``, ``control`` (whether one is a control list), ``target`` (mean
+        cosine similarity of a word of one and a word of the other) and ``reached``, ``cosine_target`` and
         ``cosine_reached`` (the cosine of the lists' mean vectors, less the mean of the words that are drawn from).
     found, forms
         Attribute list to its words that were found (empty for a metric), and to the number of forms of each.
     drawn, anywhere
-        Words (replicates, words) of the random lists, one list after the other, and the same for contrasts with
-        control lists, whose stereotypes may lie anywhere in the vocabulary; None without these. See :meth:`lists`.
+        Words (replicates, words) of the random lists, and of those for contrasts with controls, see :meth:`lists`.
     notes
         Missing words, and random lists that are not as coherent or similar as the given ones.
     """
@@ -95,12 +93,10 @@ class TopicNull(Result):
     anywhere: NDArray[np.object_] | None = None
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         what = "cosine distance; < 0: associated closer" if self._lists else "value of the metric"
         return f"Observed and random lists ({what})"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was measured."""
         return {
             "words" if self._lists else "query": self.words,
             "embedding": self.embedding,
@@ -116,7 +112,6 @@ class TopicNull(Result):
         return table if table["centre"].any() else table.drop(columns="centre")
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The null distribution, and how similar the random lists are to the given ones."""
         return {
             "Observed and random lists": self.table(),
             "Mean cosine within lists": self.coherence,
@@ -126,9 +121,9 @@ class TopicNull(Result):
     def table(self, prob: float = PROB) -> pd.DataFrame:
         """One row a statistic.
 
-        Columns ``statistic``, ``observed``, ``centre``, ``mean`` and ``sd`` of the null distribution, ``low`` and
-        ``high`` (its central ``prob``, by default 89%), ``count`` and ``share_as_far`` (replicates at least as far from
-        the centre as the observed value) and ``p_value``, (count + 1) / (replicates + 1).
+        ``observed``, ``centre``, ``mean``, ``sd``, ``low`` and ``high`` (central ``prob``) of the null distribution,
+        ``count`` and ``share_as_far`` (replicates at least as far from the centre as the observed value), ``p_value``,
+        (count + 1) / (replicates + 1).
         """
         prob = probability(prob, "prob")
         rows = []
@@ -153,11 +148,7 @@ class TopicNull(Result):
         return self.values.loc[self.values["statistic"] == statistic, "value"].to_numpy()
 
     def lists(self, replicate: int, statistic: str | None = None) -> dict[str, tuple[str | tuple[str, ...], ...]]:
-        """The random lists of one replicate, counted from 0: the name of the replaced list to its words.
-
-        They are those of a statistic, by default the first. In place of a word with several forms stands a tuple of as
-        many words.
-        """
+        """Random lists of a replicate, from 0, by the replaced list; for forms of a word stand as many words."""
         near = statistic is None or self.anywhere is None or _is_near(statistic)
         words = iter(self.drawn[replicate] if near or self.anywhere is None else self.anywhere[replicate])
         return {
@@ -166,7 +157,6 @@ class TopicNull(Result):
         }
 
     def sources(self) -> tuple[Any, ...]:
-        """The word lists or the query, and the embedding."""
         kind = "word list" if self._lists else "query"
         return Cited(f"{kind} {self.words}"), Cited(f"embedding {self.embedding}")
 
@@ -187,11 +177,8 @@ def refuse_other(topics: TopicNull, fitted: Distances) -> None:
         differing |= held ^ set(words) if held else set()
     embedding = record.embedding.get("name", topics.embedding)
     if differing or (record.word_list, embedding) != (topics.words, topics.embedding):
-        raise InputError(
-            f"topics is the chance check of {topics.words} in {topics.embedding}, and the fit is of {record.word_list} "
-            f"in {embedding}{f', whose lists differ by {listed(sorted(differing))}' if differing else ''}: give "
-            f"topic_null({embedding!r}, {record.word_list!r}), with the vectors and the words of the fit"
-        )
+        where = f"of {topics.words} in {topics.embedding}, the fit {record.word_list} in {embedding}"
+        raise InputError(f"topics are {where}, and words differ ({listed(sorted(differing))}): give those of the fit")
 
 
 def topic_null(
@@ -206,37 +193,33 @@ def topic_null(
     """Null distribution of a contrast or a metric over random topics, without a model.
 
     Each replicate replaces every attribute list (stereotypes and controls, or the attribute sets of a query) by a
-    random list of the vocabulary; protected words and vectors stay as they are. The random lists are as long as the
-    given ones, as coherent, as similar to each other, and, for associated - different and for metrics, as near to the
-    protected words: lists that have nothing to do with each other differ more than lists of one kind, and distances to
-    words for people differ more than those to other words.
+    random list of the vocabulary, as long as the given one, as coherent, as similar to the others, and, for associated
+    - different and for metrics, as near to the protected words. Lists that have nothing to do with each other differ
+    more than lists of one kind, and distances to words for people differ more than those to other words.
 
     A list grows from a random seed word: its words are a random part of the words nearest to a direction between the
-    seed word and the lists that are drawn already. Both are chosen so that mean pairwise cosine similarities within and
-    between lists are those of the given lists. Where none is within .015, up to 10 seed words are tried and the nearest
-    is taken; ``coherence``, ``similarity`` and the notes tell what was reached. Lists of a replicate share no word, and
-    hold no word of the given lists. In place of a word with several forms stand as many words, with their mean.
+    seed word and the lists that are drawn already, chosen so that mean pairwise cosine similarities within and between
+    lists are those of the given lists (the nearest of up to 10 seed words, where none is within .015). Lists of a
+    replicate share no word, and hold none of the given lists; as many words as it has forms, with their mean, stand for
+    a word.
 
     Parameters
     ----------
     kv
-        The embedding, or what :func:`load_embedding` takes. Words are drawn from its 20,000 most frequent words where
-        it is ordered by frequency, otherwise from as many random words, the same for every seed.
+        The embedding, or what :func:`load_embedding` takes. Words are drawn from its 20,000 most frequent ones where it
+        is ordered by frequency, otherwise from as many random ones, the same for every seed.
     words_or_query
         Word lists, a :class:`Query`, or what :func:`load_words` or :func:`load_query` takes. A name of both is a query
         if a metric is given.
     metric
-        A metric, as :func:`metric` takes it, or a pair of it and its options; the groups of word lists are then the
-        target sets, their stereotypes the attribute sets. By default the contrasts of associated with different and
-        with each control list, as far as the lists have them. Associated - different is the mean over protected words
-        of the mean distance to the own list less the mean of those to the other lists, where groups weigh the same,
-        and words within a group. A contrast with a control list is that of :func:`bayesbias.checks.cluster_interval`.
-    replicates, seed
-        Number of replicates, and the seed.
+        A metric, as :func:`metric` takes it, or a pair of it and its options; groups are then target sets, stereotypes
+        attribute sets. By default contrasts of associated with different (mean over protected words of the distance to
+        the own list less the mean of those to the other lists; groups weigh the same, and words within a group) and
+        with each control list, as in :func:`bayesbias.checks.cluster_interval`.
+    replicates, seed, case
+        Number of replicates, and the seed; ``case`` is as in :func:`distance_table`.
     kind
         ``"topical"``: as above. ``"random"``: unrelated random words.
-    case
-        As in :func:`distance_table`.
 
     Examples
     --------
@@ -255,10 +238,7 @@ def topic_null(
     names, lists = list(plan.lists), list(plan.lists.values())
     sizes, every = [len(each.rows) for each in lists], [each.weights for each in lists]
     if len(candidates) < sum(sizes):
-        raise InputError(
-            f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed to replace "
-            "the words of all attribute lists: load more of the embedding, or shorten the lists"
-        )
+        raise InputError(f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed")
     unit = unit_single(vectors.vectors[candidates])
     given = [unit_rows(vectors.vectors[each.rows]) for each in lists]
     means = np.stack([weights @ units for weights, units in zip(every, given, strict=True)])
@@ -318,7 +298,7 @@ def topic_null(
 
 
 def _is_near(statistic: str) -> bool:
-    """True if the random stereotype lists of a statistic are drawn as near to the protected words as the given ones.
+    """True if a statistic's random stereotype lists are as near to the protected words as the given ones.
 
     In contrasts with control lists they may lie anywhere: how near lists are is what these are about.
     """
@@ -335,11 +315,7 @@ def _as_near(
     rng: np.random.Generator,
     done: Callable[[float], None],
 ) -> IntArray:
-    """Random lists (replicates, words), those of stereotypes as near to fixed vectors as those given, ``towards``.
-
-    The others of each replicate are those that were drawn anywhere; where there are none, all lists are near. The lists
-    that are drawn together first are stereotypes.
-    """
+    """Random lists (replicates, words), stereotypes as near to fixed vectors as those given, others as ``anywhere``."""
     own = list(range(len(wanted.weights))) if anywhere is None else list(wanted.together[0])
     columns = np.isin(np.repeat(np.arange(len(wanted.weights)), [len(each) for each in wanted.weights]), own)
     close = Wanted(
@@ -356,20 +332,17 @@ def _as_near(
 
 
 def load_for_topics(path: str, lists: WordLists, trust_pickle: bool = False) -> KeyedVectors:
-    """The vectors of word lists, with a sample of the vocabulary, and of the words among which topics are looked for.
-
-    :func:`topic_null` gives what it gives for the whole embedding.
-    """
+    """Vectors with which :func:`topic_null` gives what it gives for the whole embedding: words, and what it samples."""
     kv, vocabulary = load_part(path, lists, trust_pickle=trust_pickle)
     if vocabulary is None:
         return kv
     taken = set(find_lists(kv, lists).forms.keys.values())
     waiting = waiting_words(vocabulary.keys, taken, MOST, 0)
-    rows, directed = vocabulary.directed(waiting.rows, MOST)
+    rows, vectors = directed(waiting.rows, MOST, vocabulary.vectors_of)
     words = tuple(vocabulary.keys[row] for row in rows.tolist())
     new = np.array([word not in kv.key_to_index for word in words], dtype=np.bool_)
     every = [*kv.index_to_key, *(word for word in words if word not in kv.key_to_index)]
-    both = keyed_vectors(every, np.concatenate([kv.vectors, directed[new]]) if len(rows) else kv.vectors)
+    both = keyed_vectors(every, np.concatenate([kv.vectors, vectors[new]]) if len(rows) else kv.vectors)
     both.bayesbias_name, both.bayesbias_sample = kv.bayesbias_name, sample_of(kv)
     both.bayesbias_candidates = list(words), waiting.kind
     return both
@@ -420,7 +393,6 @@ def _similarity(
 
 
 def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[Note]:
-    """Notes on random lists that are not like the given ones."""
     rows: list[tuple[str, Any]] = [(row["list"], row) for row in coherence.to_dict("records")]
     for row in similarity.to_dict("records"):
         name = f"{row['first']} with {row['second']}"
@@ -434,7 +406,6 @@ def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[Note]:
 
 
 def _few(needed: int, candidates: int, sampled: str) -> list[Note]:
-    """A note on the words that replicates are drawn from."""
     rule = f"for {needed} of a replicate" if candidates < PLENTY * needed else "the most frequent"
     few = candidates < PLENTY * needed or sampled == "frequent"
     return [Note("few-candidates", words=candidates, rule=rule)] if few else []
@@ -466,29 +437,24 @@ class _Statistics(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def _given(words: object, metric: AnyMetric | None) -> WordLists | Query:
+def _given(words: Any, metric: AnyMetric | None) -> WordLists | Query:
     """Word lists or a query, as given or read; a name of both is a query if a metric is given."""
-    if isinstance(words, str | Path):
-        name: str | Path = words
+    found: WordLists | Query = words
+    if not isinstance(words, WordLists | Query):
         first, second = (load_words, load_query) if metric is None else (load_query, load_words)
         try:
-            words = first(name)
+            found = first(words)
         except InputError as error:
             try:
-                words = second(name)
+                found = second(words)
             except InputError:
                 raise error from None
-    if not isinstance(words, WordLists | Query):
-        raise InputError(f"given is {type(words).__name__}: give word lists, a Query, or the name or path of either")
-    if isinstance(words, Query) and metric is None:
-        raise InputError(
-            f"{words.name!r} is a query, which has no contrasts: name a metric, one of {', '.join(METRICS)}"
-        )
-    return words
+    if isinstance(found, Query) and metric is None:
+        raise InputError(f"{found.name!r} is a query, without contrasts: name a metric, one of {', '.join(METRICS)}")
+    return found
 
 
 def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
-    """Contrasts of associated words with all others that the lists have."""
     table = distance_table(kv, lists, case=case, relatedness=False)
     record = table.coverage or Coverage(lists.name, [])
     looked = find_lists(kv, lists, case)
@@ -503,10 +469,7 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
     weights = _weights(known, protected["group"].to_numpy(), names, list(lists.stereotypes))
     if not weights:
         connections = ", ".join(sorted(set(table["connection"])))
-        raise InputError(
-            f"{lists.name!r} has no contrast of associated words with others, only {connections} distances: give "
-            "stereotypes of two groups, or stereotypes and controls"
-        )
+        raise InputError(f"{lists.name!r} has only {connections} distances: give stereotypes of two groups or controls")
     distances = near.fillna(0.0).to_numpy()
     attributes = {name: _listed(kv, looked, words[name]) for name in names}
     # protected vectors that are summed by weight already, (C, lists, dimensions)
@@ -538,7 +501,6 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
 
 
 def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> _Listed:
-    """Rows of the forms of some words."""
     forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words]
     rows = [kv.key_to_index[key] for keys in forms for key in keys]
     return _Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
@@ -547,10 +509,7 @@ def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> _L
 def _weights(
     known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], stereotypes: list[str]
 ) -> dict[str, FloatArray]:
-    """Weights (J, lists) of mean distances in each contrast; ``known`` says which of these there are.
-
-    The stereotypes of a group have its name, control lists their own.
-    """
+    """Weights (J, lists) of mean distances in each contrast; ``known`` says which of these there are."""
     own = groups[:, None] == np.array(names, dtype=object)
     listed_groups = [name for name in stereotypes if name in names]
     weights = {}
@@ -568,11 +527,9 @@ def _weights(
 
 
 def _association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereotype: NDArray[np.bool_]) -> FloatArray:
-    """Weights (J, lists) of mean distances in associated - different for the whole list.
+    """Weights (J, lists) of mean distances in associated - different; ``own`` says which list is of a word's group.
 
-    Each word's distance to its own list less the mean of those to the other lists; groups weigh the same, and words
-    within a group. Words without one of the mean distances have no weight, and stereotypes of groups without protected
-    words are left out; ``own`` says which list is that of a word's group.
+    Words without one of the mean distances have no weight, nor stereotypes of groups without protected words.
     """
     used = stereotype & own.any(axis=0)
     while True:
@@ -591,7 +548,6 @@ def _association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stere
 
 
 def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric, case: Case) -> _Statistics:
-    """A metric of a query, or of the groups and stereotypes of word lists."""
     query = source if isinstance(source, Query) else Query.from_words(source)
     chosen, options = metric_and_options(metric)
     ready = prepared(chosen, kv, query, untested({"case": case, **options}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -46,8 +46,7 @@ type Components = tuple[frozenset[str], ...]
 """Facets of each component."""
 
 
-@dataclass(frozen=True)
-class ComponentDraws:
+class ComponentDraws(NamedTuple):
     """Standard deviations (chain, draw, component), the same of the observed levels, and how they were drawn."""
 
     sds: FloatArray
@@ -75,7 +74,6 @@ class Layout:
         return (*(component for component in components if component not in gone), frozenset(facets))
 
     def axes(self, component: frozenset[str]) -> Axes:
-        """Axes of a component."""
         return tuple(axis for axis, name in enumerate(self.facets) if name in component)
 
     def centred(self, axes: Axes) -> list[int]:
@@ -92,7 +90,6 @@ class Layout:
         return float(freedom), float(np.prod([size for axis, size in enumerate(shape) if axis not in axes]))
 
     def label(self, component: frozenset[str]) -> str:
-        """A component's name."""
         return " x ".join(self.facets[axis] for axis in self.axes(component))
 
 
@@ -107,11 +104,10 @@ def draw_components(
 ) -> tuple[xr.DataTree, tuple[Note, ...]]:
     """Posterior of the variance components of an array, and faults of the draws.
 
-    The array has the standard deviation 1 and one axis a facet, each of at least two levels; NaN are gaps, which
-    ``"marginal"`` refuses. The group ``posterior`` has ``component_sd`` (chain, draw, component), of levels like the
-    observed ones, and ``finite_population_sd``, of what the observed levels add in the mean over those of the other
-    facets (Gelman 2005, https://doi.org/10.1214/009053604000001048), both times a ``unit``. With few levels the first
-    rests on its prior, the second does not.
+    The array has the standard deviation 1, one axis a facet and NaN for gaps, which ``"marginal"`` refuses. The group
+    ``posterior`` has, times a ``unit``, ``component_sd`` (chain, draw, component), of levels like the observed ones,
+    and ``finite_population_sd``, of what these add in the mean over the levels of the other facets (Gelman 2005,
+    https://doi.org/10.1214/009053604000001048). With few levels the first rests on its prior, the second does not.
     """
     one_of(engine, ENGINES, "engine")
     draws, chains = checked_draws(draws, chains)
@@ -119,10 +115,7 @@ def draw_components(
     rng = np.random.default_rng(seed_used)
     components, missing = layout.components, int(np.isnan(y).sum())
     if missing and (engine == MARGINAL or (engine == AUTO and y.size > MOST_WITH_GAPS)):
-        raise InputError(
-            f"{missing:,} of {y.size:,} numbers are missing, and arrays with gaps need NUTS, which takes hours for so "
-            "many: leave out the levels with gaps, or give engine='nuts'"
-        )
+        raise InputError(f"{missing:,} of {y.size:,} numbers are missing: leave out their levels or give engine='nuts'")
     chosen = NUTS if missing or engine == NUTS else MARGINAL
     if chosen == NUTS:
         drawn = _draw_by_nuts(y, layout, chains, draws // chains, rng)
@@ -160,8 +153,7 @@ def draw_sds(
 ) -> tuple[FloatArray, dict[str, Any], tuple[Note, ...]]:
     """Standard deviations (chain, draw, k) with exponential priors, figures of their sampler, and faults.
 
-    Importance sampling of coordinates in which the prior is standard normal, from the mode, which is looked for from a
-    ``guess`` (k,) on. ``log_likelihood`` takes many (B, k) and returns (B,).
+    Importance sampling from the mode, looked for from a ``guess`` (k,) on, in coordinates with a standard normal prior.
     """
 
     def log_density(theta: FloatArray) -> FloatArray:
@@ -180,10 +172,7 @@ def draw_sds(
 def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
     """Draws given the sums of squares, which hold all that a complete array says."""
     if sums.squares[-1] <= NOTHING_LEFT * sums.squares.sum():
-        raise InputError(
-            "the numbers are sums of effects of fewer facets exactly, so that nothing is left over: look for levels "
-            "that repeat each other, and leave them out"
-        )
+        raise InputError("nothing is left over but effects of fewer facets: look for levels that repeat each other")
     # the search for the mode starts from the estimates of the analysis of variance
     guess = np.sqrt(np.maximum(sums.estimates(), LEAST_SD**2))
     means = np.full(len(guess), 1 / PRIOR.rate)
@@ -193,7 +182,6 @@ def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.G
 
 
 def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
-    """Every effect sampled by NUTS."""
     import pymc as pm
 
     indices = np.nonzero(~np.isnan(y))
@@ -229,9 +217,8 @@ def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: n
 def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:
     """Each component's standard deviation and share of the variance, with intervals.
 
-    Columns ``component``, ``sd``, ``low``, ``high``, ``share``, ``share_low``, ``share_high``. ``finite_population``
-    describes the observed levels, with shares of the sum of squares, and adds ``population_sd``, ``population_low`` and
-    ``population_high`` of levels like them.
+    ``finite_population`` describes the observed levels, with shares of the sum of squares, and adds ``population_sd``,
+    ``population_low`` and ``population_high`` of levels like them.
     """
     like = flat_draws(tree["posterior/component_sd"].to_numpy())
     drawn = flat_draws(tree["posterior/finite_population_sd"].to_numpy()) if finite_population else like

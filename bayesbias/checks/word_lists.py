@@ -58,19 +58,15 @@ class WordCheck(Result):
         One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found`` (numbers of words),
         ``effective`` (effective number of words; NaN where that is not known), ``missing`` (the words).
     duplicates
-        Pairs of words with a cosine similarity above .9: ``first``, ``second``, the ``lists`` of both, ``same_list``
-        (whether one list holds both), ``cosine``; 1 where they have one vector. Pairs within the bundled control lists
-        are left out.
-    repeated
-        Words of more than one list, with these lists.
-    spellings
-        Missing words that the embedding has under another spelling: ``word``, ``list``, ``found``.
-    balance
-        The :class:`Balance` of frequencies; None where they are not known, for the reason that a note gives.
+        Pairs of words with a cosine similarity above .9, none within bundled control lists: ``first``, ``second``, the
+        ``lists`` of both, ``same_list`` (whether one list holds both), ``cosine``; 1 where they have one vector.
+    repeated, spellings
+        Words of more than one list, with these lists; missing words that the embedding has under another spelling:
+        ``word``, ``list``, ``found``.
+    balance, bundled
+        The :class:`Balance` of frequencies, or None; control lists that are bundled ones, which notes leave out.
     notes
         Missing words, words of several lists, what these lists cannot tell, and what could not be checked.
-    bundled
-        Control lists that are the bundled ones: ``lists`` has them, and notes on words leave them out.
     """
 
     prob: ClassVar[float] = PROB
@@ -86,7 +82,6 @@ class WordCheck(Result):
     bundled: tuple[str, ...] = ()
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         return f"Words of {self.word_list} in {self.embedding}"
 
     def header(self) -> dict[str, object]:
@@ -108,17 +103,14 @@ class WordCheck(Result):
         return self.lists
 
     def summary(self) -> pd.DataFrame:
-        """The same without the missing words, which a note names."""
         return self.lists.drop(columns="missing")
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Lists, near duplicates and other spellings, and the balance of frequencies."""
         tables = {"Lists": self.lists, "Near duplicates": self.duplicates, "Other spellings": self.spellings}
         tables |= {} if self.balance is None else self.balance.tables()
         return {caption: table for caption, table in tables.items() if len(table)}
 
     def sources(self) -> tuple[Any, ...]:
-        """The word lists and the embedding."""
         return Cited(f"word list {self.word_list}"), Cited(f"embedding {self.embedding}")
 
 
@@ -129,17 +121,14 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
     ----------
     words
         Word lists, or what :func:`load_words` takes.
-    kv
-        An embedding, or what :func:`load_embedding` takes.
-    frequencies
-        Where frequencies of words come from, as in :func:`balance`.
+    kv, frequencies
+        An embedding, or what :func:`load_embedding` takes; where frequencies come from, as in :func:`balance`.
 
     Returns
     -------
     WordCheck
-        Coverage and effective number of words by list, near duplicates, words in several lists, other spellings of
-        missing words (capitals, underscores, hyphens, accents, British and American endings, plurals), the balance of
-        frequencies, and in notes what these lists cannot tell.
+        Coverage, effective numbers, near duplicates, words in several lists, other spellings of missing words
+        (capitals, joints, accents, British and American endings, plurals), frequencies, and what the lists cannot tell.
 
     Examples
     --------
@@ -153,9 +142,8 @@ def check_words(words: AnyWords, kv: Embedding, frequencies: Any = None) -> Word
     vectors = opened(kv, lists.every_word(), language=lists.language)
     known = find_lists(vectors, lists)
     table = pd.DataFrame(entries_of(lists, known.concepts)).assign(effective=np.nan)
-    notes: list[Note] = []
+    notes, balanced = list[Note](), None
     protected = table.loc[table["found"] > 0, "kind"] == "protected"
-    balanced = None
     if protected.any() and not protected.all():
         balanced = _measured(vectors, lists, table, frequencies, notes)
     bundled = bundled_controls(lists)
@@ -207,7 +195,6 @@ def _measured(
 
 
 def _spelled(vectors: KeyedVectors, lists: WordLists, entries: Iterable[Mapping[Any, Any]]) -> pd.DataFrame:
-    """Missing words that the embedding holds under another spelling."""
     where: dict[str, str] = {}
     for entry in entries:
         where = dict.fromkeys(entry["missing"], f"{entry['kind']} {entry['list']}") | where
@@ -219,7 +206,6 @@ def _spelled(vectors: KeyedVectors, lists: WordLists, entries: Iterable[Mapping[
 
 
 def _unsettled(table: pd.DataFrame) -> list[Note]:
-    """Notes on what these lists cannot tell, by their numbers of words."""
     protected = table["kind"] == "protected"
     attributes, count, notes = table[~protected], int(table.loc[protected, "found"].sum()), list[Note]()
     own = attributes[attributes["kind"] == "stereotype"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,14 +19,7 @@ from bayesbias._support.files import to_json
 from bayesbias._support.progress import progress
 from bayesbias.checks.convergence import engine_faults
 from bayesbias.comparison.comparison import Comparison
-from bayesbias.comparison.sides import (
-    SCALE_DIMS,
-    WORDS,
-    ChangeDraws,
-    fixed_values,
-    related_changes,
-    with_draws,
-)
+from bayesbias.comparison.sides import SCALE_DIMS, STEP, WORDS, ChangeDraws, fixed_values, related_changes, with_draws
 from bayesbias.contrast import POPULATION, SAMPLE
 from bayesbias.distances.covariances import KEY as RELATED_GROUP
 from bayesbias.distances.covariances import relatedness_group
@@ -35,26 +28,15 @@ from bayesbias.distances.distances import Distances, averaged, once, refuse_mixe
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, within
 from bayesbias.models.families import family_of
-from bayesbias.models.fits import (
-    AUTO,
-    RELATED,
-    Run,
-    checked_draws,
-    fewer_draws,
-    is_auto,
-    run,
-    used_seed,
-)
+from bayesbias.models.fits import AUTO, RELATED, Run, checked_draws, fewer_draws, is_auto, run, used_seed
 from bayesbias.models.related import too_many_lists
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.models.template_variation import change_of_templates, template_errors
 from bayesbias.models.tree import EXACT, made_by, versions_of
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.results import Note, stored
-from bayesbias.vectors.lookup import left_out
+from bayesbias.vectors.lookup import CASES, Case, left_out
 
-Case = Literal["as-is", "fallback"]
-CASES = ("as-is", "fallback")
 LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
 LEVELS_MODEL = "crossed"  # of the distances in each embedding where changes have a model of their own
@@ -72,11 +54,6 @@ class Matched:
     notes: tuple[Note, ...]  # on what did not match
     tables: Mapping[str, Distances]  # name to its table, as it was given
 
-    @property
-    def coverage(self) -> dict[str, dict[str, Any]]:
-        """Name to the coverage that its table carried."""
-        return {name: each.coverage.as_dict() for name, each in self.tables.items() if each.coverage is not None}
-
     @cached_property
     def data(self) -> Distances:
         """The pairs in the first embedding."""
@@ -84,11 +61,9 @@ class Matched:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Places of each two embeddings."""
         return list(combinations(range(len(self.embeddings)), 2))
 
     def label(self, before: int, after: int) -> str:
-        """The name of a change."""
         return f"{self.embeddings[before]} → {self.embeddings[after]}"
 
     def change(self, before: int, after: int) -> FloatArray:
@@ -101,8 +76,6 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     one_of(case, CASES, "case")
     if len(tables) < 2:
         raise InputError(f"a comparison needs the tables of two embeddings or more, given {len(tables)}")
-    if arrows := [name for name in tables if "→" in name]:
-        raise InputError(f"the name {arrows[0]!r} holds an arrow, which names changes: give it another name")
     given, read = dict[str, Distances](), dict[str, pd.DataFrame]()
     for name, table in tables.items():
         with within(name):
@@ -113,24 +86,24 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
                 clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
             read[name] = once(clean, "the table", "a comparison takes each pair once")
     refuse_mixed(given)
-    first, *others = read.values()
-    joined = first.rename(columns={"distance": "0"})
-    for i, other in enumerate(others, start=1):
+    joined = next(iter(read.values())).rename(columns={"distance": "0"})
+    for i, other in enumerate(list(read.values())[1:], start=1):
         joined = joined.merge(other[[*KEY, "distance"]].rename(columns={"distance": str(i)}), on=KEY, sort=False)
     if joined.empty:
-        raise InputError(
-            f"the tables of {', '.join(read)} share no pair of protected and attribute word under one connection: make "
-            "them from one word list, or pass case='fallback' if they differ in capital letters"
-        )
-    pairs = joined[[*PAIR, *LABELS]].assign(group=_groups(joined, others))
+        raise InputError("the tables share no pair under one connection: do they need case='fallback'?")
+    by_word = (table.drop_duplicates("protected_word").set_index("protected_word")["group"] for table in read.values())
+    groups = pd.concat(by_word, axis=1, keys=range(len(read))).astype(object)
+    groups = groups.mask(groups == "").loc[joined["protected_word"].unique()]
+    # that of the first table that knows it
+    pairs = joined[[*PAIR, *LABELS]].assign(group=joined["protected_word"].map(groups.bfill(axis=1)[0]).fillna(""))
     distances = joined[[str(i) for i in range(len(read))]].to_numpy(dtype=float)
     attribute = next(iter(given.values())).adjusted
     notes = [Note("adjusted", attribute=attribute, source="the tables")] if attribute else []
     for name, table in read.items():
         gone = [word for column in PAIR for word in sorted(set(table[column]) - set(joined[column]))]
         notes += left_out(len(table) - len(joined), len(table), f"pairs of {name}", "not in every table", gone)
-    if moved := _moved(first, others):
-        notes.append(Note("groups", words=sorted(moved)))
+    if moved := sorted(groups.index[groups.nunique(axis="columns").gt(1)]):
+        notes.append(Note("groups", words=moved))
     outside = ((distances < 0) | (distances > 2)).sum(axis=0).tolist()
     notes += [
         Note("outside", rows=rows, total=len(distances), name=name)
@@ -142,50 +115,26 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     return Matched(pairs, tuple(read), distances, tuple(notes), given)
 
 
-def _group_of_word(table: pd.DataFrame) -> pd.Series:
-    return table.drop_duplicates("protected_word").set_index("protected_word")["group"]
-
-
-def _groups(joined: pd.DataFrame, others: Sequence[pd.DataFrame]) -> NDArray[Any]:
-    """The group of each row's protected word: the first that any table knows."""
-    groups = joined["group"].to_numpy()
-    for other in others:
-        groups = np.where(groups == "", joined["protected_word"].map(_group_of_word(other)).to_numpy(), groups)
-    return groups
-
-
-def _moved(first: pd.DataFrame, others: Sequence[pd.DataFrame]) -> set[str]:
-    """Protected words that stand in another group of another table."""
-    own, moved = _group_of_word(first), set[str]()
-    for other in others:
-        theirs = _group_of_word(other).reindex(own.index)
-        moved |= set(own.index[theirs.notna() & (theirs != "") & (own != "") & (theirs != own)])
-    return moved
-
-
 def _sizes(tables: Mapping[str, Distances]) -> list[Note]:
-    """A note where embeddings have different dimensions."""
-    records = {name: each.coverage for name, each in tables.items()}
-    dimensions = {name: record.embedding.get("dimensions") for name, record in records.items() if record is not None}
-    known = {name: size for name, size in dimensions.items() if size}
-    sizes = [f"{name} {size}" for name, size in known.items()]
-    return [Note("dimensions", sizes=sizes)] if len(set(known.values())) > 1 else []
+    sizes = {name: each.coverage.embedding.get("dimensions") for name, each in tables.items() if each.coverage}
+    known = {name: size for name, size in sizes.items() if size}
+    differ = len(set(known.values())) > 1
+    return [Note("dimensions", sizes=[f"{name} {size}" for name, size in known.items()])] if differ else []
 
 
 def _case_notes(given: Mapping[str, Distances], case: Case) -> list[Note]:
     """Note on words read in lower case, or on tables of lower case where another holds words that they lack."""
     words = {name: {word for column in PAIR for word in each.table[column]} for name, each in given.items()}
+    every = set().union(*words.values())
     if case == "fallback":
-        folded = sorted(word for word in set().union(*words.values()) if word != word.casefold())
-        return [Note("spelling", words=[f"{word} as {word.casefold()}" for word in folded])] if folded else []
-    capitals = {name: {word for word in own if word != word.lower()} for name, own in words.items()}
-    some = set().union(*capitals.values())
-    wholly = [name for name, own in capitals.items() if not own and some - words[name]]
+        folded = [f"{word} as {word.casefold()}" for word in sorted(every) if word != word.casefold()]
+        return [Note("spelling", words=folded)] if folded else []
+    some = {word for word in every if word != word.lower()}
+    wholly = [name for name, own in words.items() if not own & some and some - own]
     return [Note("capitals", names=wholly)] if wholly else []
 
 
 def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[Note]:
-    """Notes on connections that changed as one, and on distances that did not change."""
     if len(fixed) == len(data.connections) and not any(fixed.values()):
         return [Note("fixed", connection="all", value=0.0, change=label)]
     names = data.connections.tolist()
@@ -208,11 +157,7 @@ def tree_of(
     faults: Sequence[Note] = (),
     related: Any = None,
 ) -> xr.DataTree:
-    """Data and facts as a tree, as :class:`Comparison` describes it; :func:`with_draws` adds draws.
-
-    ``size`` are chains and draws in each; ``related`` is the relatedness of the protected words of all embeddings,
-    where figures are exact.
-    """
+    """Data and facts as a tree, to which :func:`with_draws` adds draws; ``related`` where figures are exact."""
     data, names, pairs = matched.data, list(matched.embeddings), np.array(matched.pairs)
     rows, values = np.arange(len(data.y)), family_of(spec).needs_relatedness
     groups = {
@@ -251,7 +196,7 @@ def tree_of(
         "notes": to_json(stored(notes)),
         "faults": to_json(stored(dict.fromkeys(faults))),
         "versions": to_json(versions_of(engine)),
-        "coverage": to_json(matched.coverage),
+        "coverage": to_json({name: each.coverage.as_dict() for name, each in matched.tables.items() if each.coverage}),
         "levels_model": spec.name if values else LEVELS_MODEL,
         "target": SAMPLE if values else POPULATION,
     }
@@ -259,15 +204,13 @@ def tree_of(
 
 
 class _Means(NamedTuple):
-    """Draws of the means of connections and of words, and the run that gave them."""
-
     connection: FloatArray  # (chain, draw, K)
     words: FloatArray  # (chain, draw, J, K), NaN where a cell is empty
     run: Run | None  # None where no connection's values vary
 
 
 def _difference(
-    matched: Matched, pair: tuple[int, int], spec: ModelSpec, engine: str, size: tuple[int, int], seed: Any
+    matched: Matched, pair: tuple[int, int], spec: ModelSpec, size: tuple[int, int], seed: Any
 ) -> tuple[ChangeDraws, list[Note], list[Note], str]:
     """Draws of a change by fits of the differences and of what they leave of the levels; faults, notes and engine."""
     label, change, data = matched.label(*pair), matched.change(*pair), matched.data
@@ -278,8 +221,8 @@ def _difference(
     # base + slope * change is uncorrelated with the change: the two are fitted apart, and the levels restored below
     rest = base + slopes[data.connection] * (change - centre[data.connection])
     seeds = [int(state >> 1) for state in seed.generate_state(2, np.uint64)]
-    levels = _means(replace(data, y=rest), load_model(LEVELS_MODEL), AUTO, size, seeds[0], label)
-    moved = _means(replace(data, y=change), spec, engine, size, seeds[1], f"the change {label}")
+    levels = _means(replace(data, y=rest), load_model(LEVELS_MODEL), size, seeds[0], label)
+    moved = _means(replace(data, y=change), spec, size, seeds[1], f"the change {label}")
     runs = {name: each.run for name, each in (("levels", levels), ("change", moved)) if each.run is not None}
     stats = [each.drawn.sample_stats for each in runs.values() if "pareto_k" in each.drawn.sample_stats]
     draws = ChangeDraws(
@@ -305,7 +248,7 @@ def _difference(
     return draws, faults, [*change_notes(data, change, fixed, label), *of_fits], engine_used
 
 
-def _means(data: Distances, spec: ModelSpec, engine: str, size: tuple[int, int], seed: int, what: str) -> _Means:
+def _means(data: Distances, spec: ModelSpec, size: tuple[int, int], seed: int, what: str) -> _Means:
     """The means by a model of these values; those of connections whose values do not vary are these values."""
     fixed, fitted = fixed_values(data, data.y), None
     words = np.full((*size, *data.filled.shape), np.nan)
@@ -315,13 +258,11 @@ def _means(data: Distances, spec: ModelSpec, engine: str, size: tuple[int, int],
         connection[..., k] = value
     free = ~np.isin(data.connection, list(fixed))
     if free.any():
-        try:
-            fitted = run(spec, data.part(free), engine, size[0] * size[1], size[0], seed)
-        except InputError as error:
-            raise InputError(f"{what}: {error}") from error
-        rows = [data.protected_words.tolist().index(name) for name in fitted.data.protected_words.tolist()]
-        own = [data.connections.tolist().index(name) for name in fitted.data.connections.tolist()]
-        words[:, :, np.array(rows)[:, None], own] = fitted.drawn.posterior["word_mean"]
+        with within(what):
+            fitted = run(spec, data.part(free), AUTO, size[0] * size[1], size[0], seed)
+        rows = places_of(fitted.data.protected_words, data.protected_words)
+        own = places_of(fitted.data.connections, data.connections)
+        words[:, :, rows[:, None], own] = fitted.drawn.posterior["word_mean"]
         connection[..., own] = fitted.drawn.posterior["connection_mean"]
     return _Means(connection, words, fitted)
 
@@ -339,10 +280,7 @@ def _slopes(data: Distances, base: FloatArray, change: FloatArray, fixed: Mappin
 
 
 def slope(data: Distances, base: FloatArray, change: FloatArray, rows: np.ndarray) -> float:
-    """Share of the change that, added to the first embedding's distances, leaves them uncorrelated with the change.
-
-    Covariances are those of the rows' mean, with protected words and attribute words as clusters.
-    """
+    """Share of the change that, added to distances before, leaves their mean (words clustered) uncorrelated with it."""
     connection = data.connection[rows]
     values = np.column_stack([base, change])[rows]
     n = np.maximum(np.bincount(connection), 1)
@@ -356,20 +294,20 @@ def slope(data: Distances, base: FloatArray, change: FloatArray, rows: np.ndarra
 
 
 def _scales(made: Run, data: Distances) -> dict[str, FloatArray]:
-    """The scales of a fit of changes, placed among all connections and classes."""
-    labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
-    own = {"connection": made.data.connections.tolist(), "attribute_class": made.data.attribute_classes}
-    scales = {}
-    for name, dims in SCALE_DIMS.items():
-        values = made.drawn.posterior.get(name)
-        if values is None:
-            continue
-        if values.ndim > 2:
-            placed = np.zeros((*values.shape[:2], len(labels[dims[0]])))
-            placed[..., [labels[dims[0]].index(label) for label in own[dims[0]]]] = values
-            values = placed
-        scales[name] = values
+    labels: dict[str, Any] = {"connection": data.connections, "attribute_class": data.attribute_classes}
+    own: dict[str, Any] = {"connection": made.data.connections, "attribute_class": made.data.attribute_classes}
+    scales = {name: made.drawn.posterior[name] for name in SCALE_DIMS if name in made.drawn.posterior}
+    for name, values in scales.items():
+        if values.ndim > len(STEP):
+            (dim,) = SCALE_DIMS[name]
+            scales[name] = np.zeros((*values.shape[:2], len(labels[dim])))
+            scales[name][..., places_of(own[dim], labels[dim])] = values
     return scales
+
+
+def places_of(labels: Any, among: Any) -> NDArray[np.intp]:
+    places: NDArray[np.intp] = pd.Index(among).get_indexer(pd.Index(labels))
+    return places
 
 
 CHANGE = "change"
@@ -388,24 +326,20 @@ def compare(
 ) -> Comparison:
     """Compare embeddings by the distances of the same pairs.
 
-    The same words are measured in each embedding, so that most of what makes a single contrast uncertain cancels in
-    its change. Where the tables know how words are related, the covariance of all distances in all embeddings gives one
-    posterior of levels and changes, of these protected words. Otherwise differences of paired distances follow a
-    crossed model, which takes different words for unrelated, and levels are approximate.
+    Most of what makes a single contrast uncertain cancels in its change. Where the tables know how words are related,
+    the covariance of all distances gives one posterior of levels and changes, of these protected words. Otherwise
+    differences of paired distances follow a crossed model, which takes words for unrelated, and levels are approximate.
 
     Parameters
     ----------
-    tables
-        Names to distance tables of two embeddings or more; or
-    before, after
-        the distance tables of two, such as before and after :func:`debias`.
+    tables, before, after
+        Names to distance tables of two embeddings or more; or those of two, such as before and after :func:`debias`.
     model
-        ``"auto"``: ``"related"`` where all tables carry relatedness of one vocabulary, else ``"change"``, and the notes
-        say why. Or the name of a model of changes, the path of a TOML file or a loaded model, which does without NUTS.
-    draws, chains, seed
-        As in :func:`fit`. Draws of related words are made when :attr:`Comparison.posterior` is first asked for.
-    case
-        ``"fallback"`` matches words that differ in capital letters only.
+        ``"auto"``: ``"related"`` where all tables carry relatedness of one vocabulary, else ``"change"``, and a note
+        says why. Or a model of changes that does without NUTS: its name, the path of a TOML file, or as it was loaded.
+    draws, chains, seed, case
+        As in :func:`fit` (of related words made when :attr:`Comparison.posterior` is asked for); ``"fallback"`` matches
+        words that differ in capital letters only.
 
     Returns
     -------
@@ -428,9 +362,8 @@ def compare(
     draws, chains = checked_draws(draws, chains)
     size, seed_used = (chains, draws // chains), used_seed(seed)
     spec, every = _choose(matched, model, case)
-    engine = "auto"
     if isinstance(every, str):
-        tree, changes = _by_differences(matched, spec, every, engine, size, seed_used)
+        tree, changes = _by_differences(matched, spec, every, size, seed_used)
     else:
         # templates have errors of which there are draws
         tree = _by_covariance(matched, spec, every, size, seed_used, exact=not by_template)
@@ -441,9 +374,7 @@ def compare(
 
 
 def _choose(matched: Matched, model: str | Path | ModelSpec, case: Case) -> tuple[ModelSpec, Distances | str]:
-    """The model, and the pairs of all embeddings with how their words are related: or why changes take a model of their
-    own, empty where that was asked for.
-    """
+    """The model, and the related pairs of all embeddings, or why changes take a model of their own (or "")."""
     spec, reason = load_model(RELATED if is_auto(model) else model), ""
     if family_of(spec).needs_relatedness:
         every = _stacked(matched, case)
@@ -454,10 +385,7 @@ def _choose(matched: Matched, model: str | Path | ModelSpec, case: Case) -> tupl
         spec, reason = load_model(CHANGE), every
     centre = spec.priors.get("connection_mean")
     if not isinstance(centre, Normal) or centre.mean != 0:
-        raise InputError(
-            f"the model {spec.name!r} is one of distances: a model of changes has a connection_mean around 0, as "
-            f"{CHANGE!r} has (copy its file to change a prior)"
-        )
+        raise InputError(f"{spec.name!r} is a model of distances: copy {CHANGE!r}, whose connection_mean is around 0")
     return spec, reason
 
 
@@ -499,7 +427,7 @@ def _by_covariance(
 
 
 def _by_differences(
-    matched: Matched, spec: ModelSpec, reason: str, engine: str, size: tuple[int, int], seed: int
+    matched: Matched, spec: ModelSpec, reason: str, size: tuple[int, int], seed: int
 ) -> tuple[xr.DataTree, list[ChangeDraws]]:
     """The tree of a comparison by a model of differences, which is taken for a reason unless empty, and its draws."""
     chains, runs = size[0], []
@@ -509,7 +437,7 @@ def _by_differences(
     with progress("comparing embeddings", len(matched.pairs)) as done:
         for number, pair in enumerate(matched.pairs):
             own = np.random.SeedSequence([seed, number])
-            runs.append(_difference(matched, pair, spec, engine, size, own))
+            runs.append(_difference(matched, pair, spec, size, own))
             done(number + 1)
     notes = [*matched.notes, *why]
     notes += [Note("independent", what="changes", reason="one fit each")] if len(runs) > 1 else []
@@ -523,7 +451,6 @@ def _by_differences(
 def _tables(
     tables: Mapping[str, pd.DataFrame] | None, before: pd.DataFrame | None, after: pd.DataFrame | None
 ) -> Mapping[str, pd.DataFrame]:
-    """The tables by name: a mapping as given, or the two of a pair."""
     if tables is None and before is not None and after is not None:
         return {"before": before, "after": after}
     if before is not None or after is not None:
@@ -541,25 +468,23 @@ def common_templates(
     for name, table in by_template.items():
         with within(name):
             Distances.read(table, check=False)
-    notes, restricted = list[Note](), False
+    notes = list[Note]()
     for column in TEMPLATES:
-        holders = [name for name, table in by_template.items() if column in table]
-        names = [set(by_template[name][column].astype(str)) for name in holders]
-        shared = set.intersection(*names) if names else set()
+        names = {name: set(table[column].astype(str)) for name, table in by_template.items() if column in table}
+        shared = set.intersection(*names.values()) if names else set()
         if names and not shared:
-            raise InputError(f"the tables of {', '.join(holders)} have no template in common")
-        for name, own in zip(holders, names, strict=True):
+            raise InputError(f"the tables of {', '.join(names)} have no template in common")
+        for name, own in names.items():
             if own > shared:
                 gone = sorted(own - shared)
                 notes += left_out(len(gone), len(own), f"templates of {name}", "not in every table", gone)
-                restricted = True
                 by_template[name] = by_template[name][by_template[name][column].isin(shared)]
-    alone = [name for name in tables if name not in by_template]
-    notes += [Note("no-value", what="templates", reason=f"none in {', '.join(alone)}")] if alone else []
     means = {name: averaged(by_template.get(name, table)) for name, table in tables.items()}
-    if restricted:
+    if notes:
         # vectors of all templates are not those of some
         means |= {name: DistanceTable(means[name]).without_relatedness() for name in by_template}
+    alone = [name for name in tables if name not in by_template]
+    notes += [Note("no-value", what="templates", reason=f"none in {', '.join(alone)}")] if alone else []
     return means, by_template, tuple(notes)
 
 

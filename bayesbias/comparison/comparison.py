@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -31,9 +31,9 @@ from bayesbias.contrast.contrast import equal_groups
 from bayesbias.distances.covariances import relatedness_in_fit
 from bayesbias.distances.dataframe import COSINE, known_coverage
 from bayesbias.distances.distances import Distances, stacked_tables
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError
 from bayesbias.models.functionals import Fields, cell_fields
-from bayesbias.models.tree import PAIRED, Fit
+from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
     RAW,
     Cells,
@@ -50,9 +50,6 @@ from bayesbias.posteriors import Estimates
 from bayesbias.results import Note, Result, restored
 from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of
-
-if TYPE_CHECKING:
-    pass
 
 RESCALED = 1.1  # ratio of the units of two embeddings from which on all distances changed in scale
 EQUAL_MEANS = ("leace",)  # debiasing methods after which the means of the groups given are nearly equal
@@ -86,17 +83,14 @@ class Comparison(Result):
     Attributes
     ----------
     tree
-        ArviZ groups without draws of related words, else :attr:`posterior`. ``Comparison(tree)`` is the comparison
-        again, of either.
+        What ``save_fit`` and ``load_fit`` keep on disk; ``Comparison(tree)`` is the comparison again.
     posterior
         ArviZ groups, with draws. ``posterior``: ``connection_mean`` (embedding, connection), ``word_mean`` (embedding,
-        protected_word, connection), ``connection_change`` (change, connection), ``word_change`` (change,
-        protected_word, connection), and the scales of the changes, ``change_connection_sd``, ``change_sigma`` (change,
-        connection), ``change_attribute_sd`` (change, attribute_class), ``change_interaction_sd`` (change). ``paired``:
-        ``connection_before`` and ``word_before``, what each change starts from; with more than two embeddings levels
-        are those of the first, and what changed from it to each other one. ``observed_data``: ``distance`` (pair,
-        embedding). ``constant_data``: the pairs, and ``n`` of each cell. ``relatedness``: where figures are exact.
-        A change is named ``"before → after"``. ``save_fit`` and ``load_fit`` keep the tree on disk.
+        protected_word, connection), ``connection_change`` and ``word_change`` (change in place of embedding), and
+        scales, ``change_connection_sd``, ``change_sigma`` (change, connection), ``change_attribute_sd`` (change,
+        attribute_class), ``change_interaction_sd`` (change). ``paired``: ``connection_before`` and ``word_before``,
+        what each change, ``"before → after"``, starts from. ``observed_data``: ``distance`` (pair, embedding).
+        ``constant_data``: the pairs, and ``n`` of each cell. ``relatedness``: where figures are exact.
     prob
         Mass of the intervals of :meth:`table` and of what is printed.
     """
@@ -106,20 +100,14 @@ class Comparison(Result):
     tree: xr.DataTree
     prob: float = PROB  # mass of the intervals that are printed
 
-    def __post_init__(self) -> None:
-        """Refuse a tree that is no comparison."""
-        if not isinstance(self.tree, xr.DataTree) or PAIRED not in self.tree.children:
-            raise InputError(f"the tree is {shown(self.tree)}: give that of a comparison, as compare returns it")
-
     @cached_property
     def posterior(self) -> xr.DataTree:
         """The tree with its draws, which are made when they are first asked for."""
         if "posterior" in self.tree.children or self.stacked is None:
             return self.tree
         result, size = Fit(self.tree), (int(self.tree.attrs["chains"]), int(self.tree.attrs["draws"]))
-        return with_draws(
-            self.tree, self.data, related_changes(result.spec, self.data, self.stacked, size, result.seed)
-        )
+        changes = related_changes(result.spec, self.data, self.stacked, size, result.seed)
+        return with_draws(self.tree, self.data, changes)
 
     @property
     def embeddings(self) -> tuple[str, ...]:
@@ -131,10 +119,16 @@ class Comparison(Result):
         """Connections that the pairs hold."""
         return tuple(self.tree["constant_data"]["connection"].to_numpy().tolist())
 
+    @cached_property
+    def _places(self) -> list[tuple[int, int]]:
+        """Places of the two embeddings of each change."""
+        before, after = (self.tree[f"paired/{side}_index"].to_numpy().tolist() for side in ("before", "after"))
+        return list(zip(before, after, strict=True))
+
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The two embeddings of each change, in the order of the posterior's ``change``."""
-        return [self.pair(number) for number in range(self.tree["paired"].sizes["change"])]
+        return [(self.embeddings[before], self.embeddings[after]) for before, after in self._places]
 
     @property
     def engine(self) -> str:
@@ -174,12 +168,11 @@ class Comparison(Result):
 
     def _notes_of(self, number: int) -> list[Note]:
         """Notes on one change: its scale, contrasts that are 0 by construction, and methods of known limits."""
-        names, notes = self.pair(number), list[Note]()
-        label, (before, after) = " → ".join(names), (float(self.units()[name]) for name in names)
-        if max(before, after) >= RESCALED * min(before, after):
-            notes.append(Note("units", before=before, after=after, change=label))
-        if self.headline is not None and self.without_units(number):
-            unknown = [name for name in names if isinstance(self._units[name], str)]
+        names, notes = self.pairs[number], list[Note]()
+        label, units = " → ".join(names), self.units()[list(names)]
+        if units.max(skipna=False) >= RESCALED * units.min(skipna=False):
+            notes.append(Note("units", before=float(units.iloc[0]), after=float(units.iloc[1]), change=label))
+        if self.headline is not None and (unknown := units.index[units.isna()].tolist()):
             notes.append(Note("no-value", what="standardised change", reason=f"no unit of {' and '.join(unknown)}"))
         if self.headline == (OWN, OTHER):
             sides = self.sides(OWN, OTHER, number)
@@ -195,7 +188,7 @@ class Comparison(Result):
 
     def _equal_means(self, name: str) -> bool:
         """True where the compared groups are those whose means a debiasing method made nearly equal."""
-        groups = [{*words} for words in (self.coverage.get(name, {}).get("embedding") or {}).get("groups", {}).values()]
+        groups = [{*words} for words in self._record(name).get("groups", {}).values()]
         own = [{*part} for part in self.data.to_frame().groupby("group")["protected_word"].unique()]
         return self.debiasing(name) in EQUAL_MEANS and len(own) > 1 and all(words in groups for words in own)
 
@@ -217,7 +210,6 @@ class Comparison(Result):
 
     @cached_property
     def cells(self) -> tuple[Cells, ...]:
-        """The cells of each embedding."""
         return tuple(cells_of(replace(self.data, y=column)) for column in self.distances.T)
 
     @cached_property
@@ -239,21 +231,18 @@ class Comparison(Result):
         """Mean distances before and after each change, and what changed, to make contrasts of one's own.
 
         They are labelled by ``change`` (``"before → after"``), ``value`` (``"before"``, ``"after"`` or ``"change"``),
-        and as those of :func:`estimates`. All have one joint posterior; where changes are drawn, only those of a
-        comparison of two embeddings have one.
+        and as those of :func:`estimates`. Changes that are drawn have a joint posterior for two embeddings only.
         """
         sums, pieces = list_sums(self.data, self.cells[0]), []
         if self.joint is None and len(self.pairs) > 1:
-            raise InputError(
-                f"{len(self.pairs)} changes are drawn one by one and have no joint posterior: compare two embeddings"
-            )
+            raise InputError("changes that are drawn one by one have no joint posterior: compare two embeddings")
+        every = None if self.joint is None else Estimates.of(self.joint, len(self.joint.mean))
         for number, label in enumerate(self.tree["paired/change"].to_numpy().tolist()):
-            if self.joint is None:
+            if every is None:
                 before, change = drawn_sides(self.cells[0], sums, self._word_draws(number))
             else:
-                places = self._places(number)
-                weights, known = side_weights(self.joint, sums.parts, places, self._known(places))
-                every = Estimates.of(self.joint, len(self.joint.mean))
+                places = self._places[number]
+                weights, known = side_weights(len(every), sums.parts, places, self._known(places))
                 before, change = (every.combine(each, sums.index) for each in weights)
                 change += known
             for value, parts in (("before", before), ("after", before + change), ("change", change)):
@@ -261,17 +250,13 @@ class Comparison(Result):
                 pieces.append(replace(parts, index=pd.concat([first, parts.index], axis=1)))
         return pieces[0].join(*pieces[1:])
 
-    @property
-    def decomposable(self) -> list[str]:
-        """Control lists whose contrast with associated words has a decomposition."""
-        if why_no_association(self.data, self.cells[0]):
-            return []
-        return decomposable(self.data.filled, list(self.connections))
-
     def debiasing(self, name: str) -> str:
         """The method of :func:`debias` that made an embedding; empty for others."""
         one_of(name, self.embeddings, "an embedding")
-        return str((self.coverage.get(name, {}).get("embedding") or {}).get("debiasing") or "").partition(":")[0]
+        return str(self._record(name).get("debiasing") or "").partition(":")[0]
+
+    def _record(self, name: str) -> dict[str, Any]:
+        return self.coverage.get(name, {}).get("embedding") or {}
 
     @property
     def headline(self) -> tuple[str, str] | None:
@@ -281,12 +266,10 @@ class Comparison(Result):
         return contrasted(OWN, None, list(self.connections), self.data.filled)
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         of = " - ".join(self.headline) if self.headline else "Mean distances"
         return f"{of} ({COSINE}; change < 0: towards closer)"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was measured."""
         attrs = self.tree.attrs
         return {
             "words": next((record["word_list"] for record in self.coverage.values()), None),
@@ -302,21 +285,19 @@ class Comparison(Result):
     def table(self, prob: float | None = None) -> pd.DataFrame:
         """All numbers: a row a quantity and protected word, the whole list first.
 
-        Columns ``of``, the quantity: contrasts of connections, that of the headline in sds of distances and, with
-        three groups or more, by group, then mean distances to connections; ``protected_word``, ``group``; ``before``,
-        ``after`` (posterior means) with ``_low`` and ``_high``; ``change``, ``sd``, ``low``, ``high``, ``p_closer`` of
-        the change (below 0: towards closer); ``p_shrank`` (that the value is nearer to 0 after than before) and
-        ``p_reversed`` (that its sign is another; near .5 by itself where the value after is near 0), exact for related
-        words, otherwise approximate, roughly for single words; ``clear``; ``observed_before``, ``observed_after``, the
-        same of the observed pairs. Of the whole list also ``share``, the size of the change over that before,
-        ``at_most``, the share of the size before, up to .1, that the change does not exceed with probability ``prob``
-        (up to .01 where its interval excludes 0), and ``unpaired``, the width of the interval had the embeddings other
-        pairs. With more than two embeddings first ``from`` and ``to``.
+        Columns ``of``, the quantity (contrasts of connections, that of the headline in sds of distances and, with three
+        groups or more, by group; mean distances to connections), ``protected_word``, ``group``; ``before``, ``after``
+        (posterior means) with ``_low`` and ``_high``; ``change``, ``sd``, ``low``, ``high``, ``p_closer`` of the change
+        (below 0: towards closer); ``p_shrank`` (that the value is nearer to 0 after than before) and ``p_reversed``
+        (that its sign is another), approximate for unrelated words; ``clear``, whether it is nearer to 0, or farther,
+        for certain; ``observed_before``, ``observed_after`` of the pairs. Of the whole list also ``share``, the size of
+        the change over that before, ``at_most``, the share of the size before, up to .1, that the change does not
+        exceed with probability ``prob`` (up to .01 where its interval excludes 0), and ``unpaired``, the width of the
+        interval had the embeddings other pairs. With more than two embeddings first ``from`` and ``to``.
 
-        ``clear`` says that the value is nearer to 0 for certain, or farther. None is where the interval of the whole
-        list's change includes 0; otherwise that of the whole list is at a probability of .945, and of words, which
-        share most of their errors, the most probable ones are, as many as leave an expected share of wrong ones below
-        .025.
+        None is ``clear`` where the interval of the whole list's change includes 0. Otherwise that of the whole list is
+        at a probability of .945, and the most probable words are, as many as leave an expected share of wrong ones
+        below .025.
         """
         prob, pieces = self.prob if prob is None else probability(prob, "prob"), {}
         for number in range(len(self.pairs)):
@@ -332,7 +313,7 @@ class Comparison(Result):
         for pair in sorted(contrasts, key=lambda pair: pair != headline):
             sides, label = self.sides(*pair, number), " - ".join(pair)
             yield label, sides, ""
-            if pair == headline and not self.without_units(number):
+            if pair == headline and self.units()[list(self.pairs[number])].notna().all():
                 yield f"{label}{SCALED}", self.sides(*pair, number, standardise=True), ""
             if pair == headline and sides.kind == RAW:
                 index = sides.change.index
@@ -344,7 +325,6 @@ class Comparison(Result):
             yield f"to {name} words", self.sides(name, None, number), name
 
     def _rows(self, of: str, sides: BeforeAfter, mean_of: str, number: int, prob: float) -> pd.DataFrame:
-        """The rows of a quantity."""
         levels = {side: getattr(sides, side).summary(prob) for side in ("before", "after")}
         table = self._brief(of, sides, mean_of, number, prob).assign(
             **{f"{side}{end}": level[name] for side, level in levels.items() for end, name in ENDS.items()},
@@ -362,46 +342,34 @@ class Comparison(Result):
         return table.join(pd.DataFrame(of_whole))
 
     def _brief(self, of: str, sides: BeforeAfter, mean_of: str, number: int, prob: float) -> pd.DataFrame:
-        """The columns that are printed."""
         moved = self._moved(sides, mean_of, number, prob).rename(columns={"mean": "change"})
         shrank = np.nan if mean_of else sides.p_shrank
         return moved.assign(of=of, before=sides.before.mean, after=sides.after.mean, p_shrank=shrank)
 
-    @cached_property
-    def _printed(self) -> pd.DataFrame:
-        """All quantities of the whole list, of more than two embeddings the first of each change."""
+    def summary(self) -> pd.DataFrame:
+        """Of two embeddings all quantities of the whole list, of more the headline of each change.
+
+        The headline in sds of distances is left out where these differ little and both intervals exclude 0, or neither.
+        """
         pieces, first = {}, 1 if len(self.pairs) > 1 else None
         for number in range(len(self.pairs)):
             chosen = islice(self._quantities(number), first)
             rows = [self._brief(of, sides[:1], mean_of, number, self.prob) for of, sides, mean_of in chosen]
             pieces[number] = pd.concat(rows, ignore_index=True)
-        return self._joined(pieces, self.prob)
-
-    def summary(self) -> pd.DataFrame:
-        """Of two embeddings all quantities of the whole list, of more the headline of each change.
-
-        The headline in sds of distances is left out where it says the same: the sds differ by less than a tenth, and
-        the intervals of both exclude 0, or neither.
-        """
-        table = self._printed
-        if len(self.pairs) > 1:
+        table = self._joined(pieces, self.prob)
+        if first is not None:
             return table.assign(change_of=table["from"] + " → " + table["to"])[["change_of", *NUMBERS]]
         away, scaled = (table["low"] > 0) | (table["high"] < 0), table["of"].str.endswith(SCALED)
         told = any(note.code == "units" for note in self.notes) or away[scaled].tolist() != away[:1].tolist()
         return table[~scaled | told][["of", *NUMBERS]].rename(columns={"of": "quantity"})
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The tables of the page."""
         every, attrs, stats = self.table(), self.tree.attrs, Fit(self.tree).stats
         whole = every["protected_word"] == WHOLE
         tables = {"Whole list": every[whole], "Protected words": every[~whole].dropna(axis=1, how="all")}
-        if self.decomposable:
+        lacking = why_no_association(self.data, self.cells[0])
+        if not lacking and decomposable(self.data.filled, list(self.connections)):
             tables["Parts of the change"] = self.decomposition(prob=self.prob)
-        if set(self.connections) & set(STEREOTYPES):
-            tables |= {
-                f"Similarities within MAC, {before} → {after}": self.similarity_shift(None, before, after)
-                for before, after in self.pairs
-            }
         records = {name: record for name in self.embeddings if (record := known_coverage(self.coverage.get(name)))}
         facts = {name: {fact: known.embedding.get(fact) for fact in FACTS} for name, known in records.items()}
         facts = {name: {"embedding": name, "sd": self.units()[name], **known} for name, known in facts.items()}
@@ -413,7 +381,6 @@ class Comparison(Result):
         return tables | {"Fit": pd.DataFrame({"fact": fit.keys(), "value": map(str, fit.values())})}
 
     def sources(self) -> tuple[Any, ...]:
-        """The fit of the changes."""
         return (self.tree,)
 
     def changes(
@@ -430,32 +397,27 @@ class Comparison(Result):
         Parameters
         ----------
         first, second
-            Two connections; ``first`` alone for the mean distance to those words; none for :attr:`headline`. Of the
-            mean distance to a control list, in cosine distance, the whole list has the error over its words (a cluster
-            standard error with Student's t) where that is larger than the model's, which may be far too small there.
-        prob
-            Posterior mass of the equal-tailed intervals.
-        standardise
-            Divide by the standard deviation of the distances between words of each embedding's vocabulary.
+            Two connections; ``first`` alone for the mean distance to those words; none for :attr:`headline`. The mean
+            distance to a control list has the error over its words (cluster standard error, Student's t) where that is
+            larger than the model's.
+        prob, standardise
+            Mass of the intervals; whether to divide by the sd of the distances between words of each vocabulary.
         paired
-            False takes the two embeddings for independent, as two separate fits do; for comparison only.
+            False takes the two embeddings for independent, as two separate fits do.
         change
             The place of one change among :attr:`pairs`; None takes all.
 
         Returns
         -------
         DataFrame
-            First the whole list, then each protected word that has what the row needs: ``protected_word``, ``group``,
-            ``mean``, ``sd``, ``low``, ``high``, ``p_closer`` (the probability of a change below 0); for more than one
-            change first ``from`` and ``to``.
+            The whole list, then each word: ``protected_word``, ``group``, ``mean``, ``sd``, ``low``, ``high``,
+            ``p_closer`` (the probability of a change below 0); for more than one change first ``from`` and ``to``.
         """
         prob, paired, standardise = probability(prob, "prob"), flag(paired, "paired"), flag(standardise, "standardise")
         if first is None:
-            if self.headline is None:
-                raise InputError(f"there is no contrast of associated words: name one of {', '.join(self.connections)}")
-            first, second = self.headline
+            first, second = contrasted(OWN, None, list(self.connections), self.data.filled)
         mean_of, pieces = first if second is None and not standardise else "", {}
-        for number in self._chosen(change):
+        for number in range(len(self.pairs)) if change is None else [change]:
             sides = self.sides(first, second, number, standardise)
             pieces[number] = self._moved(sides, mean_of, number, prob, paired)
         return self._joined(pieces, prob)
@@ -463,18 +425,13 @@ class Comparison(Result):
     def decomposition(
         self, second: str | None = None, prob: float = PROB, standardise: bool = False, change: int | None = None
     ) -> pd.DataFrame:
-        """The change of a contrast with a control list as a sum of changes, as in :func:`decomposition`.
-
-        Three rows for the whole list, then four for each protected word that has every part: ``protected_word``,
-        ``contrast``, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``; for more than one change first ``from`` and
-        ``to``. Arguments are as in :func:`decomposition` and :meth:`changes`.
-        """
+        """The change of a contrast with a control list as a sum of changes, as in :func:`decomposition`."""
         prob, standardise = probability(prob, "prob"), flag(standardise, "standardise")
         second = control_of_parts(list(self.connections), second)
         if lacking := why_no_association(self.data, self.cells[0]):
             raise InputError(f"a decomposition needs associations: {lacking}. {ONE_GROUP}")
         sums, pieces = decomposition_sums(self.data, self.cells[0], second), {}
-        for number in self._chosen(change):
+        for number in range(len(self.pairs)) if change is None else [change]:
             sides = self._sides(sums, number, (OWN, OTHER, second), PARTS_OF_WHOLE)
             pieces[number] = self._standardised(sides, number, 0.0, standardise).change.summary(prob)
         return self._joined(pieces, prob)
@@ -482,11 +439,10 @@ class Comparison(Result):
     def sides(
         self, first: str, second: str | None = None, change: int = 0, standardise: bool = False, rows: str | None = None
     ) -> BeforeAfter:
-        """The posterior of a contrast, or of a connection's mean, before and after a change.
+        """``before``, ``after`` and ``change`` of a contrast or mean: :class:`Estimates` of the whole list, then words.
 
-        ``change`` is the place among :attr:`pairs`, ``standardise`` as in :meth:`changes`; ``rows="difference"`` takes
-        differences of two mean distances for associated - different, too. The result has ``before``, ``after`` and
-        ``change``, :class:`Estimates` of the whole list first, then of words.
+        Arguments are as in :meth:`changes`; ``rows="difference"`` takes differences of two mean distances for
+        associated - different, too.
         """
         for name in (first,) if second is None else contrasted(first, second, list(self.connections)):
             one_of(name, self.connections, "a connection")
@@ -506,8 +462,8 @@ class Comparison(Result):
 
     def _sides(self, sums: Sums, number: int, names: Sequence[str], whole: Any) -> BeforeAfter:
         """The posterior of weighted sums; ``whole`` are the weights of connections in the first of them."""
-        places = self._places(number)
-        observed = [sums.observed(self.cells[place]) for place in places]
+        places = self._places[whole_number(number, "change", least=0, most=len(self.pairs) - 1)]
+        seen_before, seen_after = (sums.observed(self.cells[place]) for place in places)
         if self.joint is not None:
             before, change = related_sides(self.joint, sums, places, self._known(places))
         else:
@@ -517,7 +473,7 @@ class Comparison(Result):
                 of_connections = ("paired/connection_before", "posterior/connection_change")
                 further = [self._draws(name, number)[:, columns] @ np.transpose(whole) for name in of_connections]
             before, change = drawn_sides(self.cells[0], sums, self._word_draws(number), further)
-        return BeforeAfter(before, before + change, observed[0], observed[1], sums.kind)
+        return BeforeAfter(before, before + change, seen_before, seen_after, sums.kind)
 
     def _known(self, places: tuple[int, int]) -> FloatArray:
         """Changes (J, C) of cells between two embeddings that are known exactly; NaN elsewhere."""
@@ -529,44 +485,32 @@ class Comparison(Result):
         return [self._draws(name, number) for name in ("paired/word_before", "posterior/word_change")]
 
     def _draws(self, name: str, number: int) -> FloatArray:
-        """Draws (D, ...) of a variable that has a value for each change."""
         return flat_draws(self.posterior[name].to_numpy()[:, :, number])
 
     def _standardised(self, sides: BeforeAfter, number: int, centre: float, standardise: bool) -> BeforeAfter:
         """Sides in the units of their embeddings, if that was asked for."""
         if not standardise:
             return sides
-        if reason := self.without_units(number):
+        units = [self._units[name] for name in self.pairs[number]]
+        if reason := next((unit for unit in units if isinstance(unit, str)), ""):
             raise InputError(f"the changes cannot be standardised, since {reason}; or pass standardise=False")
-        before, after = (float(self.units()[name]) for name in self.pair(number))
-        return sides.standardised((before, after), centre)
+        return sides.standardised(units, centre)
 
     def place(self, before: str | None = None, after: str | None = None) -> int:
         """The place of a change among all, by its two embeddings; with two embeddings it need not be named."""
-        pairs = self.pairs
-        if before is None and after is None and len(pairs) == 1:
+        labels: list[str] = self.tree["paired/change"].to_numpy().tolist()
+        if before is None and after is None and len(labels) == 1:
             return 0
-        if isinstance(before, str) and isinstance(after, str) and (before, after) in pairs:
-            return pairs.index((before, after))
-        changes = ", ".join(f"{pair} to {other}" for pair, other in pairs)
-        raise InputError(f"before is {shown(before)} and after is {shown(after)}: the changes are {changes}")
+        return labels.index(one_of(f"{before} → {after}", labels, "the change"))
 
     def units(self) -> pd.Series:
         """The standard deviation of the distances between words of each embedding; NaN where it is not known."""
         known = {name: unit if isinstance(unit, float) else np.nan for name, unit in self._units.items()}
         return pd.Series(known, name="distance_sd", dtype=float)
 
-    def without_units(self, change: int) -> str:
-        """Reason why the embeddings of a change have no unit; empty where they have one."""
-        return next((unit for name in self.pair(change) if isinstance(unit := self._units[name], str)), "")
-
     @property
     def _units(self) -> dict[str, float | str]:
-        return {name: distance_sd(self.coverage.get(name, {}).get("embedding", {}), name) for name in self.embeddings}
-
-    def _chosen(self, change: int | None) -> Sequence[int]:
-        """Places of the changes asked for."""
-        return range(len(self.pairs)) if change is None else [self._known_change(change)]
+        return {name: distance_sd(self._record(name), name) for name in self.embeddings}
 
     def _moved(self, sides: BeforeAfter, mean_of: str, number: int, prob: float, paired: bool = True) -> pd.DataFrame:
         """The posterior of what changed; of the mean distance to a control list with the error over its words."""
@@ -577,7 +521,7 @@ class Comparison(Result):
 
     def _widened(self, table: pd.DataFrame, connection: str, number: int, prob: float) -> None:
         """Give the whole list the error over the words of a control list, in place, where that is larger."""
-        before, after = self._places(number)
+        before, after = self._places[number]
         rows = self.data.connection == self.connections.index(connection)
         moved = pd.Series(self.distances[rows, after] - self.distances[rows, before])
         words = moved.groupby(self.data.attribute[rows]).mean()
@@ -592,64 +536,32 @@ class Comparison(Result):
         """Tables of changes one below another, with the two embeddings in front where there are several."""
         if len(pieces) > 1:
             for number, piece in pieces.items():
-                for i, (column, name) in enumerate(zip(("from", "to"), self.pair(number), strict=True)):
+                for i, (column, name) in enumerate(zip(("from", "to"), self.pairs[number], strict=True)):
                     piece.insert(i, column, name)
         table = pd.concat(pieces.values(), ignore_index=True)
         names = {"words": self.header()["words"], "embedding": ", ".join(self.embeddings)}
         table.attrs = {name: fact for name, fact in names.items() if fact} | Fit(self.tree).origin(prob)
         return table
 
-    def pair(self, number: int) -> tuple[str, str]:
-        """The two embeddings of a change, by its place among all."""
-        before, after = self._places(number)
-        return self.embeddings[before], self.embeddings[after]
-
-    def _places(self, number: int) -> tuple[int, int]:
-        """Their places among the embeddings."""
-        number, places = self._known_change(number), self.tree["paired"]
-        before, after = (int(places[side].to_numpy()[number]) for side in ("before_index", "after_index"))
-        return before, after
-
-    def _known_change(self, number: int) -> int:
-        """The place of a change among all."""
-        return whole_number(number, "change", least=0, most=self.tree["paired"].sizes["change"] - 1)
-
     def paired_distances(self, before: str | None = None, after: str | None = None) -> pd.DataFrame:
-        """The pairs: ``protected_word``, ``attribute_class``, ``connection``, ``before``, ``after``."""
-        names = self.pair(self.place(before, after))
-        places = [self.embeddings.index(name) for name in names]
-        return pd.DataFrame(
-            {
-                "protected_word": self.data.protected_words[self.data.word],
-                "attribute_class": self.data.attribute_class,
-                "connection": self.data.connections[self.data.connection],
-                "before": self.distances[:, places[0]],
-                "after": self.distances[:, places[1]],
-            }
-        )
+        """The pairs: columns of a distance table, with ``before`` and ``after`` in place of ``distance``."""
+        distances = self.distances[:, self._places[self.place(before, after)]].T
+        return self.data.to_frame().drop(columns="distance").assign(before=distances[0], after=distances[1])
 
     def similarity_shift(
         self, mac: float | None = None, before: str | None = None, after: str | None = None
     ) -> pd.DataFrame:
         """Share of cosine similarities within 0 plus or minus 1 - MAC, before and after.
 
-        The study takes 1 - MAC, which the authors of MAC held to be a sign of bias, as a baseline of what words
-        without a bias do (https://doi.org/10.1162/coli_a_00507, figures 15 to 17). ``mac`` is the mean average cosine
-        distance; None takes that of the pairs before, over protected words and stereotype lists.
+        The study (https://doi.org/10.1162/coli_a_00507, figures 15 to 17) takes 1 - MAC, which the authors of MAC held
+        to be a sign of bias, as what words without a bias do. ``mac`` is the mean average cosine distance; None takes
+        that of the pairs before, over protected words and stereotype lists.
 
         Returns
         -------
         DataFrame
             One row a connection: ``connection``, ``n`` (pairs), ``before``, ``after`` (shares within the limit),
-            ``limit``, the baseline.
-
-        Examples
-        --------
-        >>> kv = bb.load_embedding("google-news-slice")
-        >>> debiased = bb.debias(kv, "project", definitional=[("he", "she"), ("man", "woman")])
-        >>> before, after = (bb.distance_table(one, "weat7", relatedness=False) for one in (kv, debiased))
-        >>> bb.compare(before=before, after=after, seed=0).similarity_shift()["connection"].tolist()
-        ['associated', 'different', 'human', 'neutral']
+            ``limit``, 1 - MAC.
         """
         pairs = self.paired_distances(before, after)
         if mac is None:

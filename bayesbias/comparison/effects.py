@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -21,7 +22,7 @@ from bayesbias.comparison.comparison import Comparison
 from bayesbias.distances.dataframe import known_coverage
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.tables import distances_of, warned
-from bayesbias.errors import InputError, many, shown
+from bayesbias.errors import InputError, shown
 from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import (
     FloatArray,
@@ -48,8 +49,6 @@ Unit = NDArray[np.float32]
 
 
 class Shared(NamedTuple):
-    """Words in both embeddings."""
-
     words: tuple[str, ...]  # in the order of the first; those that were wanted as they are written there
     place: Mapping[str, int]  # of these words, and of other spellings of wanted ones
     before: Unit  # unit vectors (words, dimensions), single precision
@@ -107,56 +106,39 @@ FEWEST_JUDGEMENTS = 5
 SIMILARITY_COLUMNS = ["side", "spearman", "low", "high", "asked", "found"]
 
 
-def similarities(path: str | Path) -> list[tuple[str, str, float]]:
-    """Pairs of words and their similarity, of a file with or without a header; what is no such line is told."""
+def similarities(pairs: Any) -> list[tuple[str, str, float]]:
+    """Pairs of words with a score: triples, a table of three columns, or a file of these."""
+    try:
+        rows = _in_file(pairs) if isinstance(pairs, str | Path) else pd.DataFrame(pairs).to_numpy(object).tolist()
+        checked = [(str(first), str(other), float(score)) for first, other, score in rows]
+    except (TypeError, ValueError):
+        checked = []
+    if not checked or not np.isfinite([score for *_, score in checked]).all():
+        raise InputError(f"similarity is {shown(pairs)}: give two words and their score, a finite number")
+    return checked
+
+
+def _in_file(path: str | Path) -> list[tuple[str, str, float]]:
     lines = lines_of(read_text(Path(path)))
     separator = separator_of(lines.values(), ",", lambda line, each: len(cells_of(line, each)) == 3)
-    rows = {number: cells_of(line, separator) for number, line in lines.items()}
-    pairs = {number: pair for number, cells in rows.items() if (pair := _scored(cells)) is not None}
-    if not pairs:
-        most = max(map(len, rows.values()), default=0)
-        raise InputError(f"{path} has {many(most, 'column')}: three are needed, word, word and similarity, a number")
-    first = next(iter(lines))
-    if numbers_columns(rows[first]):
-        del pairs[first]
-    odd = {number: line for number, line in lines.items() if number not in pairs and number != first}
+    rows, odd, first = [], dict[int, str](), next(iter(lines), 0)
+    for number, line in lines.items():
+        cells, score = cells_of(line, separator), np.nan
+        with suppress(ValueError, IndexError):
+            score = float(cells[2].replace(",", "."))
+        header = number == first and (np.isnan(score) or numbers_columns(cells))
+        if len(cells) == 3 and all(cells) and np.isfinite(score) and not header:
+            rows.append((cells[0], cells[1], score))
+        elif not header:
+            odd[number] = line
     tell_passed_over(path, odd, "two words and a number")
-    return list(pairs.values())
-
-
-def _scored(cells: Sequence[str]) -> tuple[str, str, float] | None:
-    """The words and the score of a line; None where it has no such."""
-    if len(cells) != 3 or not all(cells):
-        return None
-    try:
-        score = float(cells[2].replace(",", "."))
-    except ValueError:
-        return None
-    return (cells[0], cells[1], score) if np.isfinite(score) else None
-
-
-def _checked_pairs(pairs: Any) -> list[tuple[str, str, float]]:
-    """Pairs of words with a score, from a file or a DataFrame of three columns, or an iterable of triples."""
-    if isinstance(pairs, str | Path):
-        return similarities(pairs)
-    try:
-        rows = pd.DataFrame(pairs).itertuples(index=False, name=None)
-        checked = [(str(first), str(other), float(score)) for first, other, score in rows]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"similarity is {shown(pairs)}: give triples (word, word, score): {error}") from error
-    if not checked or not np.isfinite([score for *_, score in checked]).all():
-        raise InputError("similarity has no pairs, or a score that is no finite number: give (word, word, score)")
-    return checked
+    return rows
 
 
 def agreement(
     shared: Shared, pairs: list[tuple[str, str, float]], prob: float, draws: int, rng: np.random.Generator
 ) -> tuple[pd.DataFrame, str]:
-    """Spearman's correlation of cosines and scores, ``before``, ``after`` and the ``change``, with intervals.
-
-    The intervals are of pairs drawn with replacement, the same for both embeddings; draws without a correlation are
-    left out, where ``scipy.stats.bootstrap`` would give no interval. The second value is why there is none, if so.
-    """
+    """Spearman's correlation of cosines and scores (bootstrap over pairs, the same for both); or why there is none."""
     place = shared.place
     known = [(place[first], place[other], score) for first, other, score in pairs if first in place and other in place]
     nothing = pd.DataFrame(columns=SIMILARITY_COLUMNS)
@@ -167,19 +149,17 @@ def agreement(
         return nothing, f"one score of {len(known)} pairs"
     cosines = [np.vecdot(unit[left], unit[right]).astype(np.float64) for unit in (shared.before, shared.after)]
     chosen = rng.integers(0, len(known), (draws, len(known)))
-    every = [_spearman(cosine, scores) for cosine in cosines]
-    drawn = [_spearman(cosine[chosen], scores[chosen]) for cosine in cosines]
-    every.append(every[1] - every[0])
-    drawn.append(drawn[1] - drawn[0])
+    both = [(_spearman(each, scores), _spearman(each[chosen], scores[chosen])) for each in cosines]
+    both.append((both[1][0] - both[0][0], both[1][1] - both[0][1]))
     rows = [
         (side, float(value), *ends(values, prob), len(pairs), len(known))
-        for side, value, values in zip(("before", "after", "change"), every, drawn, strict=True)
+        for side, (value, values) in zip(("before", "after", "change"), both, strict=True)
     ]
     return pd.DataFrame(rows, columns=SIMILARITY_COLUMNS), ""
 
 
 def _spearman(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Spearman's correlation along the last axis; NaN where a side does not vary, as draws with few scores may not."""
+    """Spearman's correlation along the last axis; NaN where a side does not vary."""
     from scipy.stats import ConstantInputWarning, pearsonr, rankdata  # loads slowly
 
     with warnings.catch_warnings():
@@ -202,9 +182,8 @@ RECOVERY_COLUMNS = [
 def _most_biased(shared: Shared, groups: Mapping[str, Sequence[str]], count: int) -> tuple[IntArray, IntArray]:
     """Rows of the words most biased towards each group before, as many for each, and their groups by number.
 
-    The bias of a word towards a group is its mean cosine with the group's protected words, less what that is for the
-    average word, minus the largest such value of another group. With two groups this orders words as their projection
-    on the difference of the groups' means does.
+    The bias of a word towards a group is its mean cosine with the group's protected words, less that of the average
+    word, minus the largest such value of another group: with two groups, the order of projections on their difference.
     """
     own = shared.rows(word for words in groups.values() for word in words)
     towards = _towards(shared.before, [shared.rows(words) for words in groups.values()])
@@ -241,9 +220,8 @@ def _size_left(shared: Shared, groups: Mapping[str, Sequence[str]], rows: IntArr
 def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
     """Shares of words whose group clusters and a classifier find, before and after: ``SideEffects.recovery``.
 
-    The dimensions of an embedding are correlated, so that a classifier finds the old side of words along any direction
-    that is removed. The reference is what it finds of ten random topics, as large, coherent and similar as the groups,
-    when the differences of their means are removed from the first embedding. Other intervals are Jeffreys'.
+    The reference, since a classifier finds the old side of words along any direction that is removed: ten random
+    topics, as large, coherent and similar as the groups, whose differences are removed. Intervals are Jeffreys'.
     """
     rng = np.random.default_rng(seed)
     rows, labels = _most_biased(shared, groups, count)
@@ -288,10 +266,7 @@ def _random_topics(
 
 
 def _right(test: str, unit: Unit, labels: IntArray, seed: int, rng: np.random.Generator) -> tuple[int, float]:
-    """Number of words that a test puts in their own group, and the share that chance alone puts there.
-
-    Clusters have no names: they take those that fit best, which is above an even share by chance too.
-    """
+    """Number of words that a test puts in their group, and the share there by chance: clusters take the best names."""
     if test == "classify":
         from sklearn.linear_model import LogisticRegression
         from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -334,17 +309,16 @@ class SideEffects(Result):
         Share ``kept`` of the ``k`` nearest neighbours by ``kind`` of words (protected, attribute, control), with
         ``low`` and ``high`` (t interval over ``words``); and of each ``word``.
     controls
-        Change of the mean distance of control words, after minus before: ``connection``, ``mean``, ``sd``, ``low``,
-        ``high``, ``p_closer`` (posterior, cosine distance).
+        Change of the mean distance of control words: ``connection``, ``mean``, ``sd``, ``low``, ``high``, ``p_closer``
+        (posterior, cosine distance).
     similarity
-        Spearman's correlation with the supplied scores: ``side`` (before, after, change), ``spearman``, ``low``,
-        ``high`` (bootstrap over pairs), ``asked``, ``found``; empty without pairs.
+        Spearman's correlation with given scores: ``side`` (before, after, change), ``spearman``, ``low``, ``high``
+        (bootstrap over pairs), ``asked``, ``found``.
     recovery
         How well the words most biased before are told apart: ``test`` (cluster, classify), ``words``, ``chance``,
-        ``before`` and ``after`` with ``_low`` and ``_high``; ``reference`` with ``_low`` and ``_high`` (ten random
-        topics whose difference was removed: what is found of any such difference), ``as_much`` (of how many of them as
-        much is found or more) and ``size_left`` (mean absolute bias of the words after, divided by that before); empty
-        without two groups.
+        ``before`` and ``after`` with ``_low`` and ``_high``; ``reference`` with ``_low`` and ``_high`` (the same after
+        the difference of random topics was removed), ``as_much`` (of how many of the ten as much is found) and
+        ``size_left`` (mean absolute bias of the words after, divided by that before); empty without two groups.
     prob, notes
         Mass of all intervals; what limits it, and the notes of the comparison.
     """
@@ -364,7 +338,6 @@ class SideEffects(Result):
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def sources(self) -> tuple[Any, ...]:
-        """The tests for the old bias, the word lists, the model and the embeddings."""
         tests = () if self.recovery.empty else (Cited("tests of recovery", doi=TESTED),)
         origins = ((one["name"], one.get("source", ""), one.get("doi", "")) for one in self.embeddings)
         return *tests, *self.cited, *(Cited(f"embedding {name}", *origin) for name, *origin in origins)
@@ -403,16 +376,13 @@ class SideEffects(Result):
         return self.table()[COLUMNS[:8]].dropna(axis=1, how="all")
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         return " → ".join(["Side effects", *(str(one["name"]) for one in self.embeddings)]).replace(" → ", ": ", 1)
 
     def header(self) -> dict[str, object]:
-        """Facts of what was measured."""
         topics = REFERENCES if len(self.recovery) and self.recovery["reference"].notna().all() else None
         return {**self.made, "random topics": topics, "intervals": f"{self.prob:.0%}"}
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """All tables."""
         return {
             "Effects": self.table(),
             "Neighbours of words": self.neighbours_by_word,
@@ -448,21 +418,15 @@ def side_effects(
         Word lists, or what :func:`load_words` takes; or what :func:`compare` returned for tables of the two embeddings,
         which is not made again then.
     similarity
-        Pairs of words with a score of similarity by people: triples, a DataFrame of three columns, or the path of a
-        file of these in three columns.
-    k
-        Numbers of nearest neighbours.
+        Pairs of words with a score of similarity by people: triples, a DataFrame of three columns, or a file of these.
+    k, vocabulary
+        Numbers of nearest neighbours, among so many words of ``before``, from its first on; None takes all.
     biased
-        How many of the words most biased towards each group before are to be told apart afterwards, at most; all
-        together are no more than a quarter of the vocabulary.
-    vocabulary
-        How many words of ``before``, from its first on, count as neighbours and as biased words; None takes all.
-    prob
-        Mass of the intervals.
-    draws, seed
-        Bootstrap draws, and the seed of these, of clusters and of folds.
-    case
-        As in :func:`distance_table`.
+        How many of the words most biased towards each group before are to be told apart afterwards, at most (all
+        together a quarter of the vocabulary).
+    prob, draws, seed, case
+        Mass of the intervals; bootstrap draws, and the seed of these, of clusters and of folds; ``case`` is as in
+        :func:`distance_table`.
 
     References
     ----------
@@ -483,7 +447,7 @@ def side_effects(
     biased, draws = whole_number(biased, "biased"), whole_number(draws, "draws")
     seed = whole_number(seed, "seed", least=0, most=2**32 - 1)
     most = None if vocabulary is None else whole_number(vocabulary, "vocabulary", least=2)
-    pairs = None if similarity is None else _checked_pairs(similarity)
+    pairs = None if similarity is None else similarities(similarity)
     if isinstance(words, Comparison) and len(words.embeddings) != 2:
         raise InputError(f"words is a comparison of {len(words.embeddings)} embeddings: give that of the two, or lists")
     kvs = [opened(kv) for kv in (before, after)]
@@ -527,19 +491,13 @@ def side_effects(
         prob=prob,
         notes=(*notes, *why),
         embeddings=known,
-        made={
-            "vocabulary": len(shared.words),
-            "model": Fit(compared.tree).model,
-            "draws": draws,
-            "seed": seed,
-        },
+        made={"vocabulary": len(shared.words), "model": Fit(compared.tree).model, "draws": draws, "seed": seed},
         cited=_cited(compared),
         labels=compared.labels,
     )
 
 
 def _cited(compared: Comparison) -> tuple[Cited, ...]:
-    """The sources of a comparison's word lists and of its model."""
     spec = Fit(compared.tree).spec
     records = map(known_coverage, compared.coverage.values())
     lists = [Cited(f"word list {one.word_list}", one.source, one.doi or "") for one in records if one is not None]
@@ -547,18 +505,16 @@ def _cited(compared: Comparison) -> tuple[Cited, ...]:
 
 
 def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Case) -> None:
-    """Refuse embeddings that do not have the distances of the comparison."""
     data = compared.data
     chosen = np.linspace(0, len(data.y) - 1, CHECKED).astype(int)
     left = data.protected_words[data.word[chosen]].tolist()
     right = data.attribute_words[data.attribute[chosen]].tolist()
-    distances = compared.distances[chosen]
-    for i, (name, kv) in enumerate(zip(("before", "after"), kvs, strict=True)):
-        words_found = find_words(kv, dict.fromkeys([*left, *right]), case)
-        for word, other, distance in zip(left, right, distances[:, i], strict=True):
-            if word not in words_found.keys or other not in words_found.keys:
+    for name, kv, distances in zip(("before", "after"), kvs, compared.distances[chosen].T, strict=True):
+        held = find_words(kv, dict.fromkeys([*left, *right]), case)
+        for word, other, distance in zip(left, right, distances, strict=True):
+            if not {word, other} <= held.keys.keys():
                 continue
-            own = float(cosine_distances(words_found.of([word]), words_found.of([other]))[0, 0])
+            own = float(cosine_distances(held.of([word]), held.of([other]))[0, 0])
             if abs(own - distance) > APART:
                 raise InputError(
                     f"{name} does not belong to the comparison: {word} and {other} are {own:.3f} apart, not "
@@ -581,7 +537,6 @@ def _words_of(data: Distances) -> tuple[dict[str, list[str]], dict[str, list[str
 
 
 def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[Note]:
-    """Notes on words of the comparison that are not shared."""
     notes = list[Note]()
     for kind, words in kinds.items():
         lost = [word for word in words if word not in shared.place]
@@ -592,7 +547,6 @@ def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[Note]:
 
 
 def _controls(compared: Comparison, prob: float) -> pd.DataFrame:
-    """Changes of the mean distances of control lists."""
     names = list(reversed(controls_of(compared.connections)))
     rows = [compared.changes(name, prob=prob).loc[0, CONTROL_COLUMNS] for name in names]
     table = pd.DataFrame(rows, columns=CONTROL_COLUMNS, dtype=float).reset_index(drop=True)

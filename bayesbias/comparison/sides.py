@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -46,10 +46,8 @@ class BeforeAfter:
     kind: str  # RAW or DIFFERENCE
 
     def __getitem__(self, places: slice) -> BeforeAfter:
-        """Some of the quantities."""
-        sides = {side: getattr(self, side)[places] for side in ("before", "after")}
-        observed = {f"observed_{side}": getattr(self, f"observed_{side}")[places] for side in sides}
-        return replace(self, **sides, **observed)
+        observed = (self.observed_before[places], self.observed_after[places])
+        return BeforeAfter(self.before[places], self.after[places], *observed, self.kind)
 
     @cached_property
     def change(self) -> Estimates:
@@ -93,10 +91,7 @@ class BeforeAfter:
         return np.asarray(named & same & ~self.unchanged)
 
     def at_most(self, prob: float) -> FloatArray:
-        """Share (m,) of the size before, up to .1 (.01 where the interval excludes 0), that the change does not exceed.
-
-        NaN where that is not so with this probability.
-        """
+        """Share (m,) of the size before, to .1, that the change does not exceed with this probability; else NaN."""
         found, known = np.full(len(self.change), np.nan), self.change.excludes(0.0, prob)
         for percent in range(LITTLE, 0, -1):
             # |change| < |share of before| where the difference and the sum of the two have opposite signs
@@ -106,14 +101,13 @@ class BeforeAfter:
         return found
 
     def combined(self, weights: FloatArray, labels: pd.DataFrame) -> BeforeAfter:
-        """Weighted sums (k, m) of the quantities."""
         before, after = (each.combine(weights, labels) for each in (self.before, self.after))
         return BeforeAfter(before, after, weights @ self.observed_before, weights @ self.observed_after, self.kind)
 
     def unpaired(self, seed: Any) -> Estimates:
         """The change as if the errors of the two embeddings were independent."""
         before, after, law = self.before, self.after, self.after.law
-        apart: Law
+        apart: Law = law
         if isinstance(law, Empirical):
             first, second = (law.marginals(each.weights, each.offset).numbers for each in (before, after))
             # draws in another order keep their distribution and lose their correlation with the first
@@ -122,35 +116,32 @@ class BeforeAfter:
             # columns of a root are independent causes: side by side the two embeddings share none
             roots = tuple(np.hstack([after.weights @ root, before.weights @ root]) for root in law.roots)
             apart = replace(law, mean=self.change.mean, roots=roots)
-        else:
-            raise TypeError(f"{type(law).__name__} is no law of a comparison")
         return Estimates.of(apart, len(after), after.index)
 
-    def standardised(self, units: tuple[float, float], centre: float) -> BeforeAfter:
+    def standardised(self, units: Sequence[Any], centre: float) -> BeforeAfter:
         """Values less ``centre`` in the unit of each embedding; what is observed stays as it is."""
         before, after = ((each - centre) / by for each, by in zip((self.before, self.after), units, strict=True))
         return replace(self, before=before, after=after)
 
 
 def side_weights(
-    law: Fields, parts: sparse.csr_array, places: tuple[int, int], known: FloatArray
+    numbers: int, parts: sparse.csr_array, places: tuple[int, int], known: FloatArray
 ) -> tuple[list[sparse.csr_array], FloatArray]:
     """Weights of some sums (p, J * C) before a change and of what changed, of the cells of all embeddings.
 
-    ``places`` are those of the two embeddings. Changes (J, C) that are known exactly, which are NaN elsewhere, are
-    beside the weights what the sums hold of them, (p,).
+    ``numbers`` are all these cells, ``places`` those of the two embeddings. Of changes (J, C) that are known exactly,
+    which are NaN elsewhere, the sums hold (p,), beside the weights.
     """
     size = parts.shape[1]
-    # a cell whose change is known has no weight in the change, and adds its value beside it
     moving = parts @ sparse.diags_array(np.isnan(known).ravel().astype(float))
-    first, second = (sparse.eye_array(size, len(law.mean), k=at * size) for at in places)
+    first, second = (sparse.eye_array(size, numbers, k=at * size) for at in places)
     weights = [sparse.csr_array(parts @ first), sparse.csr_array(moving @ second - moving @ first)]
     return weights, parts @ np.nan_to_num(known).ravel()
 
 
 def related_sides(law: Fields, sums: Sums, places: tuple[int, int], known: FloatArray) -> tuple[Estimates, Estimates]:
     """Sums before a change, and what changed, of related words; see :func:`side_weights`."""
-    weights, beside = side_weights(law, sums.parts, places, known)
+    weights, beside = side_weights(len(law.mean), sums.parts, places, known)
     size = len(beside)
     joint = Estimates.of(law.settled(stacked(*weights)), 2 * size)
     return sums.of(joint[:size]), sums.of(joint[size:] + beside)
@@ -159,10 +150,7 @@ def related_sides(law: Fields, sums: Sums, places: tuple[int, int], known: Float
 def drawn_sides(
     cells: Cells, sums: Sums, words: Sequence[FloatArray], whole: Sequence[FloatArray] = ()
 ) -> tuple[Estimates, Estimates]:
-    """Sums before a change, and what changed, from draws (D, J, K) of the means of words before and of their changes.
-
-    ``whole`` are draws (D, n) of the first n sums, where these speak about further words too.
-    """
+    """Sums before, and changes, from draws (D, J, K) of means; ``whole`` are draws (D, n) of the first n sums."""
     both = [(sums.combine @ cell_draws(values, cells, sums.parts).T).T for values in words]
     for values, own in zip(both, whole, strict=False):
         values[:, : own.shape[1]] = own
@@ -226,20 +214,29 @@ def with_draws(tree: xr.DataTree, data: Distances, changes: Sequence[ChangeDraws
         "protected_word": data.protected_words,
         "attribute_class": data.attribute_classes,
     }
-    names = sorted({name for each in changes for name in each.stats})
-    variables = {
-        "/posterior": _posterior(changes, len(coords["embedding"])),
-        "/paired": {
-            "connection_before": ((*STEP, "change", *WHOLE), _stacked(each.connection_before for each in changes)),
-            "word_before": ((*STEP, "change", *WORDS), _stacked(each.word_before for each in changes)),
-        },
-        "/sample_stats": {
-            name: (("change",), np.array([each.stats.get(name, np.nan) for each in changes])) for name in names
-        },
+    posterior: dict[str, Any] = {}
+    paired: dict[str, Any] = {}
+    for kind, dims in (("connection", WHOLE), ("word", WORDS)):
+        start, moved = (
+            np.stack([getattr(each, f"{kind}_{part}") for each in changes], axis=2) for part in ("before", "change")
+        )
+        # levels are those of the first embedding, and what changed from it to each other one
+        first, from_first = start[:, :, :1], [each.before == 0 for each in changes]
+        levels = np.concatenate([first, first + moved[:, :, from_first]], axis=2)
+        posterior[f"{kind}_mean"] = (*STEP, "embedding", *dims), levels
+        posterior[f"{kind}_change"] = (*STEP, "change", *dims), moved
+        paired[f"{kind}_before"] = (*STEP, "change", *dims), start
+    for name, like in {name: scale for each in changes for name, scale in each.scales.items()}.items():
+        drawn = np.stack([each.scales.get(name, np.zeros_like(like)) for each in changes], axis=2)
+        # no dimension where all connections share the scale
+        posterior[f"change_{name}"] = (*STEP, "change", *SCALE_DIMS[name][: like.ndim - len(STEP)]), drawn
+    stats = {
+        name: (("change",), np.array([each.stats.get(name, np.nan) for each in changes]))
+        for name in sorted({name for each in changes for name in each.stats})
     }
     groups = {
-        name: xr.Dataset(values, coords={dim: coords[dim] for _, (dims, _) in values.items() for dim in dims})
-        for name, values in variables.items()
+        name: xr.Dataset(values, coords={dim: coords[dim] for dims, _ in values.values() for dim in dims})
+        for name, values in (("/posterior", posterior), ("/paired", paired), ("/sample_stats", stats))
         if values
     }
     groups["/paired"] = groups["/paired"].merge(tree["paired"].to_dataset())
@@ -249,42 +246,10 @@ def with_draws(tree: xr.DataTree, data: Distances, changes: Sequence[ChangeDraws
     return result
 
 
-def _posterior(changes: Sequence[ChangeDraws], embeddings: int) -> dict[str, Any]:
-    """Variables of the posterior with their dimensions."""
-    values: dict[str, Any] = {
-        "connection_mean": ((*STEP, "embedding", *WHOLE), _levels(changes, embeddings, "connection")),
-        "word_mean": ((*STEP, "embedding", *WORDS), _levels(changes, embeddings, "word")),
-        "connection_change": ((*STEP, "change", *WHOLE), _stacked(each.connection_change for each in changes)),
-        "word_change": ((*STEP, "change", *WORDS), _stacked(each.word_change for each in changes)),
-    }
-    known = {name: scale for each in changes for name, scale in each.scales.items()}
-    for name, like in known.items():
-        drawn = (each.scales.get(name, np.zeros_like(like)) for each in changes)
-        dims = SCALE_DIMS[name][: like.ndim - len(STEP)]  # none where all connections share the scale
-        values[f"change_{name}"] = ((*STEP, "change", *dims), _stacked(drawn))
-    return values
-
-
-def _stacked(values: Iterable[FloatArray]) -> FloatArray:
-    """Arrays (chain, draw, ...) as one (chain, draw, change or embedding, ...)."""
-    return np.stack(list(values), axis=2)
-
-
-def _levels(changes: Sequence[ChangeDraws], embeddings: int, kind: str) -> FloatArray:
-    """Means (chain, draw, embedding, ...): of the first embedding, and what changed from it to each other one."""
-    first = [each for each in changes if each.before == 0]
-    start = getattr(first[0], f"{kind}_before")
-    levels = {0: start, **{each.after: start + getattr(each, f"{kind}_change") for each in first}}
-    return _stacked(levels[place] for place in range(embeddings))
-
-
 def related_changes(
     spec: ModelSpec, data: Distances, every: Distances, size: tuple[int, int], seed: int
 ) -> list[ChangeDraws]:
-    """Draws (chains, draws in each) of the changes between each two embeddings, from one posterior of all.
-
-    ``data`` and ``every`` are the pairs in the first embedding and in all, as :func:`stacked_tables` puts them.
-    """
+    """Draws of the changes between each two embeddings; ``data`` are the pairs in the first one, ``every`` in all."""
     rng = np.random.default_rng(seed)
     posterior = related_posterior(spec, every)
     draws, cells = size[0] * size[1], data.filled

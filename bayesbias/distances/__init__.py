@@ -4,7 +4,7 @@ from bayesbias.distances import datasets
 from bayesbias.distances.adjustment import Adjustment
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import Coverage, DistanceTable
-from bayesbias.distances.storage import coverage, read_distance_table, write_distance_table
+from bayesbias.distances.datasets import coverage, read_distance_table, write_distance_table
 from bayesbias.distances.tables import adjust, distance_table, distance_tables
 from bayesbias.distances.vocabularies import relatedness, share_sample
 

@@ -301,26 +301,15 @@ class Adjustment:
 
     def facts(self) -> dict[str, Any]:
         """Everything but the expected distances, for the record."""
-        return {
-            "name": self.attribute.name,
-            "unit": self.attribute.unit,
-            "source": self.attribute.source,
-            "how": self.how,
-            "reference": self.reference,
-            "words": self.words,
-            "slope": None if self.slope is None else list(self.slope),
-            "left_out": list(self.left_out),
-        }
+        facts = {name: getattr(self.attribute, name) for name in ("name", "unit", "source")}
+        facts |= {name: getattr(self, name) for name in ("how", "reference", "words", "left_out", "slope")}
+        return facts
 
     def of_rows(self, table: pd.DataFrame) -> FloatArray:
         """Amount (rows,) that was subtracted from the distance of each row."""
-        place = (
-            self.expected.index.get_indexer(pd.Index(table["protected_word"].astype(str))),
-            self.expected.columns.get_indexer(pd.Index(table["attribute_word"].astype(str))),
-        )
-        if any((each < 0).any() for each in place):
-            raise InputError("the table holds words that were not adjusted: adjust the table that holds them all")
-        expected: FloatArray = self.expected.to_numpy()[place]
+        known = {"protected_word": self.expected.index, "attribute_word": self.expected.columns}
+        places = (pd.Series(range(len(own)), own).loc[table[name].astype(str)] for name, own in known.items())
+        expected: FloatArray = self.expected.to_numpy()[tuple(places)]
         return expected
 
     @property
@@ -369,13 +358,18 @@ def slope_adjustment(
     numbers: Mapping[str, float], record: str, protected: Sequence[str], before: Relatedness | None
 ) -> Adjustment | None:
     """The adjustment by a common slope from the text of its facts and the words' values; None of one by curves."""
-    facts = from_json(record)
-    if facts["slope"] is None:
+    facts, values, slope = _facts_from(record, numbers)
+    if slope is None:
         return None
-    values = WordValues(facts["name"], facts["unit"], facts["source"], numbers)
-    slope = Slope(*facts["slope"])._replace(words=int(facts["words"]))
     made = by_slope(values, slope, pd.Series(numbers), protected, float(facts["reference"]))
     return replace(made, left_out=tuple(facts["left_out"]), before=before)
+
+
+def _facts_from(record: str, numbers: Mapping[str, float]) -> tuple[dict[str, Any], WordValues, Slope | None]:
+    """Facts of an adjustment from their text, with the values of words and the slope."""
+    facts = from_json(record)
+    values = WordValues(facts["name"], facts["unit"], facts["source"], numbers)
+    return facts, values, facts["slope"] and Slope(*facts["slope"])
 
 
 def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
@@ -396,21 +390,13 @@ def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
 
 def adjustment_from(arrays: Mapping[str, NDArray[Any]]) -> Adjustment:
     """An adjustment from the arrays of :func:`adjustment_arrays`."""
-    facts = from_json(str(arrays["facts"]))
     numbers = dict(zip(arrays["words"].tolist(), arrays["values"].tolist(), strict=True))
-    slope = facts.get("slope_facts", facts["slope"])  # of earlier versions
-    return Adjustment(
-        attribute=WordValues(facts["name"], facts["unit"], facts["source"], numbers),
-        how=facts["how"],
-        reference=float(facts["reference"]),
-        expected=pd.DataFrame(
-            arrays["expected"], index=arrays["protected_words"].tolist(), columns=arrays["attribute_words"].tolist()
-        ),
-        slope=None if slope is None else Slope(*slope),
-        words=int(facts["words"]),
-        left_out=tuple(facts["left_out"]),
-        before=relatedness_from(arrays["before"].tobytes(), "the adjustment") if "before" in arrays else None,
-    )
+    facts, values, slope = _facts_from(str(arrays["facts"]), numbers)
+    index, columns = (arrays[name].tolist() for name in ("protected_words", "attribute_words"))
+    before = relatedness_from(arrays["before"].tobytes(), "the adjustment") if "before" in arrays else None
+    expected = pd.DataFrame(arrays["expected"], index=index, columns=columns)
+    left, words = tuple(facts["left_out"]), int(facts["words"])
+    return Adjustment(values, facts["how"], float(facts["reference"]), expected, slope, words, left, before)
 
 
 def vocabulary_curve(related: Relatedness, values: WordValues) -> tuple[_Curve, IntArray] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesbias._support.files import from_json, read_arrays, to_json
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.constants import ENOUGH, FAR_ENOUGH, FREQUENT, SMALL_SAMPLE, UNREACHED
 from bayesbias.numerics.related import (
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 KEY = "relatedness"  # name of the group of a fit
 FAMILY_WORDS = 500  # protected words beyond which their mean correlation is estimated from as many, drawn at random
 MOST_KEPT = 16  # overlaps of lists that are kept
-MOST_PROTECTED = 5000  # protected words beyond which the correlation of each two of them is not made
 
 
 def _weights(weights: NDArray[np.float32] | None, size: int) -> FloatArray:
@@ -47,19 +45,15 @@ def _weights(weights: NDArray[np.float32] | None, size: int) -> FloatArray:
 class Relatedness(Result):
     """Correlation of the distances between protected and attribute words, estimated from the vectors.
 
-    Distances of similar words are correlated. Over a sample of the vocabulary the distances to the protected words
-    have a covariance; each of its components has a variogram, the correlation of two words' values by the similarity
-    of the words. With the similarities of the attribute words these give the covariance of all distances.
+    Over a sample of the vocabulary the distances to the protected words have a covariance; each of its components has
+    a variogram, the correlation of two words' values by the similarity of the words. With the similarities of the
+    attribute words these give the covariance of all distances.
 
     Attributes
     ----------
-    embedding
-        Name, number of vectors and dimensions of the embedding.
-    kind
-        ``"ranks"``: in a file that is ordered by frequency, the sampled words are as frequent as the stereotypes.
-        ``"frequent"``: they are of its most frequent words, as in earlier versions. ``"random"``: of all words.
-    seed, sample_words
-        Seed of the sample, and the N sampled words; none of them is in a list.
+    embedding, kind, seed, sample_words
+        Facts on the embedding, and the seed and the N words of the sample, none of which is in a list: ``"ranks"`` are
+        as frequent as the stereotypes, ``"random"`` of all words.
     lists
         One entry a list: its name, its kind (protected, stereotype, control) and the words of it that were found.
     protected_words, attribute_words, protected, attributes
@@ -186,11 +180,6 @@ class Relatedness(Result):
         reach = max(0.0, float(np.sqrt(ENOUGH / self.sampled)) - FAR_ENOUGH)
         return 1.0 + max(0.0, ENOUGH / every - 1) * SMALL_SAMPLE, 1.0 + (self.sampled / near - 1) * reach * UNREACHED
 
-    @property
-    def inflation(self) -> float:
-        """The larger of the two factors."""
-        return max(self.inflations)
-
     @cached_property
     def components(self) -> Components:
         """Components of the protected side with their variograms; variances hold the inflation."""
@@ -209,9 +198,9 @@ class Relatedness(Result):
     @cached_property
     def units(self) -> NDArray[np.float32]:
         """Centred unit vectors (W, d) of the attribute words, whose products are their similarities."""
-        return self._centred(self.attributes)
+        return self.centred(self.attributes)
 
-    def _centred(self, vectors: NDArray[np.float16]) -> NDArray[np.float32]:
+    def centred(self, vectors: NDArray[np.float16]) -> NDArray[np.float32]:
         """Unit vectors less the sample's mean, of length 1 again: their products are similarities."""
         apart = vectors.astype(np.float32)
         apart -= self.centre.astype(np.float32)
@@ -221,17 +210,12 @@ class Relatedness(Result):
     @property
     def protected_units(self) -> NDArray[np.float32]:
         """Centred unit vectors (J, d) of the protected words."""
-        return self._centred(self.protected)
-
-    @property
-    def sample_units(self) -> NDArray[np.float32] | None:
-        """Centred unit vectors (N, d) of the sampled words; None where the table was made without."""
-        return None if self.sample is None else self._centred(self.sample)
+        return self.centred(self.protected)
 
     @property
     def form_units(self) -> NDArray[np.float32] | None:
         """Centred unit vectors (F, d) of the forms of concepts; None where there are none."""
-        return None if self.forms is None else self._centred(self.forms)
+        return None if self.forms is None else self.centred(self.forms)
 
     @cached_property
     def _units_and_forms(self) -> NDArray[np.float32]:
@@ -283,8 +267,7 @@ class Relatedness(Result):
         if self.form_of is None or units is None:
             return own
         for at, place in enumerate(places.tolist()):
-            forms = units[self.form_of == place]
-            if len(forms):
+            if len(forms := units[self.form_of == place]):
                 kernel = parts.correlations[:, similarity_bins(forms @ forms.T)]
                 kernel[:, np.arange(len(forms)), np.arange(len(forms))] = 1.0
                 own[:, at] = kernel.mean(axis=(1, 2))
@@ -292,8 +275,7 @@ class Relatedness(Result):
 
     def overlaps(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Identical pairs and similarities of lists, which hold the words that ``member`` (lists, words) says."""
-        digest = hashlib.blake2b(np.ascontiguousarray(member)).digest()
-        key = (member.dtype.str, member.shape, digest, tuple(words))
+        key = (member.dtype.str, member.shape, member.tobytes(), tuple(words))
         if key not in self._overlaps_counted:
             if len(self._overlaps_counted) >= MOST_KEPT:
                 self._overlaps_counted.clear()
@@ -338,11 +320,8 @@ class Relatedness(Result):
         shape = (len(self.protected_words), len(self.attribute_words))
         known = True
         if isinstance(weights, pd.DataFrame):
-            known = (
-                {*weights.index} <= {*self.protected_words}
-                and len(weights) > 0
-                and {*weights.columns} <= {*self.attribute_words}
-            )
+            asked, held = (weights.index, weights.columns), (self.protected_words, self.attribute_words)
+            known = len(weights) > 0 and all({*own} <= {*words} for own, words in zip(asked, held, strict=True))
             weights = weights.reindex(index=self.protected_words, columns=self.attribute_words).fillna(0.0).to_numpy()
         values = np.asarray(weights, dtype=float)
         if not known or values.ndim not in (2, 3) or values.shape[-2:] != shape or not np.isfinite(values).all():
@@ -393,19 +372,14 @@ class Relatedness(Result):
         than one word.
         """
         chosen = list(self.protected_words if words is None else words)
-        if not {*chosen} <= {*self.protected_words} or not 0 < len(chosen) <= MOST_PROTECTED:
-            raise InputError(
-                f"words is {shown(chosen)}: give some of the protected words, {MOST_PROTECTED:,} at most, or None"
-            )
         raw = self.similarity_of_distances(chosen)
         group_of = {word: name for name, kind, listed in self.lists if kind == "protected" for word in listed}
         groups = np.array([group_of.get(word, "") for word in chosen])
         within = groups[:, None] == groups
-        upper = np.triu(np.ones_like(within), 1)
-        shared = np.zeros_like(raw)
-        for alike in (within, ~within):
-            if (alike & upper).any():
-                shared[alike] = np.clip(np.median(raw[alike & upper]), 0.0, 1 - 1e-6)
+        upper, shared = np.triu(np.ones_like(within), 1), np.zeros_like(raw)
+        for pairs in (within, ~within):
+            if (pairs & upper).any():
+                shared[pairs] = np.clip(np.median(raw[pairs & upper]), 0.0, 1 - 1e-6)
         # a partial correlation given what is shared: the excess over it, as a share of the most that it could be
         matrix = positive(np.clip((raw - shared) / (1 - shared), 0.0, 1.0)[None])[0]
         spread = np.sqrt(np.diag(matrix))

@@ -200,8 +200,7 @@ def coverage_from(stored: object) -> Coverage:
     try:
         return _of_coverage().validate_python(stored)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{'.'.join(map(str, ('coverage', *first['loc'])))}: {first['msg']}") from error
+        raise InputError(f"coverage: {error.errors()[0]['msg']}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,19 +218,17 @@ class Provenance:
 class DistanceTable(pd.DataFrame):
     """Distances of word pairs in long format: a pandas DataFrame that carries what is known of them.
 
-    Rows can be selected, sorted, copied, pickled and given further columns, and what the table carries stays with them.
-    A result without the columns of pairs and distances is a plain DataFrame. ``pandas.concat`` and ``merge`` hand
-    nothing on: functions that read such a table warn (``RelatednessWarning``).
+    What the table carries stays with selected, sorted, copied and pickled rows and with further columns. A result
+    without the columns of pairs and distances is a plain DataFrame. ``pandas.concat`` and ``merge`` hand nothing on:
+    functions that read such a table warn (``RelatednessWarning``).
 
     Parameters
     ----------
     rows
         A DataFrame with ``protected_word``, ``attribute_word``, ``connection`` and ``distance`` (cosine distance), and
         where they are known ``group`` and ``attribute_class``.
-    like
-        Another table, all of what it carries.
-    coverage, relatedness
-        What the table is to carry, such as ``table.coverage`` of another; None keeps what ``rows`` or ``like`` carry.
+    like, coverage, relatedness
+        Another table, all of which it is to carry; or parts, such as ``table.coverage`` of another.
     truth
         Parameters that the distances were simulated with, name to array; ``{}`` where they are not known. Simulated
         distances are not held against vectors.
@@ -263,9 +260,9 @@ class DistanceTable(pd.DataFrame):
         super().__init__(frame)  # type: ignore[call-arg]  # the stubs know no constructor
         source = rows if like is None else like
         own = source._provenance if isinstance(source, DistanceTable) else Provenance()
-        if (coverage, relatedness, truth) != (None, None, None):
-            own = own or Provenance()
-            own = replace(own, coverage=coverage or own.coverage, relatedness=relatedness or own.relatedness)
+        parts: dict[str, Any] = {"coverage": coverage, "relatedness": relatedness}
+        if given := {name: part for name, part in parts.items() if part is not None}:
+            own = replace(own or Provenance(), **given)
         if truth is not None:
             arrays = {str(name): np.asarray(values, dtype=float) for name, values in truth.items()}
             own = replace(own or Provenance(), truth=arrays, adjustment=None, moved=SIMULATED)
@@ -292,22 +289,22 @@ class DistanceTable(pd.DataFrame):
     @property
     def coverage(self) -> Coverage | None:
         """Coverage of the word lists in the embedding; None where it is not known."""
-        return None if self._provenance is None else self._provenance.coverage
+        return (self._provenance or Provenance()).coverage
 
     @property
     def relatedness(self) -> Relatedness | None:
         """Correlation of the distances of similar words; None where it is not known."""
-        return None if self._provenance is None else self._provenance.relatedness
+        return (self._provenance or Provenance()).relatedness
 
     @property
     def adjustment(self) -> Adjustment | None:
         """Amounts subtracted from the distances (:func:`adjust`); None where they are as measured."""
-        return None if self._provenance is None else self._provenance.adjustment
+        return (self._provenance or Provenance()).adjustment
 
     @property
     def truth(self) -> Mapping[str, FloatArray]:
         """Parameters that the distances were simulated with, as arrays; empty where they were measured."""
-        return {} if self._provenance is None else self._provenance.truth
+        return (self._provenance or Provenance()).truth
 
     def without_relatedness(self) -> DistanceTable:
         """The same table, whose words models take for unrelated."""
@@ -347,12 +344,6 @@ def provenance_of(table: pd.DataFrame) -> Provenance:
 def coverage_of(table: object) -> Coverage | None:
     """The coverage that a table carries, or None."""
     return table.coverage if isinstance(table, DistanceTable) else None
-
-
-def labels_of(table: pd.DataFrame) -> dict[str, str]:
-    """Labels of the control lists of a table; lists without one are left out."""
-    record = coverage_of(table)
-    return {} if record is None else record.labels
 
 
 def like(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

@@ -38,8 +38,7 @@ from bayesbias.words import CONNECTIONS, STEREOTYPES, VALID, can_be_control, con
 
 TOLERANCE = 2e-3  # distances that differ by more do not come from the same vectors (half precision leaves 1e-4)
 CROSSED_TOLERANCE = 0.1  # the same for means over different templates, around the median difference
-# rows from which on words and labels are pandas categories, which take a tenth of the memory of text
-MANY_ROWS = 100_000
+MANY_ROWS = 100_000  # from which on words and labels are pandas categories, with a tenth of the memory of text
 # the class of the words of all stereotype lists; the words of each control list are a class with the list's name
 STEREOTYPE = "stereotype"
 
@@ -90,31 +89,26 @@ class Distances:
         related = self.relatedness
         if related is None:
             return
-        if unknown := {*self.protected_words.tolist()}.difference(related.protected_words) | {
-            *self.attribute_words.tolist()
-        }.difference(related.attribute_words):
+        known = [(self.protected_words, related.protected_words), (self.attribute_words, related.attribute_words)]
+        fault, unknown = "", set().union(*({*own.tolist()}.difference(theirs) for own, theirs in known))
+        if unknown:
+            fault = f"does not know the word {min(unknown)!r}"
+        elif distances and not self.moved:
+            words, attributes = (_renumbered(*each) for each in known)
+            cosines = related.protected.astype(np.float32) @ related.attributes.astype(np.float32).T
+            theirs = np.clip(1 - cosines, 0, 2)[words[self.word], attributes[self.attribute]]
+            apart, allowed = self.y - theirs, TOLERANCE
+            if self.coverage is not None and self.coverage.contexts.get("pairing") == "crossed":
+                # means over different templates differ from those over all by what equal ones share: much the same
+                apart, allowed = apart - np.median(apart), CROSSED_TOLERANCE
+            if (np.abs(apart) > allowed).any():
+                at = int(np.argmax(np.abs(apart)))
+                pair = f"{self.protected_words[self.word[at]]} and {self.attribute_words[self.attribute[at]]}"
+                fault = f"is of other vectors: they put {pair} at {theirs[at]:.4f}, the table at {self.y[at]:.4f}"
+        if fault:
             raise InputError(
-                f"the relatedness of the table does not know the word {min(unknown)!r}: make the table anew with "
-                "distance_table, or take table.without_relatedness()"
-            )
-        if not distances or self.moved:
-            return
-        places = (
-            _renumbered(self.protected_words, related.protected_words)[self.word],
-            _renumbered(self.attribute_words, related.attribute_words)[self.attribute],
-        )
-        cosines = related.protected.astype(np.float32) @ related.attributes.astype(np.float32).T
-        theirs = np.clip(1 - cosines, 0, 2)[places]
-        apart, allowed = np.abs(self.y - theirs), TOLERANCE
-        if self.coverage is not None and self.coverage.contexts.get("pairing") == "crossed":
-            # means over different templates differ from those over all by what equal ones share: much the same for all
-            apart, allowed = np.abs(self.y - theirs - np.median(self.y - theirs)), CROSSED_TOLERANCE
-        if (apart > allowed).any():
-            at = int(np.argmax(apart))
-            pair = f"{self.protected_words[self.word[at]]} and {self.attribute_words[self.attribute[at]]}"
-            raise InputError(
-                f"the relatedness of the table is of other vectors: they put {pair} at {theirs[at]:.4f}, the table at "
-                f"{self.y[at]:.4f}; make the table anew with distance_table, or take table.without_relatedness()"
+                f"the relatedness of the table {fault}; make the table anew with distance_table, or take "
+                "table.without_relatedness()"
             )
 
     @classmethod
@@ -202,9 +196,8 @@ class Distances:
 
         A word that stands in several has the first of them.
         """
-        every = self.classes
-        kind = np.array([every.index(class_of_connection(name)) for name in self.connections.tolist()])
-        values = np.full(len(self.attribute_words), len(every))
+        kind = _renumbered(map(class_of_connection, self.connections.tolist()), self.classes)
+        values = np.full(len(self.attribute_words), len(self.classes))
         np.minimum.at(values, self.attribute, kind[self.connection])
         return values
 
@@ -273,8 +266,7 @@ class Distances:
     @property
     def connection_class(self) -> IntArray:
         """Place of each connection's class in ``connection_classes``, (connections,)."""
-        present = self.connection_classes
-        return np.array([present.index(class_of_connection(name)) for name in self.connections.tolist()])
+        return _renumbered(map(class_of_connection, self.connections.tolist()), self.connection_classes)
 
     @property
     def group_names(self) -> list[str]:
@@ -284,8 +276,7 @@ class Distances:
     @property
     def group_index(self) -> IntArray:
         """Place of each protected word's group in ``group_names``."""
-        place = {name: i for i, name in enumerate(self.group_names)}
-        return np.array([place[name] for name in self.groups.tolist()], dtype=np.intp)
+        return _renumbered(self.groups.tolist(), self.group_names)
 
 
 def class_of_connection(name: str) -> str:
@@ -317,10 +308,10 @@ def _rows(table: pd.DataFrame, bounded: bool) -> Distances:
     )
 
 
-def _renumbered(labels: NDArray[np.str_], known: Iterable[str]) -> IntArray:
+def _renumbered(labels: Iterable[str], known: Iterable[str]) -> IntArray:
     """Place of each label among those known."""
     places = {label: place for place, label in enumerate(known)}
-    return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
+    return np.array([places[label] for label in labels], dtype=np.intp)
 
 
 def refuse_mixed(tables: Mapping[str, Distances]) -> None:
@@ -434,7 +425,8 @@ class Columns:
 
 def columns_of(table: pd.DataFrame, bounded: bool) -> Columns:
     """The columns of a distance table, whose faults are all told here; ``bounded`` distances are those of vectors."""
-    refuse_twice(table.columns)
+    if len(twice := table.columns[table.columns.duplicated()]):
+        raise InputError(f"duplicate column {shown(twice[0])}: keep one")
     refuse_lacking(table.columns)
     if table.empty:
         raise InputError("the table has no row: it holds no distance")
@@ -449,12 +441,17 @@ def columns_of(table: pd.DataFrame, bounded: bool) -> Columns:
         own = np.empty_like(group)
         own[word] = group
         refuse_rows(table["group"], group != own[word], "the protected word of that row is in two groups")
-    distance = numbers_of(table["distance"])
+    column = table["distance"]
+    distance = (
+        column.to_numpy(dtype=float, na_value=np.nan)
+        if column.dtype.kind in "fiu"
+        else np.array([as_float(each) for each in column], dtype=float)
+    )
     least, most, more = (-NOTHING, 2 + NOTHING, "in [0, 2]") if bounded else (-BEYOND, BEYOND, "of a sensible size")
     why = (
         f"give a cosine distance {more}, leave missing pairs out; simulated ones are bb.DistanceTable(rows, truth={{}})"
     )
-    refuse_rows(table["distance"], ~((least <= distance) & (distance <= most)), why)
+    refuse_rows(column, ~((least <= distance) & (distance <= most)), why)
     return Columns(labels, distance)
 
 
@@ -463,12 +460,6 @@ def averaged(table: pd.DataFrame) -> pd.DataFrame:
     if not template_columns(table):
         return table
     return like(columns_of(table, bounded=False).averaged().frame(), table)
-
-
-def refuse_twice(columns: pd.Index) -> None:
-    """Refuse a table that has a column twice."""
-    if len(twice := columns[columns.duplicated()]):
-        raise InputError(f"duplicate column {shown(twice[0])}: keep one")
 
 
 def refuse_rows(column: pd.Series, wrong: ArrayLike, why: str) -> None:
@@ -511,10 +502,3 @@ def _unknown(labels: dict[str, Labels]) -> NDArray[np.bool_]:
         if name not in CONNECTIONS and (name not in own or (of_row[here] != own[name]).any()):
             wrong |= here
     return wrong
-
-
-def numbers_of(column: pd.Series) -> FloatArray:
-    """A column of real numbers, NaN for what is none."""
-    if column.dtype.kind in "fiu":
-        return column.to_numpy(dtype=float, na_value=np.nan)
-    return np.array([as_float(each) for each in column], dtype=float)

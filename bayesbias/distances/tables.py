@@ -40,7 +40,6 @@ from bayesbias.distances.dataframe import (
 from bayesbias.distances.distances import Distances, text_where_few
 from bayesbias.distances.vocabularies import draws_for, few_words, measured_relatedness
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
-from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.constants import ENOUGH
 from bayesbias.results import stored
 from bayesbias.vectors import (
@@ -55,7 +54,7 @@ from bayesbias.vectors import (
     twins_within,
 )
 from bayesbias.vectors.contextual import CENTRES, PAIRINGS, SAME, ContextVectors
-from bayesbias.vectors.lookup import FoundConcepts, VocabularySample, first_keys, warn_lost
+from bayesbias.vectors.lookup import FoundConcepts, VocabularySample, first_keys, subwords_of, warn_lost
 from bayesbias.words import GENDERED, AnyWords, WordLists, bundled_controls, in_order, load_words, subtag
 
 TOLD = ("encoder", "representation", "source", "templates", "centre", "all_but_top")  # what a table says of its vectors
@@ -74,7 +73,8 @@ def distance_table(
 ) -> DistanceTable:
     """Cosine distances between protected words and attribute words, one row a pair.
 
-    The distance of a concept with several forms is the mean over the pairs of forms that are found.
+    The distance of a concept with several forms is the mean over the pairs of forms that are found. Words that the
+    embedding lacks are left out.
 
     Parameters
     ----------
@@ -107,33 +107,25 @@ def distance_table(
         A DataFrame that carries its ``coverage`` and ``relatedness``. Columns ``protected_word``, ``group``,
         ``attribute_word``, ``attribute_class`` (the group whose stereotype it is, or the control list), ``connection``
         (associated, different, or the control list) and ``distance`` (cosine distance in [0, 2]); from 100,000 rows on
-        words and labels are categories. Words that the embedding lacks are left out. Of words in sentences there is one
-        row for each template of a pair, named in ``template`` (crossed ones have ``attribute_template`` too); words
-        that do not suit all templates are left out.
+        words and labels are categories. Of words in sentences there is one row for each template of a pair, named in
+        ``template`` (crossed ones have ``attribute_template`` too), of words that suit all templates.
 
     Warns
     -----
     CoverageWarning
         The embedding lacks more than a fifth of the words of a list, or a word that names its list.
     RelatednessWarning
-        Fewer than 400 words of the embedding are no protected or stereotype words: relatedness is then known badly, and
-        below 30 there is none. Common words of the language, encoded too, are the remedy.
+        Fewer than 400 words are no protected or stereotype words: relatedness is then known badly, and below 30 there
+        is none. Common words of the language, encoded too, are the remedy.
     GrammarWarning
-        The language of the lists has grammatical gender, and no word has several forms, or not all forms are found:
-        distances may then speak of grammar (Zhou et al. 2019).
-
-    References
-    ----------
-    Zhou, P., Shi, W., Zhao, J., Huang, K.-H., Chen, M., Cotterell, R. and Chang, K.-W. (2019). Examining gender bias in
-    languages with grammatical gender. EMNLP-IJCNLP. https://doi.org/10.18653/v1/D19-1531
+        The language has grammatical gender, and no word has several forms, or not all forms are found: distances may
+        then speak of grammar (Zhou et al. 2019, https://doi.org/10.18653/v1/D19-1531).
 
     Examples
     --------
     >>> table = bb.distance_table("google-news-slice", "weat7")
     >>> len(table)
     2256
-    >>> table.iloc[0][["protected_word", "attribute_word", "connection"]].tolist()
-    ['math', 'male', 'associated']
     >>> round(float(table["distance"].iloc[0]), 3)
     0.962
     """
@@ -150,8 +142,6 @@ def distance_table(
     if keep_duplicates if contextual else (pairing != SAME or centre != "none" or all_but_top):
         raise InputError("keep_duplicates is for embeddings; pairing, centre, all_but_top are for words in sentences")
     if isinstance(kv, ContextVectors):
-        if pairing != SAME and len(kv.templates) == 1:
-            raise InputError("pairing='crossed' needs two templates: give more templates, or pairing='same'")
         moved = kv.whole().centred(centre, lists, all_but_top)
         means = distance_table(moved.keyed_vectors(pairing), lists, False, case, relatedness, twins)
         return _with_templates(means, moved, lists, pairing, case)
@@ -183,9 +173,8 @@ def distance_tables(
     embeddings
         Name of each to the embedding, or to what :func:`load_embedding` takes.
     words
-        As in :func:`distance_table`; or a mapping of the same names to lists, such as those of each one's language.
-    keep_duplicates, case, twins
-        As in :func:`distance_table`.
+        As in :func:`distance_table`, with all other options; or a mapping of the same names to lists, such as those of
+        each one's language.
 
     Examples
     --------
@@ -230,11 +219,11 @@ def distances_of(
     ]
     if twins == "once" and same:
         left_out = {(entry["kind"], entry["list"], entry["word"]) for entry in same}
-        protected, stereotypes, controls = (
+        kept: Any = [
             {name: [word for word in words if (kind, name, word) not in left_out] for name, words in part.items()}
             for kind, part in asked.by_kind
-        )
-        lists = replace(asked, protected=protected, stereotypes=stereotypes, controls=controls)
+        ]
+        lists = replace(asked, **dict(zip(("protected", "stereotypes", "controls"), kept, strict=True)))
         looked = replace(looked, lists=lists)
     lists = looked.lists
     table, own = _measured(looked, keep_duplicates)
@@ -248,7 +237,7 @@ def distances_of(
         word_list=lists.name,
         lists=entries,
         substituted={word: used for word, used in looked.forms.keys.items() if word != used},
-        composed=looked.composed,
+        composed=[word for word, key in looked.forms.keys.items() if key in subwords_of(looked.kv)],
         own_pairs=own,
         in_several_lists={word: names for word, names in by_word.items() if len(names) > 1 and word in concepts},
         repeated_rows=int(table.duplicated(PAIR).sum()) if keep_duplicates else 0,
@@ -356,8 +345,6 @@ def _measured(looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFram
     table["distance"] = distances[table["protected_word"].cat.codes, table["attribute_word"].cat.codes]
     own = table.loc[table["distance"].isna(), "protected_word"].unique().tolist()
     table = table.dropna(subset="distance", ignore_index=True) if own else table
-    if table.empty:
-        raise InputError("no pair is left: the only attribute words found are the protected words themselves")
     return text_where_few(table), own
 
 
@@ -393,7 +380,7 @@ def _with_templates(
             ]
         for other, unit, has_template in others:
             rows = np.flatnonzero(present[words, i] & has_template[attributes])
-            cosines = _products(matrix[:, i], unit, words[rows], attributes[rows])
+            cosines = (matrix[:, i].astype(float) @ unit.astype(float).T)[words[rows], attributes[rows]]
             columns = {TEMPLATE: name} | ({ATTRIBUTE_TEMPLATE: other} if other else {})
             parts.append(pairs.iloc[rows].assign(distance=np.clip(1 - cosines, 0, 2), **columns))
     result = pd.concat([part for part in parts if len(part)], ignore_index=True)
@@ -425,20 +412,13 @@ def _concepts(vectors: ContextVectors, lists: WordLists, case: Case) -> dict[str
     return found
 
 
-def _products(first: NDArray[Any], second: NDArray[Any], rows: IntArray, columns: IntArray) -> FloatArray:
-    """Products of some rows of two matrices with each other."""
-    left, row = np.unique(rows, return_inverse=True)
-    right, column = np.unique(columns, return_inverse=True)
-    result: FloatArray = (first[left].astype(float) @ second[right].astype(float).T)[row, column]
-    return result
-
-
 def adjust(table: pd.DataFrame, by: Attribute = FREQUENCY, frequencies: Frequencies = None) -> DistanceTable:
     """A distance table less what an attribute of its words lets expect.
 
     With vectors the expectation is a smooth curve for each protected word over the vocabulary's sample; without them,
-    or where fewer than 200 sampled words have a value, a common slope that is estimated from the control words. The
-    slope has an error, which travels with the table into the posterior of :func:`fit`.
+    or where fewer than 200 sampled words have a value, a common slope that is estimated from the control words, whose
+    error travels with the table into the posterior of :func:`fit`. Attribute words without a value are left out.
+    ``table.adjustment`` says what was subtracted; adjusted distances can lie outside of [0, 2].
 
     Parameters
     ----------
@@ -447,12 +427,6 @@ def adjust(table: pd.DataFrame, by: Attribute = FREQUENCY, frequencies: Frequenc
     by, frequencies
         ``"frequency"``, ``"length"`` (letters), or an attribute of your own: a mapping of its name to a mapping of
         words to numbers; and where frequencies come from, as in :func:`balance`.
-
-    Returns
-    -------
-    DistanceTable
-        The same rows, without those of attribute words that have no value. ``table.adjustment`` says what was
-        subtracted; adjusted distances can lie outside of [0, 2].
 
     Examples
     --------

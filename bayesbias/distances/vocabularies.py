@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -60,22 +60,16 @@ def relatedness(
     ----------
     kv
         The embedding, or what :func:`load_embedding` takes; a distance table or a fit carries its own relatedness.
-    words
-        Word lists, or what :func:`load_words` takes; not with a table or a fit.
+    words, case
+        As in :func:`distance_table`; not with a table or a fit.
     sample
         Words of the vocabulary to sample, none of them a protected or stereotype word. Where the file is ordered by
         frequency (its first words are much shorter than the others, and not in alphabetical order) they follow the
         smoothed distribution of the stereotypes' ranks, each list weighing the same (without stereotypes, that of the
-        control words'); elsewhere each word is as likely as any other. Two embeddings are sampled at the same words.
+        control words'); elsewhere each word is as likely as any other. Below 400 a warning says that variances are
+        made larger.
     seed
         Seed of the sample. A part of an embedding (``load_embedding(path, words=...)``) carries one drawn with seed 0.
-    case
-        As in :func:`distance_table`.
-
-    Warns
-    -----
-    RelatednessWarning
-        Fewer than 400 words beside the protected and stereotype words: variances are then made larger.
 
     Examples
     --------
@@ -117,7 +111,7 @@ def few_words(relatedness: Relatedness) -> str:
     """A warning about a small sample."""
     return (
         f"only {relatedness.sampled} words of the vocabulary {BESIDE}, fewer than {ENOUGH}: their covariance is known "
-        f"badly, and intervals are made up to {np.sqrt(relatedness.inflation):.2f} times as wide; {COMMON_WORDS}"
+        f"badly, and intervals are made up to {np.sqrt(max(relatedness.inflations)):.2f} times as wide; {COMMON_WORDS}"
     )
 
 
@@ -189,8 +183,7 @@ def measured_relatedness(
         sample=vectors.astype(np.float16),
         everywhere=None if drawn.everywhere is None else everywhere.astype(np.float32),
     )
-    lists_near = result.stereotype_nearness() if protected else {}
-    if not lists_near:
+    if not protected or not (lists_near := result.stereotype_nearness()):
         return result
     at = (vectors - mean) @ half[0].mean(axis=0, dtype=float)
     near = near_weights(at, [np.array(list(words.values())) for words in lists_near.values()])
@@ -206,9 +199,9 @@ def _list_fields(
 ) -> FloatArray:
     """Standardised products (k, N) of sampled vectors with what tells attribute lists apart."""
     place = {word: i for i, word in enumerate(words)}
-    compared = _of_kind(entries, STEREOTYPE)
-    if len(compared) < 2:  # one list alone does not tell how distances to one differ from those to another
-        compared += _of_kind(entries, CONTROL)
+    by_kind = {kind: [own for _, role, own in entries if role == kind] for kind in (STEREOTYPE, CONTROL)}
+    # one list alone does not tell how distances to one differ from those to another
+    compared = by_kind[STEREOTYPE] + (by_kind[CONTROL] if len(by_kind[STEREOTYPE]) < 2 else [])
     means = np.stack([units[[place[word] for word in own]].mean(axis=0, dtype=float) for own in compared])
     # what several lists share says nothing of how distances to one list differ from those to another
     for rows in (means - means.mean(axis=0) if len(means) > 1 else means, units[:ROWS].astype(float)):
@@ -218,11 +211,6 @@ def _list_fields(
         if (known := spread > NOTHING).any():  # else lists have one mean, or words that cancel out, and words tell it
             break
     return fields[known] / spread[known, None]
-
-
-def _of_kind(lists: Iterable[tuple[str, str, tuple[str, ...]]], kind: str) -> list[tuple[str, ...]]:
-    """Words of the lists of a kind, of those of relatedness."""
-    return [words for _, role, words in lists if role == kind]
 
 
 def _drawn(looked: FoundConcepts, sample: int, seed: int) -> VocabularySample:
@@ -250,13 +238,8 @@ def _keys_beside(looked: FoundConcepts) -> set[str]:
 def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Embedding]) -> dict[str, DistanceTable]:
     """Distance tables whose relatedness is estimated at the same words of all embeddings.
 
-    Tables that were made one by one are sampled each for itself, and samples of different vocabularies share few
-    words. :func:`distance_tables` makes tables with a shared sample.
-
-    Parameters
-    ----------
-    tables, embeddings
-        Distance tables of different embeddings by name, each with relatedness, and their embeddings.
+    Tables with relatedness that were made one by one are sampled each for itself, and samples of different vocabularies
+    share few words. :func:`distance_tables` makes tables with a shared sample.
 
     Examples
     --------
@@ -272,8 +255,7 @@ def share_sample(tables: Mapping[str, pd.DataFrame], embeddings: Mapping[str, Em
     kvs = opened_by_name(mapping(embeddings, "embeddings", "embeddings"))
     carried, looked = {name: provenance_of(table) for name, table in tables.items()}, {}
     for name, each in carried.items():
-        if (related := each.relatedness) is None:
-            raise InputError(f"the table of {name} carries no relatedness: make it with distance_table")
+        related = known_or_refused(each.relatedness or f"the table of {name} carries no relatedness")
         record = each.coverage or Coverage(name, [])
         protected, stereotypes, controls = (
             {own: words for own, role, words in related.lists if role == kind} for kind in KINDS
@@ -345,13 +327,9 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
     those of another, each with the number of its embedding.
     """
     first = related[0]
-    copied = [_is_debiased(each, related) for each in related]
-    samples = [each.sample_units for each in related]
-    if any(units is None for units in samples):
+    if any(each.sample is None for each in related):
         return "a table was made without the vectors of its sampled words"
-    if any((each.form_of is None) != (first.form_of is None) for each in related) or (
-        first.form_of is not None and len({(each.attribute_words, each.form_of.tobytes()) for each in related}) > 1  # type: ignore[union-attr]
-    ):
+    if len({each.form_of is not None and (each.attribute_words, each.form_of.tobytes()) for each in related}) > 1:
         return "attribute words have several forms, which differ between embeddings"
     shared = set(first.sample_words).intersection(*(each.sample_words for each in related[1:]))
     if len(shared) < LEAST_SAMPLE:
@@ -360,73 +338,66 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
             "tables together with distance_tables, or give them a common sample with checks.share_sample"
         )
     sampled = [word for word in first.sample_words if word in shared]
-    rows, units, everywhere = [], [], np.ones(len(sampled))
-    for each, own_units, chosen, copy in zip(related, samples, words, copied, strict=True):
-        place = {word: i for i, word in enumerate(each.sample_words)}
-        columns = [place[word] for word in sampled]
-        own = [each.protected_words.index(word) for word in chosen]
-        rows.append(each.distances(np.array(own))[:, columns])
-        # words wait equally long in all samples: one that is in several is the rarest of these
-        everywhere = np.maximum(everywhere, each.everywhere_weights[columns])
-        if own_units is not None and not copy:
-            units.append(own_units[columns])
-    weighted = [scatter - (scatter @ everywhere / everywhere.sum())[:, None] for scatter in rows]
-    scatter = np.concatenate(weighted)
+    places = [pd.Index(each.sample_words).get_indexer(pd.Index(sampled)) for each in related]
+    chosen = [
+        pd.Index(each.protected_words).get_indexer(pd.Index(own)) for each, own in zip(related, words, strict=True)
+    ]
+    # words wait equally long in all samples: one that is in several is the rarest of these
+    everywhere = np.max([e.everywhere_weights[columns] for e, columns in zip(related, places, strict=True)], axis=0)
+    scatter = np.concatenate(
+        [each.distances(rows)[:, columns] for each, rows, columns in zip(related, chosen, places, strict=True)]
+    )
+    scatter -= (scatter @ everywhere / everywhere.sum())[:, None]
+    names = {str(each.embedding.get("name")) for each in related if not each.embedding.get("debiasing")}
+    counted = [
+        (each, each.sample[columns])
+        for each, columns in zip(related, places, strict=True)
+        if each.sample is not None and not _is_copy(each, names)
+    ]
     attributes = list(dict.fromkeys(word for each in related for word in each.attribute_words))
-    protected = list(dict.fromkeys(word for chosen in words for word in chosen))
-    vectors = _joined([each for each, copy in zip(related, copied, strict=True) if not copy], attributes, protected)
+    protected = list(dict.fromkeys(word for own in words for word in own))
+    vectors = _joined([each for each, _ in counted], attributes, protected)
     place = {word: len(attributes) + i for i, word in enumerate(protected)}
-    forms = None if first.form_of is None else vectors[len(attributes) + len(protected) :]
+    near = pd.DataFrame(
+        [
+            (name, word, value, len(own))
+            for each, own in zip(related, chosen, strict=True)
+            for name, values in each.stereotype_nearness(own).items()
+            for word, value in values.items()
+        ],
+        columns=["list", "word", "value", "rows"],
+    )
+    near["value"] *= near["rows"]
+    total = near.groupby(["list", "word"], sort=False)[["value", "rows"]].sum()
+    nearness = [own.to_numpy() for _, own in (total["value"] / total["rows"]).groupby("list", sort=False)]
     return replace(
         first,
         lists=tuple(
-            (name, kind, tuple(f"{word} {number}" for word in listed_words if word in chosen))
-            if kind == PROTECTED
-            else (name, kind, listed_words)
-            for number, (each, chosen) in enumerate(zip(related, words, strict=True))
-            for name, kind, listed_words in each.lists
+            (name, kind, tuple(f"{word} {number}" for word in listed if word in own) if kind == PROTECTED else listed)
+            for number, (each, own) in enumerate(zip(related, words, strict=True))
+            for name, kind, listed in each.lists
             if kind == PROTECTED or number == 0
         ),
         kind=first.kind if len({each.kind for each in related}) == 1 else SHARED,
         sample_words=tuple(sampled),
-        protected_words=tuple(f"{word} {number}" for number, chosen in enumerate(words) for word in chosen),
+        protected_words=tuple(f"{word} {number}" for number, own in enumerate(words) for word in own),
         attribute_words=tuple(attributes),
-        protected=vectors[[place[word] for chosen in words for word in chosen]],
+        protected=vectors[[place[word] for own in words for word in own]],
         attributes=vectors[: len(attributes)],
         centre=np.zeros(vectors.shape[1]),
         scatter=scatter,
-        pairs=_pairs(units, first.seed),
+        pairs=_pairs([each.centred(own) for each, own in counted], first.seed),
         protected_curve=np.mean([each.protected_curve for each in related], axis=0),
         ranks=None,
-        forms=forms,
+        forms=None if first.forms is None else vectors[len(attributes) + len(protected) :],
         sample=None,
-        near=_joint_near(related, words, -scatter.mean(axis=0)),
+        near=near_weights(-scatter.mean(axis=0), nearness).astype(np.float32) if nearness else None,
         everywhere=everywhere.astype(np.float32),
     )
 
 
-def _joint_near(
-    related: Sequence[Relatedness], words: Sequence[Sequence[str]], at: FloatArray
-) -> NDArray[np.float32] | None:
-    """Weights (N,) under which sampled words are as near as stereotypes; nearness is averaged over the rows of all."""
-    by_word: dict[str, dict[str, list[tuple[float, int]]]] = {}
-    for each, chosen in zip(related, words, strict=True):
-        rows = np.array([each.protected_words.index(word) for word in chosen], dtype=np.intp)
-        for name, values in each.stereotype_nearness(rows).items():
-            for word, value in values.items():
-                by_word.setdefault(name, {}).setdefault(word, []).append((value, len(chosen)))
-    if not by_word:
-        return None
-    lists = []
-    for each_list in by_word.values():
-        pairs = [np.array(own).T for own in each_list.values()]
-        lists.append(np.array([np.average(value, weights=rows) for value, rows in pairs]))
-    return near_weights(at, lists).astype(np.float32)
-
-
-def _is_debiased(one: Relatedness, related: Sequence[Relatedness]) -> bool:
-    """True where the embedding of one is a debiased copy of another's: it has the other's name, and the method's."""
-    names = [each.embedding.get("name") for each in related if not each.embedding.get("debiasing")]
+def _is_copy(one: Relatedness, names: Collection[str]) -> bool:
+    """True for a debiased copy of an embedding with one of these names: it has that name, and the method's."""
     name = str(one.embedding.get("name"))
     return bool(one.embedding.get("debiasing")) and any(name.startswith(f"{given} (") for given in names)
 
@@ -438,8 +409,7 @@ def few_shared(joint: Relatedness) -> tuple[Note, ...]:
 
 def _pairs(units: Sequence[NDArray[np.float32]], seed: int) -> PairSample:
     """Pairs of sampled words with their similarity over all embeddings."""
-    size, dimensions = len(units[0]), sum(each.shape[1] for each in units)
-    most = int(np.sqrt(PRODUCTS / dimensions))
+    size, most = len(units[0]), int(np.sqrt(PRODUCTS / sum(each.shape[1] for each in units)))
     chosen = np.arange(size)
     if size > most:
         chosen = np.sort(np.random.default_rng([seed, 2]).choice(size, most, replace=False))
@@ -455,22 +425,18 @@ def _joined(related: Sequence[Relatedness], attributes: Sequence[str], protected
     A word that some embeddings lack has the mean over those that have it. Only products matter: a root of their matrix
     stands for the concatenated vectors, of which there may be thousands of dimensions.
     """
-    first = related[0]
-    size = len(attributes) + len(protected) + (0 if first.forms is None else len(first.forms))
+    size = len(attributes) + len(protected) + (0 if related[0].forms is None else len(related[0].forms))
     products, length = np.zeros((size, size)), np.zeros(size)
     for each in related:
-        own = np.zeros((size, each.centre.shape[0]), dtype=np.float32)
-        begin = 0
-        for names, known, vectors in (
-            (attributes, each.attribute_words, each.units),
-            (protected, each.protected_words, each.protected_units),
+        own = np.zeros((size, len(each.centre)), dtype=np.float32)
+        for begin, names, known, vectors in (
+            (0, attributes, each.attribute_words, each.units),
+            (len(attributes), protected, each.protected_words, each.protected_units),
         ):
-            place = {word: i for i, word in enumerate(known)}
-            rows = [i for i, word in enumerate(names) if word in place]
-            own[[begin + i for i in rows]] = vectors[[place[names[i]] for i in rows]]
-            begin += len(names)
+            _, rows, columns = np.intersect1d(names, known, return_indices=True)
+            own[begin + rows] = vectors[columns]
         if each.form_units is not None:
-            own[begin:] = each.form_units
+            own[len(attributes) + len(protected) :] = each.form_units
         products += own @ own.T
         length += (own**2).sum(axis=1)
     products /= np.sqrt(np.outer(length, length))

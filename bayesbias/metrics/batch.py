@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,9 +18,18 @@ from bayesbias._support.arguments import mapping, several
 from bayesbias._support.progress import progress
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.vocabularies import measured_relatedness
-from bayesbias.errors import InputError, SetSizeWarning, warn
+from bayesbias.errors import InputError, SetSizeWarning, shown, warn
 from bayesbias.metrics.catalogue import METRICS, find_metric
-from bayesbias.metrics.definition import RELATED, Linear, Measured, Metric, MetricFaultError, Space, no_value
+from bayesbias.metrics.definition import (
+    RELATED,
+    TEST_OPTIONS,
+    Linear,
+    Measured,
+    Metric,
+    MetricFaultError,
+    Space,
+    no_value,
+)
 from bayesbias.metrics.queries import FoundSets, Lookup, OnMissing, Query, Sets, every_word, load_query, look_up
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray, nearest_rows, unit_rows, unit_single
 from bayesbias.numerics.constants import ENOUGH
@@ -48,24 +58,18 @@ class MetricResult(Result):
     Attributes
     ----------
     metric, title, source, doi, optimum, unbiased
-        Of the metric: its name in code and in print, where it is defined, and the value of no bias and what it is
-        called.
-    value, reason
-        The number; NaN where there is none, for the reason.
-    range
-        The smallest and largest value (NaN where there is no value).
+        Of the metric, as in :class:`bayesbias.metrics.Metric`.
+    value, range, reason
+        The number, and the smallest and largest one; NaN where there is none, for the reason.
     p_value, partitions, exact
-        Of the test, if one was asked for; for a permutation test the partitions that were looked at, and whether these
-        are all.
+        Of the test, if one was asked for; the partitions of a permutation test, and whether these are all.
     null_mean, null_sd, null_words
-        Mean and sd of the metric over random attribute lists, as similar as these, for ``p_value="related"``, and the
-        number of words of the vocabulary that these are described by.
+        Of ``p_value="related"``: mean and sd of the metric over random attribute lists, and the number of words of the
+        vocabulary that these are described by.
     query, embedding, options
         What was measured, and all options of the metric and of the look-up, as used.
-    words, by_word
-        Set to the words that :attr:`per_word` is about, and what each of them adds, in that order.
-    entries
-        Asked, found and missing words of each set; :attr:`coverage` is the table of it.
+    words, by_word, entries
+        Set to its words, and what each of them adds (:attr:`per_word`); words of each set (:attr:`coverage`).
     notes
         On words that repeat, stand in several sets or were left out, on small sets, and why there is no value.
     """
@@ -105,11 +109,9 @@ class MetricResult(Result):
         return pd.DataFrame(rows, columns=["word", "set"]).assign(value=self.by_word)
 
     def caption(self) -> str:
-        """Subject and unit of the numbers."""
         return f"{self.title} ({self.optimum:g}: {self.unbiased})"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was measured."""
         kind = "random lists" if self.null_mean is not None else "permutations" if self.partitions else "normal"
         return {
             "query": self.query.name,
@@ -124,27 +126,20 @@ class MetricResult(Result):
         return pd.DataFrame(self.entries, columns=["set", "kind", "asked", "found", "missing"])
 
     def sources(self) -> tuple[Any, ...]:
-        """The metric, the query and the embedding."""
         metric = Cited(f"metric {self.metric}", self.source, self.doi or "")
         return (metric, self.query, Cited(f"embedding {self.embedding}"))
 
     def table(self) -> pd.DataFrame:
-        """One row: ``metric``, ``query``, ``embedding``, and what stands in the attributes.
-
-        ``value``, ``p_value``, ``optimum``, ``partitions``, ``exact``, ``null_mean``, ``null_sd``, ``null_words``
-        (missing where there is no such test), ``least`` and ``most`` (the range).
-        """
+        """One row: ``metric``, ``query``, ``embedding``, the numbers, ``least`` and ``most`` (the range)."""
         row = {"metric": self.metric, "query": self.query.name, "embedding": self.embedding}
         row |= {name: getattr(self, name) for name in NUMBERS} | dict(zip(("least", "most"), self.range, strict=True))
         return pd.DataFrame([row])
 
     def summary(self) -> pd.DataFrame:
-        """The value and its test."""
         table = self.table().drop(columns=["metric", "query", "embedding", "optimum"])
         return table.drop(columns=[name for name in table.columns[1:] if table[name].isna().all()])
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The value, the words found and missing, and what each word adds."""
         words = {"Words of each set": self.coverage, "What each word adds": self.per_word}
         return {"Value": self.table()} | {name: table for name, table in words.items() if len(table)}
 
@@ -165,7 +160,6 @@ class Prepared:
     kv: KeyedVectors
     found: FoundSets
     space: NDArray[np.float32] | None = None  # unit vectors of the whole vocabulary, for metrics that look at it
-    nearest: IntArray | None = None  # rows of the attribute words' nearest neighbours, once they were looked for
     owners: Mapping[str, tuple[IntArray, ...]] | None = None  # of metrics of sentences: the place of each one's word
 
     def measure(self) -> Measured:
@@ -187,8 +181,8 @@ class Prepared:
     def _against_random_lists(self, measured: Measured, linear: Linear) -> Measured:
         """A value with its test against random attribute lists of the vocabulary, as many and as similar as these.
 
-        The value is a weighted sum of distances. Over random lists its mean is what the same weights give for the mean
-        word of the vocabulary, its variance follows from the covariance of the distances; it is taken for normal.
+        Over random lists a weighted sum of distances has the mean that the weights give for the mean word, a variance
+        that follows from the covariance of the distances, and is taken for normal.
         """
         related, weights = self._weighted_cosines(linear)
         totals = weights.sum(axis=1)
@@ -197,7 +191,7 @@ class Prepared:
         sd = float(np.sqrt(related.covariance(weights)))
         z = (measured.value - mean) / sd if sd > NOTHING else 0.0  # without spread no list gives another value
         tails = {"greater": ndtr(-z), "less": ndtr(z), "two-sided": 2 * ndtr(-abs(z))}
-        few = (Note("few-candidates", words=related.sampled, rule=f"sd times {np.sqrt(related.inflation):.2f}"),)
+        few = (Note("few-candidates", words=related.sampled, rule=f"sd times {np.sqrt(max(related.inflations)):.2f}"),)
         return replace(
             measured,
             p_value=float(tails[self.options["alternative"]]),
@@ -208,10 +202,7 @@ class Prepared:
         )
 
     def _weighted_cosines(self, linear: Linear) -> tuple[Relatedness, FloatArray]:
-        """The relatedness of the words of the sets, and the weights (J, W) of their cosines in the metric.
-
-        Words that are in several sets, or several times in one, have the sum of their weights.
-        """
+        """The relatedness of the words of the sets, and the weights (J, W) of their cosines, each word once."""
         found = self.found
         targets, attributes = (
             [found.keys[word] for name in names for word in found.words[name]]
@@ -249,51 +240,42 @@ class Prepared:
         attributes = tuple(v[chosen[name]] for name, v in zip(query.attributes, found.attributes, strict=True))
         starts = np.cumsum([0, *map(len, found.attributes)])
         places = np.concatenate([start + chosen[name] for start, name in zip(starts, query.attributes, strict=False)])
-        nearest = None if self.nearest is None else self.nearest[places]
-        return self._measured(targets, attributes, None if self.space is None else self.attribute_rows[places], nearest)
+        near = None if self.nearest is None else self.nearest[places]
+        return self._measured(targets, attributes, None if self.space is None else self.attribute_rows[places], near)
 
-    def with_neighbours(self) -> Prepared:
-        """The same with the attribute words' neighbours looked up, which many draws of the words then share."""
-        if self.space is None or self.found.reason is not None or "neighbours" not in self.options:
-            return self
-        nearest = nearest_rows(self.space, self.attribute_rows, self.options["neighbours"])
-        return replace(self, nearest=nearest)
+    @cached_property
+    def nearest(self) -> IntArray | None:
+        """Rows of the attribute words' nearest neighbours, which many draws of the words share."""
+        if self.space is None or "neighbours" not in self.options:
+            return None
+        return nearest_rows(self.space, self.attribute_rows, self.options["neighbours"])
 
     def _measured(
         self, targets: Sets, attributes: Sets, rows: IntArray | None = None, nearest: IntArray | None = None
     ) -> Measured:
         if self.owners is not None and targets is not self.found.targets:
-            raise InputError(
-                f"{self.metric.name} is measured on all sentences of its words, not on words drawn from them: take a "
-                "metric of words, such as weat_effect_size"
-            )
+            raise InputError(f"{self.metric.name} is of all sentences of its words: take a metric of words")
         extra: dict[str, Any] = {"compat": self.how.compat} if self.metric.compat else {}
         if self.space is not None:
             extra["space"] = Space(self.space, self.attribute_rows if rows is None else rows, nearest)
         if self.owners is not None:
             extra["owners"] = self.owners
-        own = {name: value for name, value in self.options.items() if name not in self.metric.of_test}
+        of_test = TEST_OPTIONS if "p_value" in self.options else ()
+        own = {name: value for name, value in self.options.items() if name not in of_test}
         return self.metric.measured(targets, attributes, **own, **extra)
 
 
 def prepared(
     name: OneMetric, kv: Embedding, query: AnyQuery, options: Mapping[str, Any], how: Lookup | None = None
 ) -> Prepared:
-    """A metric, its options and query, checked and looked up.
-
-    Without ``how`` the arguments of the look-up may stand among the options.
-    """
+    """A metric and its query; without ``how`` the arguments of the look-up may stand among the options."""
     if how is None:
         lookup = {name: options.get(name, value) for name, value in Lookup().options.items()}
-        how, options = Lookup.checked(**lookup), {key: value for key, value in options.items() if key not in lookup}
+        how, options = Lookup(**lookup), {key: value for key, value in options.items() if key not in lookup}
     chosen, parsed = find_metric(name), as_query(query)
     values = checked_options(chosen, options, how.normalise)
     if (parts := parts_for(chosen, parsed)) != (parsed,):
-        raise InputError(
-            f"the query {parsed.name!r} has {parsed.template[0]} target and {parsed.template[1]} attribute sets, and "
-            f"{chosen.name} takes fewer: measure its sub-queries, query.subqueries{parts[0].template}, or all of them "
-            "with run_metrics"
-        )
+        raise InputError(f"{chosen.name} takes fewer sets: measure {parsed.name!r} by subqueries{parts[0].template}")
     if isinstance(kv, ContextVectors):
         vectors = kv.keyed_vectors()
     elif chosen.sentences:
@@ -333,30 +315,17 @@ def untested(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_query(query: AnyQuery) -> Query:
-    """A query from whatever stands for one."""
     if isinstance(query, Query):
         return query
-    if isinstance(query, WordLists):
-        return Query.from_words(query)
-    if isinstance(query, str | Path):
-        return load_query(query)
-    raise InputError(
-        f"a query is {type(query).__name__}: give a Query(targets, attributes), word lists, or a name or path for "
-        "load_query"
-    )
+    return Query.from_words(query) if isinstance(query, WordLists) else load_query(query)
 
 
 def parts_for(chosen: Metric, query: Query) -> tuple[Query, ...]:
     """A query as it is, or its sub-queries where it has more sets than a metric takes."""
-    sizes = []
-    taken = {"target": chosen.targets, "attribute": chosen.attributes}
-    for (kind, (least, most)), there in zip(taken.items(), query.template, strict=True):
-        if there < least:
-            raise InputError(
-                f"{chosen.name} takes at least {least} {kind} sets, and the query {query.name!r} has {there}: give "
-                "another query, or leave the metric out"
-            )
-        sizes.append(there if most is None else min(there, most))
+    least, most = chosen.template, (chosen.targets[1], chosen.attributes[1])
+    if any(there < needed for there, needed in zip(query.template, least, strict=True)):
+        raise InputError(f"{chosen.name} takes at least {least} sets, the query {query.name!r} has {query.template}")
+    sizes = (there if top is None else min(there, top) for top, there in zip(most, query.template, strict=True))
     return query.subqueries(*sizes)
 
 
@@ -381,10 +350,8 @@ def checked_options(chosen: Metric, given: Mapping[str, Any], normalise: bool = 
         there, needs = {**values, "normalise": normalise}, chosen.linear.needs if chosen.linear else {}
         wrong = [f" with {name}={there[name]!r}" for name, value in needs.items() if there[name] != value]
         if chosen.linear is None or wrong:
-            raise InputError(
-                f"{chosen.name}{''.join(wrong)} is not a weighted sum of cosines, and p_value={RELATED!r} is the test "
-                f"of one: valid are {', '.join(_linear_metrics())}"
-            )
+            valid = ", ".join(_linear_metrics())
+            raise InputError(f"{chosen.name}{''.join(wrong)} is not a weighted sum of cosines: valid are {valid}")
     return values
 
 
@@ -419,18 +386,16 @@ def metric(
         sets.
     kv
         The embedding, or what :func:`load_embedding` takes; or vectors of words in sentences (:func:`encode`), of which
-        other metrics than ``seat`` and ``ceat`` take the mean cosines over the same templates.
+        metrics of words take the mean cosines over templates.
     query
         A :class:`Query`, word lists, or what :func:`load_query` takes. ``ripa``, ``direct_bias``, ``db_wa`` and ``nbm``
         take the words of its two target sets as pairs, in order.
-    on_missing
-        ``"drop"`` leaves out words that the embedding lacks; ``"error"`` refuses them.
-    max_missing
-        Share of a set's words that may be missing; above it the value is NaN, with the reason in the result.
-    case
-        ``"fallback"`` also tries lower case, capital first letters and capitals.
-    normalise
-        Whether vectors are scaled to length 1 first (most metrics do not change).
+    on_missing, max_missing
+        ``"drop"`` leaves out words that the embedding lacks, ``"error"`` refuses them. The share of a set's words that
+        may be missing: above it the value is NaN, with the reason in the result.
+    case, normalise
+        ``"fallback"`` also tries lower case, capital first letters and capitals; whether vectors are scaled to length 1
+        first (most metrics do not change).
     compat
         ``"wefe"`` gives the number of WEFE 1.0.1 where ours differs: repeated words count as lost, pairs shift past a
         missing word, ``rnsb`` holds out a fifth of the words and stops at its solver's tolerance.
@@ -442,12 +407,11 @@ def metric(
         ``direct_bias`` ``exponent``; ``nbm`` ``neighbours``. Tests take ``p_value``, ``alternative``
         (``"two-sided"``, ``"greater"``, ``"less"``) and ``seed``:
 
-        - ``p_value=True``, of ``weat`` and ``weat_effect_size``: permutation test (``permutations`` random ones where a
-          million do not hold all) of the target words over their two sets, with the attribute words as given.
+        - ``p_value=True``, of ``weat`` and ``weat_effect_size``: permutation test of the target words over their two
+          sets, with the attribute words as given (``permutations`` random ones where a million do not hold all).
         - ``p_value="related"``, of weighted sums of cosines (``weat``, ``mac``, ``db_wa``, ``rnd`` with
           ``distance="cos"``, ``ripa`` with ``normalise=True``): normal test against random attribute lists of the
-          vocabulary, as many words and as similar as these, whose mean and standard deviation the result has as
-          ``null_mean`` and ``null_sd`` (:meth:`Relatedness.covariance`).
+          vocabulary, as many words and as similar as these (:meth:`Relatedness.covariance`).
 
     Warns
     -----
@@ -465,7 +429,7 @@ def metric(
     >>> found.p_value < 0.01
     True
     """
-    how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
+    how = Lookup(on_missing, max_missing, case, normalise, compat, twins)
     ready = prepared(name, kv, query, options, how)
     measured = ready.measure()
     for note in measured.notes:
@@ -507,20 +471,19 @@ def run_metrics(
     kvs
         Name to embedding, or one embedding.
     queries
-        One or several queries; a mapping gives them names. Queries of one name stay apart, numbered.
+        One or several queries; a mapping gives them names.
     metrics
-        Metrics as :func:`metric` takes them, pairs of one and its options, or a mapping of labels to either. By
-        default those that need no pairs and for which every query has enough sets.
+        One or several metrics, or pairs of one and its options; a mapping gives them labels. By default those that need
+        no pairs and for which every query has enough sets.
     on_missing, max_missing, case, normalise, compat, twins
         As in :func:`metric`.
 
     Returns
     -------
     DataFrame
-        Columns ``embedding``, ``query``, ``subquery``, ``metric``, ``value``, ``p_value``, ``optimum``, ``found`` and
-        ``missing`` (words) and ``reason`` (of a NaN). A query with more sets than a metric takes appears as its
-        sub-queries, named in ``subquery``; the fault of a metric that fails is its reason. ``attrs["notes"]`` are notes
-        on words that are missing, stand in several sets or repeat.
+        Columns ``embedding``, ``query``, ``subquery`` (of queries with more sets than a metric takes), ``metric``,
+        ``value``, ``p_value``, ``optimum``, ``found`` and ``missing`` (words) and ``reason`` (of a NaN, such as the
+        fault of a metric that fails). ``attrs["notes"]`` are notes on missing, repeated and shared words.
 
     Examples
     --------
@@ -529,7 +492,7 @@ def run_metrics(
     0   weat   1.25
     1   rnsb   0.04
     """
-    how = Lookup.checked(on_missing, max_missing, case, normalise, compat, twins)
+    how = Lookup(on_missing, max_missing, case, normalise, compat, twins)
     named = named_queries(queries)
     embeddings = named_embeddings(kvs, every_word(named.values()), case)
     usual, too_few = usual_metrics(named.values()) if metrics is None else ([], [])
@@ -559,12 +522,9 @@ def run_metrics(
                         got = ready.measure()
                     except MetricFaultError as error:  # the others work
                         got = no_value(str(error))
-                    lines = lost_lines(sets.notes)
-                    where = f"{name} in {embedding}" if len(embeddings) > 1 else name
-                    lost |= {
-                        Note(line.code, **{**line.numbers, "kind": f"{where}: {line.numbers['kind']}"}): None
-                        for line in lines
-                    }
+                    lines, where = lost_lines(sets.notes), f"{name} in {embedding}" if len(embeddings) > 1 else name
+                    for line in lines:
+                        lost[Note(line.code, **{**line.numbers, "kind": f"{where}: {line.numbers['kind']}"})] = None
                     notes |= dict.fromkeys((*part.notes, *sets.notes[len(lines) :], *got.notes))
                     sub = part.name if len(parts[number, label]) > 1 else None
                     found = sum(entry["found"] for entry in sets.entries)
@@ -596,8 +556,6 @@ def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuer
         for query in map(as_query, several(queries)):
             numbered = (query.name, *(f"{query.name} ({number})" for number in range(2, len(named) + 2)))
             named[next(name for name in numbered if name not in named)] = query
-    if not named:
-        raise InputError("no query was given: give at least one")
     return named
 
 
@@ -607,8 +565,6 @@ def named_embeddings(
     """Name to loaded embedding, with those of some words that it composes; a mapping of vectors is one embedding."""
     if isinstance(kvs, Mapping) and kvs and all(map(is_embedding, kvs.values())):
         return opened_by_name(mapping(kvs, "kvs", "embeddings"), words, case)
-    if isinstance(kvs, list | tuple):
-        raise InputError(f"kvs is a {type(kvs).__name__}: give a mapping of names to embeddings, or one embedding")
     single = opened(kvs, words, case)
     return {str(about(single)["name"]): single}
 
@@ -623,11 +579,10 @@ def named_metrics(
     metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] | AnyMetric,
 ) -> list[tuple[str, str | Metric, Mapping[str, Any]]]:
     """Label of each metric, the metric (by its name where it was named), and its options."""
-    alone = isinstance(metrics, str | Metric) or callable(metrics) or _paired(metrics)
-    every: Any = [metrics] if alone else metrics
-    if not np.iterable(every):
-        raise InputError(f"metrics is {every!r}: give metrics, or pairs of a metric and its options")
-    pairs: list[tuple[Any, Any]] = list(every.items() if isinstance(every, Mapping) else ((None, one) for one in every))
+    if isinstance(metrics, Mapping):
+        pairs: list[tuple[Any, Any]] = list(metrics.items())
+    else:
+        pairs = [(None, one) for one in ([metrics] if _with_options(metrics) else several(metrics))]
     named = []
     for label, choice in pairs:
         one, options = metric_and_options(choice)
@@ -635,21 +590,15 @@ def named_metrics(
         name = one if isinstance(one, str) else one.name
         own = f"{name} ({arguments})" if arguments else name
         named.append((own if label is None else str(label), one, options))
-    if not named:
-        raise InputError("no metric was given: give at least one")
-    if len({label for label, _, _ in named}) < len(named):
-        raise InputError("two metrics have one label: give a mapping of labels to metrics")
+    if not named or len({label for label, _, _ in named}) < len(named):
+        raise InputError(f"metrics is {shown(metrics)}: give at least one, and a mapping of labels where two are equal")
     return named
 
 
 def metric_and_options(choice: object) -> tuple[str | Metric, Mapping[str, Any]]:
-    """A metric, by its name where it was named, and its options."""
-    if isinstance(choice, tuple) and not _paired(choice):
-        raise InputError(f"{choice!r} is no metric with its options: give a pair of a metric and a mapping of options")
     one, options = choice if isinstance(choice, tuple) else (choice, {})
     return (one if isinstance(one, str) else find_metric(one)), options
 
 
-def _paired(choice: object) -> bool:
-    """True for a pair of a metric and its options."""
+def _with_options(choice: object) -> bool:
     return isinstance(choice, tuple) and len(choice) == 2 and isinstance(choice[1], Mapping)

@@ -12,17 +12,7 @@ from scipy.special import expit, ndtr, rel_entr
 from bayesbias._support.arguments import finite_number, flag, one_of, whole_number
 from bayesbias._support.registers import Register
 from bayesbias.errors import InputError
-from bayesbias.metrics.definition import (
-    SEED,
-    Linear,
-    Measured,
-    Metric,
-    Option,
-    Sides,
-    Space,
-    no_value,
-    options_of_test,
-)
+from bayesbias.metrics.definition import SEED, Linear, Measured, Metric, Option, Sides, Space, no_value, options_of_test
 from bayesbias.metrics.queries import Sets
 from bayesbias.numerics.arrays import (
     NOTHING,
@@ -89,7 +79,6 @@ def _shares(sets: Sets, signs: Sequence[float]) -> FloatArray:
 
 
 def _weat_sides(targets: Sets, attributes: Sets) -> Sides:
-    """Weights of the words in the sum."""
     return Sides(np.repeat([1.0, -1.0], list(map(len, targets))), _shares(attributes, (1, -1)))
 
 
@@ -191,7 +180,6 @@ def mac(targets: Sets, attributes: Sets) -> Measured:
 
 
 def _mac_sides(targets: Sets, attributes: Sets) -> Sides:
-    """Weights of the words in the sum: the mean of cosines is subtracted from 1."""
     words, sets = sum(map(len, targets)), len(attributes)
     return Sides(np.full(words, -1 / words), _shares(attributes, (1,) * sets) / sets)
 
@@ -255,16 +243,13 @@ def db_wa(targets: Sets, attributes: Sets) -> Measured:
 
 
 def _db_wa_sides(targets: Sets, attributes: Sets) -> Sides:
-    """Weights of the words in the mean."""
     return Sides(_shares(targets, (1, -1)), _shares(attributes, (1,)))
 
 
 def check_neighbours(neighbours: int, words: int) -> None:
     """Refuse more neighbours than a vocabulary has other words."""
     if neighbours >= words:
-        raise InputError(
-            f"neighbours is {neighbours}: give a whole number from 1 to {words - 1}, the other words of the vocabulary"
-        )
+        raise InputError(f"neighbours is {neighbours}: give a whole number from 1 to {words - 1}, the other words")
 
 
 def nbm(targets: Sets, attributes: Sets, space: Space, neighbours: int = 100) -> Measured:
@@ -396,11 +381,6 @@ def register[M: Metric | Callable[..., Any]](metric: M) -> M:
     metric
         A :class:`Metric`, or a function of the vectors of target sets and of attribute sets, whose name and docstring
         are those of the metric; it takes any number of sets then. It is returned, so that this is a decorator too.
-
-    Raises
-    ------
-    InputError
-        It is no metric, or another one has its name.
 
     Examples
     --------

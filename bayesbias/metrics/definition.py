@@ -22,10 +22,7 @@ Bounds = Callable[[list[int], Mapping[str, Any]], tuple[float, float]]
 
 
 class Option(NamedTuple):
-    """Default of an option, and the check that returns a valid value of it or raises InputError.
-
-    The check takes the value and the name of the option, for its message.
-    """
+    """Default of an option, and the check that takes a value and the option's name and returns a valid value."""
 
     default: Any
     check: Callable[[Any, str], Any]
@@ -33,8 +30,6 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True)
 class Space:
-    """The whole vocabulary."""
-
     unit: NDArray[np.floating]  # (words, dimensions): vectors of length 1
     rows: IntArray  # of the attribute words
     nearest: IntArray | None = None  # (attribute words, k): rows of their nearest neighbours where these are known
@@ -49,14 +44,9 @@ class Sides(NamedTuple):
 
 @dataclass(frozen=True)
 class Linear:
-    """A metric as a constant and a weighted sum of cosines of target words with attribute words.
+    """A constant, and from target and attribute sets the weights of their words in a sum of cosines.
 
-    Attributes
-    ----------
-    sides, constant
-        A function from target sets and attribute sets to the weights of their words, and what is added.
-    needs
-        Options, also of the look-up, that make the metric such a sum.
+    ``needs`` are options, also of the look-up, that make the metric such a sum.
     """
 
     sides: Callable[[Sets, Sets], Sides]
@@ -73,11 +63,11 @@ class Measured:
     value, reason
         The number, or why there is none.
     by_word
-        What each of the metric's ``words`` adds, set after set; empty where words add nothing of their own.
+        What each of the metric's ``words`` adds, set after set; or empty.
     p_value, partitions, exact, null_mean, null_sd, null_words
         Of a test, as in :class:`MetricResult`.
     notes
-        On the value, each a :class:`bayesbias.Note`; ``metric`` warns of it too where its code is ``set-size``.
+        On the value; ``metric`` warns of it too where its code is ``set-size``.
     """
 
     value: float
@@ -103,16 +93,13 @@ class Metric:
 
     Attributes
     ----------
-    name, title
-        What it is called in code, and in print.
+    name, title, source, doi
+        What it is called in code and in print, and where it is defined.
     measure
         A function of the vectors of target sets and of attribute sets, tuples of arrays (words, dimensions), and of the
-        metric's options. It returns a number or a :class:`Measured`. The first paragraph of its docstring says what the
-        value is.
+        metric's options, that returns a number or a :class:`Measured`. Its docstring begins with what the value is.
     bounds
         Smallest and largest value, or a function to them from the numbers of words of the target sets and the options.
-    source, doi
-        Where it is defined.
     targets, attributes
         Least and largest number of target sets, and of attribute sets; None for any.
     words
@@ -123,14 +110,11 @@ class Metric:
         Name of an option to its default and check. Other parameters of ``measure`` are options that are not checked.
     linear
         Where it is a weighted sum of cosines: it has a test against random lists then.
-    paired
-        Whether the words of two target sets are pairs, in order.
-    compat, space
-        Whether ``measure`` takes ``compat``, which :func:`metric` explains, and ``space``, the whole vocabulary.
-    sentences
-        Whether sets hold all sentences of all words; ``measure`` takes ``owners``, the place of each one's word.
-    usual
-        Whether it is taken where no metric is named.
+    paired, usual
+        Whether the words of two target sets are pairs, in order; whether it is taken where no metric is named.
+    compat, space, sentences
+        Whether ``measure`` takes ``compat``, which :func:`metric` explains; ``space``, the whole vocabulary; and
+        ``owners``, the place of each sentence's word, as sets hold all sentences of all words.
     """
 
     name: str
@@ -168,7 +152,6 @@ class Metric:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function that measures."""
         return self.measure
 
     @property
@@ -179,11 +162,6 @@ class Metric:
     def range(self, sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
         """Smallest and largest value for target sets of so many words and some options."""
         return self.bounds(sizes, options) if callable(self.bounds) else self.bounds
-
-    @property
-    def of_test(self) -> frozenset[str]:
-        """The options that are about a test, which ``measure`` does not take."""
-        return TEST_OPTIONS if "p_value" in self.options else frozenset()
 
     @property
     def template(self) -> tuple[int, int]:
@@ -197,19 +175,18 @@ class Metric:
         try:
             returned = self.measure(targets, attributes, **options)
             measured = returned if isinstance(returned, Measured) else Measured(returned)
-            value, by_word = float(measured.value), np.asarray(measured.by_word, dtype=float)
+            measured = replace(measured, value=float(measured.value), by_word=np.asarray(measured.by_word, dtype=float))
         except InputError:
             raise
         except Exception as error:  # of a function that may come from anywhere
             raise MetricFaultError(f"the metric {self.name} failed: {type(error).__name__}: {error}") from error
         words = sum(map(len, targets if self.words == "targets" else attributes))
-        if not np.isfinite(value) and measured.reason is None:
-            fault = f"returned {value} without a reason: Measured(nan, reason='...') says why there is no value"
-        elif by_word.size and by_word.shape != (words,):
-            fault = f"returned by_word of shape {by_word.shape}: a number for each of {words} words, or none, is needed"
-        else:
-            return replace(measured, value=value)
-        raise MetricFaultError(f"the metric {self.name} {fault}")
+        if (np.isfinite(measured.value) or measured.reason is not None) and measured.by_word.shape in ((0,), (words,)):
+            return measured
+        raise MetricFaultError(
+            f"the metric {self.name} returned {measured.value} and by_word of shape {measured.by_word.shape}: a number "
+            f"or Measured(nan, reason='...') is needed, and a number for each of {words} words, or none"
+        )
 
 
 class MetricFaultError(InputError):
@@ -217,7 +194,6 @@ class MetricFaultError(InputError):
 
 
 def no_value(reason: str, words: int = 0) -> Measured:
-    """NaN with its reason, for so many words."""
     return Measured(float("nan"), np.full(words, np.nan), reason=reason)
 
 
@@ -242,6 +218,5 @@ def options_of_test(permutation: bool = False) -> dict[str, Option]:
 
 
 def count_of(sets: tuple[int, int | None]) -> str:
-    """Number of sets in words, from the least and the largest number."""
     least, most = sets
     return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"

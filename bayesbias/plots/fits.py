@@ -14,7 +14,7 @@ from bayesbias._support.numbers import cells, difference, percent
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, describe
 from bayesbias.checks.topics import TopicNull
 from bayesbias.contrast import SAMPLE, TARGETS, contrasts, decomposition
-from bayesbias.distances.dataframe import COSINE, labels_of
+from bayesbias.distances.dataframe import COSINE, Coverage, coverage_of
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed
 from bayesbias.models.tree import Fit
@@ -66,7 +66,7 @@ def plot_distances(
     >>> bb.plots.plot_distances(table, "algebra").savefig("algebra.png")
     """
     Distances.read(table, check=False)
-    labels, rows = labels_of(table), table
+    labels, rows = (coverage_of(table) or Coverage("", [])).labels, table
     if protected_word is not None:
         rows = table[table["protected_word"] == protected_word]
         if rows.empty:

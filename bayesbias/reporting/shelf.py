@@ -110,7 +110,7 @@ def _methods() -> Iterable[dict[str, Any]]:
 
 
 def _templates() -> Iterable[dict[str, Any]]:
-    from bayesbias.vectors.contextual.templates import bundled_templates, load_templates
+    from bayesbias.vectors.contextual import bundled_templates, load_templates
 
     return (_of(one, templates=len(one)) for one in map(load_templates, bundled_templates()))
 

@@ -10,7 +10,6 @@ from bayesbias.vectors.formats import (
     opened_by_name,
     save_embedding,
     with_composed,
-    zero_words,
 )
 from bayesbias.vectors.lookup import (
     TWINS,
@@ -19,7 +18,6 @@ from bayesbias.vectors.lookup import (
     Twins,
     about,
     composed_notes,
-    composed_of,
     find_keys,
     find_lists,
     find_words,
@@ -38,7 +36,6 @@ __all__ = [
     "Twins",
     "about",
     "composed_notes",
-    "composed_of",
     "find_keys",
     "find_lists",
     "find_words",
@@ -51,5 +48,4 @@ __all__ = [
     "spellings",
     "twins_within",
     "with_composed",
-    "zero_words",
 ]

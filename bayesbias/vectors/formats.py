@@ -27,16 +27,15 @@ from bayesbias._support.progress import progress
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, many, near, shown, warn, within
 from bayesbias.numerics.constants import SAMPLE
 from bayesbias.vectors.lookup import (
-    ANEW,
     CASES,
     DEBIASING,
     NO_BREAK,
     ORIGIN,
-    SPARE,
     SPREAD,
     SUBWORDS,
     Case,
     VocabularySample,
+    directed,
     few,
     find_keys,
     find_lists,
@@ -46,7 +45,6 @@ from bayesbias.vectors.lookup import (
     nearness_of,
     ordered_by_frequency,
     origin_of,
-    rows_of,
     sample_of,
     spellings,
     subwords_of,
@@ -81,9 +79,8 @@ PACKED = ".gz"
 SUFFIXES = (*WORD2VEC, ".npz", SAFE, ".parquet", *(suffix + PACKED for suffix in WORD2VEC))
 PICKLE_MARK = b"\x80"
 # arrays of an .npz embedding that hold a sample of the vocabulary
-SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts")
+SAMPLED = ("sample_words", "sample_vectors", "placed_words", "places", "sample_facts", "overall_vectors")
 WEIGHTS = "sample_weights"  # of a sample that follows the nearness of lists
-OVERALL = "overall_vectors"  # absent in files of earlier versions
 RECORD = "embedding_record"  # array of an .npz embedding with what is recorded of it, as JSON
 # vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache
 BLOCK = 1_000
@@ -113,12 +110,11 @@ def save_embedding(kv: Embedding, path: str | Path) -> None:
     """
     kv, file = opened(kv), check_target(path, SUFFIXES, "an embedding")
     suffix, words = file.suffixes[-2] if file.suffix == PACKED else file.suffix, kv.index_to_key
-    splits: Callable[[str], list[str]] = (lambda word: word.split("\n")) if suffix == SAFE else str.split
-    blank = [word for word in words if splits(word) != [word]] if suffix in (*WORD2VEC, SAFE) else []
-    if blank:
+    split = {SAFE: "\n"} | dict.fromkeys(WORD2VEC)
+    if blank := [word for word in words if word.split(split[suffix]) != [word]] if suffix in split else []:
         raise InputError(
             f"cannot write {file.name}: {len(blank)} words hold blanks ({', '.join(map(repr, blank[:5]))}), which "
-            f"{'safetensors' if suffix == SAFE else 'word2vec formats'} cannot hold: write .npz"
+            f"{suffix} cannot hold: write .npz"
         )
     if suffix != ".npz" and sample_of(kv) is not None:
         warn(
@@ -128,8 +124,7 @@ def save_embedding(kv: Embedding, path: str | Path) -> None:
         )
     with whole_file(file) as temporary:
         if suffix == ".npz":
-            stored = {"words": np.array(words), "vectors": kv.vectors, **_sample_arrays(sample_of(kv)), **_record(kv)}
-            np.savez(temporary, **stored)
+            np.savez(temporary, words=np.array(words), vectors=kv.vectors, **_beside(kv))
         elif suffix == SAFE:
             _write_safetensors(temporary, words, kv.vectors)
         elif suffix == ".parquet":
@@ -140,33 +135,29 @@ def save_embedding(kv: Embedding, path: str | Path) -> None:
             kv.save_word2vec_format(str(temporary), binary=suffix == ".bin")
 
 
-def _sample_arrays(sample: VocabularySample | None) -> dict[str, Any]:
-    """Arrays that an ``.npz`` file holds of a sample of the vocabulary."""
-    if sample is None:
-        return {}
-    words, placed = np.array(sample.words, dtype=str), np.array(list(sample.places), dtype=str)
-    places = np.array(list(sample.places.values()), dtype=np.int64)
-    facts = np.array(to_json({"kind": sample.kind, "size": sample.size, "overall_kind": sample.overall_kind}))
-    arrays = dict(zip(SAMPLED, (words, sample.vectors, placed, places, facts), strict=True))
-    arrays |= {OVERALL: sample.overall}
-    return arrays if sample.everywhere is None else arrays | {WEIGHTS: sample.everywhere}
-
-
-def _record(kv: KeyedVectors) -> dict[str, Any]:
-    """The array that an ``.npz`` file holds of what is recorded of an embedding; none where nothing is."""
+def _beside(kv: KeyedVectors) -> dict[str, Any]:
+    """Arrays that an ``.npz`` file holds beside words and vectors: the sample of the vocabulary, and a record."""
+    arrays: dict[str, Any] = {}
+    if (sample := sample_of(kv)) is not None:
+        facts = {"kind": sample.kind, "size": sample.size, "overall_kind": sample.overall_kind}
+        words, placed = (np.array(list(each), dtype=str) for each in (sample.words, sample.places))
+        places = np.array(list(sample.places.values()), dtype=np.int64)
+        own = words, sample.vectors, placed, places, np.array(to_json(facts)), sample.overall
+        arrays = dict(zip(SAMPLED, own, strict=True))
+        arrays |= {} if sample.everywhere is None else {WEIGHTS: sample.everywhere}
     name, debiasing = getattr(kv, "bayesbias_name", ""), getattr(kv, DEBIASING, None)
     origin: Mapping[str, Any] = manifest().get(name, origin_of(kv))
-    facts = {key: origin[key] for key in ("source", "doi") if origin.get(key)}
+    record: dict[str, Any] = {key: origin[key] for key in ("source", "doi") if origin.get(key)}
     if debiasing is not None:
         from bayesbias.vectors.debiasing.methods import recorded
 
-        facts |= {"name": name, "debiasing": recorded(debiasing)}
-    return {RECORD: np.array(to_json(facts))} if facts else {}
+        record |= {"name": name, "debiasing": recorded(debiasing)}
+    return arrays | ({RECORD: np.array(to_json(record))} if record else {})
 
 
 def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
     """The embedding with the sample of the vocabulary and the record that its file holds, if it holds them."""
-    arrays = stored_arrays(path, (*SAMPLED, WEIGHTS, OVERALL, RECORD))
+    arrays = stored_arrays(path, (*SAMPLED, WEIGHTS, RECORD))
     with read_as("what goes with an embedding", str(path)):
         if RECORD in arrays:
             from bayesbias.vectors.debiasing.methods import debiasing_from
@@ -177,21 +168,14 @@ def _with_stored(kv: KeyedVectors, path: Path) -> KeyedVectors:
             if known.get("debiasing"):
                 setattr(kv, DEBIASING, debiasing_from(known["debiasing"], kv.vector_size))
         if arrays.keys() >= set(SAMPLED):
-            words, vectors, placed, places, facts = (arrays[name] for name in SAMPLED)
-            known = from_json(str(facts))
-            # files of earlier versions hold no words of the whole vocabulary
-            overall = arrays.get(OVERALL, np.empty((0, kv.vector_size), dtype=np.float32))
-            if vectors.shape != (len(words), kv.vector_size) or overall.shape[1:] != vectors.shape[1:]:
-                raise ValueError(f"{len(words)} words and vectors of shape {vectors.shape}, {overall.shape}")
+            words, vectors, placed, places, facts, overall = (arrays[name] for name in SAMPLED)
             kv.bayesbias_sample = VocabularySample(
                 words=tuple(words.tolist()),
                 vectors=vectors,
-                kind=known["kind"],
-                size=known["size"],
                 places=dict(zip(placed.tolist(), places.tolist(), strict=True)),
                 everywhere=arrays.get(WEIGHTS),
                 overall=overall,
-                overall_kind=known.get("overall_kind", ""),
+                **from_json(str(facts)),
             )
     return kv
 
@@ -221,7 +205,7 @@ def load_embedding(
     source: str = "",
     doi: str = "",
 ) -> KeyedVectors:
-    """Word vectors as a gensim KeyedVectors.
+    """Word vectors as a gensim KeyedVectors, in single precision and in the order of the source.
 
     With ``words`` only their vectors are kept, and beside them a sample of the vocabulary, from which
     :func:`distance_table` reads how words are related; a file is read twice for that.
@@ -230,15 +214,12 @@ def load_embedding(
     ----------
     embedding
         A bundled name (``"google-news-slice"``); the path of a file; a KeyedVectors, or a gensim model; a mapping of
-        word to vector; a DataFrame of pandas, Polars, Arrow or another library, with a column of words (or words as the
-        index of pandas) and one of vectors, or one column a dimension; a pair of words and a matrix; a DataArray whose
-        labels are words; a pipeline, vocabulary or vectors of spaCy; a static model of model2vec. The content of a file
-        tells its format: word2vec binary or text, GloVe and fastText text; a fastText model (``.bin``); ``.npz`` with
-        arrays ``words`` and ``vectors``; ``.safetensors`` with tensors ``words`` (one a line, as bytes) and
-        ``vectors``, or of a static model, beside its ``tokenizer.json``; Parquet; a decade of HistWords,
-        ``1990-w.npy`` beside ``1990-vocab.pkl``. Tables in text are told by their names: ``.csv``, ``.tsv``, ``.json``
-        (an object of words and lists, or a list of objects), ``.jsonl``. Text, tables in text and fastText models may
-        be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` of one file.
+        word to vector; a DataFrame of pandas, Polars, Arrow or another library; a pair of words and a matrix; a
+        DataArray whose labels are words; what spaCy or model2vec hold. The content of a file tells its format:
+        word2vec, GloVe and fastText; ``.npz`` with arrays ``words`` and ``vectors``; ``.safetensors``; Parquet; a
+        decade of HistWords, ``1990-w.npy``. Tables in text are told by their names: ``.csv``, ``.tsv``, ``.json``,
+        ``.jsonl``. Text, tables in text and fastText models may be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip``
+        of one file.
     words
         Keep these words only (an iterable, or word lists); words that are not there are no error, and a fastText model
         composes their vectors from parts of words. The 3,000 words of the sample are no keys of the result: they stand
@@ -252,12 +233,6 @@ def load_embedding(
         read when they are used; for whole files only.
     source, doi
         Where the vectors come from, and the DOI of the work to cite for them; :func:`cite` names them.
-
-    Returns
-    -------
-    KeyedVectors
-        float32 vectors in the order of the source; the name of their file, or of a debiasing, is in the attribute
-        ``bayesbias_name``, which distance tables record.
 
     Warns
     -----
@@ -273,8 +248,6 @@ def load_embedding(
     """
     request = None if words is None else _request_of(words)
     trust_pickle, mmap = flag(trust_pickle, "trust_pickle"), flag(mmap, "mmap")
-    if mmap and (request is not None or not isinstance(embedding, str | os.PathLike)):
-        raise InputError("mmap=True is for whole files: leave words out, and give a path")
     given = {name: printable(value, name) for name, value in (("source", source), ("doi", doi)) if value != ""}
     kv = _loaded(getattr(embedding, "wv", embedding), request, trust_pickle, mmap)
     if given:
@@ -296,17 +269,9 @@ def _loaded(source: Any, request: _WordRequest | None, trust_pickle: bool, mmap:
             return _made(words, matrix, where) if request is None else _part(keyed_vectors(words, matrix), request)
         if (arrays := arrays_of(source)) is not None:
             return _part(_made(*arrays), request)
-    if hasattr(source, "mean_vectors"):
-        raise InputError(
-            f"a {type(source).__name__} holds vectors with errors, and an embedding holds none: its mean_vectors() "
-            'is one, without the errors; of a VectorSample bayesbias.covariates(sample, "1") keeps them, in '
-            "contrasts and associations, and on axes"
-        )
-    raise InputError(
-        f"cannot read an embedding from {type(source).__name__}: give a bundled name, a path, a gensim "
-        "KeyedVectors, a mapping of word to vector, a DataFrame, a pair of words and vectors, or what another "
-        "library holds (see load_embedding)"
-    )
+    averaged = hasattr(source, "mean_vectors")  # vectors with errors, which an embedding does not hold
+    hint = "the embedding of its mean_vectors()" if averaged else "what load_embedding takes"
+    raise InputError(f"cannot read an embedding from {type(source).__name__}: give {hint}")
 
 
 def load_part(
@@ -327,16 +292,6 @@ class WholeVocabulary(NamedTuple):
 
     keys: Sequence[str]
     vectors_of: Callable[[IntArray], NDArray[Any]]
-
-    def directed(self, drawn: IntArray, most: int) -> tuple[IntArray, NDArray[np.float32]]:
-        """The first rows that were drawn of those whose vectors have a direction, ascending, and these vectors."""
-        rows = np.sort(drawn[: most + SPARE])
-        if not len(rows):
-            return rows, np.empty((0, 0), dtype=np.float32)
-        vectors = np.asarray(self.vectors_of(rows), dtype=np.float32)
-        usable = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
-        first = np.isin(rows, drawn[np.isin(drawn, usable)][:most])
-        return rows[first], vectors[first]
 
 
 class _WordRequest(NamedTuple):
@@ -371,16 +326,13 @@ def _request_of(words: Iterable[str] | WordLists) -> _WordRequest:
 
 
 def _with_sample(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRequest) -> KeyedVectors:
-    """A part of an embedding with the sample of its vocabulary, and with the vocabulary where that is asked for."""
-    kv.bayesbias_sample = _sampled(kv, vocabulary, request)
+    """A part of an embedding with the sample of its vocabulary, and with the vocabulary where that is asked for.
+
+    It has no sample where there is no other word.
+    """
+    keys, vectors_of = vocabulary
     if request.keeps_vocabulary:
         setattr(kv, VOCABULARY, vocabulary)
-    return kv
-
-
-def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordRequest) -> VocabularySample | None:
-    """The sample of a vocabulary that stands beside the words asked for; None where there is no other word."""
-    keys = vocabulary.keys
     found = find_keys(request.composed, kv.key_to_index)
     asked, listed = set(found.values()), {found[word] for word in request.listed if word in found}
     places = {key: i for i, key in enumerate(keys) if key in asked}
@@ -389,12 +341,10 @@ def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordReques
         for words in request.lists
     ]
     waiting = waiting_words(keys, listed, SAMPLE, 0, followed)
-    near = None
-    if request.word_lists is not None:
-        near = nearness_of(find_lists(kv, request.word_lists))
     if not len(waiting.rows):
-        return None
-    rows, [drawn], everywhere = local_sample(waiting, [vocabulary.vectors_of], [near], SAMPLE)
+        return kv
+    near = None if request.word_lists is None else nearness_of(find_lists(kv, request.word_lists))
+    rows, [drawn], everywhere = local_sample(waiting, [vectors_of], [near], SAMPLE)
     words = tuple(keys[row] for row in rows.tolist())
     if ordered_by_frequency(keys):
         places |= dict(zip(words, rows.tolist(), strict=True))
@@ -403,19 +353,11 @@ def _sampled(kv: KeyedVectors, vocabulary: WholeVocabulary, request: _WordReques
         places = {}
     vectors = np.ascontiguousarray(drawn, dtype=np.float32)
     overall = waiting_words(keys, (), SPREAD, 0)
-    spread = np.ascontiguousarray(vocabulary.directed(overall.rows, SPREAD)[1])
-    return VocabularySample(words, vectors, waiting.kind, len(keys), places, everywhere, spread, overall.kind)
-
-
-def zero_words(kv: KeyedVectors, words: Iterable[str]) -> list[str]:
-    """Those of ``words``, all in ``kv``, whose vector is all zeros."""
-    words, where = list(words), getattr(kv, "bayesbias_name", "the embedding")
-    zero = []
-    for begin in range(0, len(words), BLOCK):
-        block = words[begin : begin + BLOCK]
-        vectors = kv.vectors[rows_of(kv, block)]
-        zero += [block[row] for row in np.flatnonzero(~have_directions(block, vectors, where)).tolist()]
-    return zero
+    spread = np.ascontiguousarray(directed(overall.rows, SPREAD, vectors_of)[1])
+    kv.bayesbias_sample = VocabularySample(
+        words, vectors, waiting.kind, len(keys), places, everywhere, spread, overall.kind
+    )
+    return kv
 
 
 def manifest() -> dict[str, dict[str, Any]]:
@@ -448,7 +390,7 @@ def _read_file(path: Path, where: str, request: _WordRequest | None, trust_pickl
         return _part(_from_pickle(path, mmap), request)
     if holds_fasttext(path):
         return _part(_from_fasttext(path), request)
-    if mmap:
+    if mmap and request is None:
         tokens, matrix = mapped(path, trust_pickle)
         return _with_stored(_made(_decoded(tokens, path), matrix, where), path)
     if request is not None:
@@ -466,7 +408,7 @@ def _part_of_file(path: Path, where: str, request: _WordRequest, trusted: bool) 
     rows = [row for row, word in enumerate(words) if word in held]
     if not rows:
         refuse_numbers([word.decode(errors="replace") for word in wanted.met], where)
-        raise _none_held(where, _decoded(wanted.met[:5], path), request)
+        _refuse_none_held(where, _decoded(wanted.met[:5], path), request)
     matrix = matrix if len(rows) == len(words) else matrix[rows]
     kv = _with_stored(_made([words[row] for row in rows], matrix, where), path)
     if sample_of(kv) is not None:
@@ -593,8 +535,9 @@ def _part(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
     subwords = {} if request is None else _of_subwords(source, request.composed)
     where = getattr(source, "bayesbias_name", "the embedding")
     if not words and not subwords:
-        raise _none_held(where, source.index_to_key, request)
-    if not subwords and not zero_words(source, words) and len(words) == len(source.index_to_key):
+        _refuse_none_held(where, source.index_to_key, request)
+    whole = not subwords and len(words) == len(source.index_to_key)
+    if whole and _directed(words, source.vectors, where).all():
         return source
     rows = source.vectors[[source.key_to_index[word] for word in words]]
     rows = np.concatenate([rows, *(vector[None] for vector in subwords.values())])
@@ -609,9 +552,9 @@ def _part(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
     return kv
 
 
-def _none_held(where: str, keys: Sequence[str], request: _WordRequest | None) -> InputError:
+def _refuse_none_held(where: str, keys: Sequence[str], request: _WordRequest | None) -> None:
     asked = () if request is None else request.listed
-    return InputError(f"{where} holds none of the words that were asked for; {first_keys(keys, asked)}")
+    raise InputError(f"{where} holds none of the words that were asked for; {first_keys(keys, asked)}")
 
 
 def _of_subwords(
@@ -640,10 +583,6 @@ def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
         matrix = matrix.astype(np.float32)
     kept = _usable(tokens, matrix, where)
     if not kept.all():
-        if isinstance(matrix, np.memmap):
-            raise InputError(
-                f"{where}: words are empty, repeat or have vectors of zeros, so that it cannot be mapped as it is"
-            )
         matrix, tokens = matrix[kept], list(compress(tokens, kept.tolist()))
     kv = keyed_vectors(tokens, matrix)
     kv.bayesbias_name = Path(where).name
@@ -661,6 +600,13 @@ def keyed_vectors(words: list[str], matrix: NDArray[Any]) -> KeyedVectors:
     return kv
 
 
+def _directed(words: list[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
+    """True (words,) for vectors that are not all zeros; some are looked at together, so that they stay in cache."""
+    parts = (slice(begin, begin + BLOCK) for begin in range(0, len(words), BLOCK))
+    found = [have_directions(words[part], vectors[part], where) for part in parts]
+    return np.concatenate([np.empty(0, dtype=bool), *found])
+
+
 def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.bool_]:
     """True (words,) for vectors that are the first of their word and not all zeros; a warning says what is not."""
     kept = np.zeros(len(tokens), dtype=bool)
@@ -668,17 +614,13 @@ def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.b
     empty = [row for row, word in enumerate(tokens) if not word]
     repeated = int((~kept).sum()) - max(0, len(empty) - 1)
     kept[empty] = False
-    zero: list[int] = []
-    for begin in range(0, len(tokens), BLOCK):
-        part = slice(begin, begin + BLOCK)
-        some = have_directions(tokens[part], matrix[part], where)
-        if not some.all():
-            zero += (begin + np.flatnonzero(~some & kept[part])).tolist()
-    kept[zero] = False
+    directed = _directed(tokens, matrix, where)
+    zero = [tokens[row] for row in np.flatnonzero(kept & ~directed)]
+    kept &= directed
     for found, lost in (
         (repeated, f"{many(repeated, 'vector')} of words seen before left out: the first vector of a word is kept"),
         (empty, f"{many(len(empty), 'empty word')} left out, the first of vector {(empty or [0])[0] + 1}"),
-        (zero, f"{few([tokens[row] for row in zero])} left out, because a vector of zeros has no direction"),
+        (zero, f"{few(zero)} left out, because a vector of zeros has no direction"),
     ):
         if found:
             warn(f"{where}: {lost}", CoverageWarning)
@@ -694,7 +636,7 @@ def in_step(kv: KeyedVectors) -> KeyedVectors:
         raise InputError(
             f"the embedding holds {matrix.dtype} of shape {matrix.shape}, {len(np.atleast_1d(matrix)):,} vectors, "
             f"{len(keys):,} words in index_to_key, {len(places):,} in key_to_index and a vector_size of "
-            f"{kv.vector_size}: {ANEW}"
+            f"{kv.vector_size}: make it anew, with load_embedding((words, vectors))"
         )
     return kv
 

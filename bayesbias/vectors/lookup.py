@@ -44,7 +44,6 @@ DEBIASING = "bayesbias_debiasing"  # name of the record of a debiasing on the em
 ORIGIN = "bayesbias_origin"  # name of the source, DOI and path on an embedding of which they are known
 SPREAD = 1000  # words between which distances are measured for the unit of an embedding
 LEAST_SPREAD = 30  # words without which it has none
-ANEW = "make the embedding anew, with load_embedding((words, vectors))"
 
 
 @dataclass(frozen=True)
@@ -103,12 +102,7 @@ class FoundConcepts:
     @cached_property
     def about(self) -> About:
         """Facts on the embedding, with the unit in which its contrasts are standardised."""
-        return about_distances(self.kv)
-
-    @property
-    def composed(self) -> list[str]:
-        """Words whose vectors were made of parts of words."""
-        return composed_of(self.kv, self.forms.keys)
+        return {**about(self.kv), "spread": spread_of(self.kv)}
 
     def keys(self, concepts: Iterable[str]) -> list[str]:
         """The keys under which the embedding holds the forms of those concepts that are found."""
@@ -139,11 +133,7 @@ def find_lists(kv: KeyedVectors, lists: WordLists, case: Case = "as-is") -> Foun
     """The words of word lists in an embedding: all forms are looked up, as :func:`find_words` does."""
     found = find_words(kv, dict.fromkeys(chain(*lists.concepts.values())), case, lists.language)
     present = {name: tuple(form for form in forms if form in found.keys) for name, forms in lists.concepts.items()}
-    result = FoundConcepts(kv, lists, case, found, {name: forms for name, forms in present.items() if forms})
-    for name, forms in result.concepts.items():
-        if len(forms) > 1 and not beyond_rounding(result.units([name])).any():
-            raise InputError(f"the vectors of the forms {', '.join(forms)} cancel out: take one of them")
-    return result
+    return FoundConcepts(kv, lists, case, found, {name: forms for name, forms in present.items() if forms})
 
 
 def find_keys(
@@ -163,11 +153,11 @@ def find_keys(
     if not lacking:
         return known
     forms = {word: spellings([word], case, language) for word in lacking}
-    known |= {word: key for word, own in forms.items() if (key := _first(own, keys)) is not None}
+    known |= {word: key for word, own in forms.items() for key in own[::-1] if key in keys}
     if any(word not in known and not word.isascii() for word in lacking):
         # keys that are held in another normal form, by their form C; looked for last, as it takes all keys
         others = {normalize("NFC", key): key for key in keys if not is_normalized("NFC", key)}
-        known |= {word: others[key] for word in lacking if word not in known and (key := _first(forms[word], others))}
+        known |= {w: others[key] for w in lacking if w not in known for key in forms[w][::-1] if key in others}
     return {word: known[word] for word in words if word in known}
 
 
@@ -179,11 +169,10 @@ def rows_of(kv: KeyedVectors, words: Iterable[str]) -> IntArray:
 
 
 def _rows_of_keys(kv: KeyedVectors, keys: Collection[str]) -> IntArray:
-    """Rows of keys, which must be their own: words and vectors of a damaged embedding are out of step."""
-    held, rows = kv.index_to_key, [kv.key_to_index[key] for key in keys]
-    for key, row in zip(keys, rows, strict=True):
-        if not isinstance(row, int | np.integer) or not 0 <= row < len(held) or held[int(row)] != key:
-            raise InputError(f"the embedding has {key!r} at row {row}, which index_to_key does not: {ANEW}")
+    """Rows of keys, which must be their own: words and vectors of a changed embedding may be out of step."""
+    rows = [kv.key_to_index[key] for key in keys]
+    if odd := [key for key, row in zip(keys, rows, strict=True) if kv.index_to_key[row] != key]:
+        raise InputError(f"index_to_key and key_to_index of the embedding differ for {odd[0]!r}: load (words, vectors) anew")
     return np.array(rows, dtype=np.intp)
 
 
@@ -193,34 +182,27 @@ def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", lan
     vectors = kv.vectors.take(_rows_of_keys(kv, keys.values()), axis=0)
     some = have_directions(list(keys.values()), vectors, "the embedding")
     if not some.all():
-        zero = {word for word, directed in zip(keys, some, strict=True) if not directed}
-        named = ", ".join(sorted({keys[word] for word in zero}))
+        zero = {word: key for (word, key), directed in zip(keys.items(), some, strict=True) if not directed}
+        named = ", ".join(sorted(set(zero.values())))
         warn(f"a vector of zeros has no direction, so these words count as missing: {named}", CoverageWarning)
         keys, vectors = {word: key for word, key in keys.items() if word not in zero}, vectors[some]
     return FoundWords(keys, vectors.astype(np.float64, copy=False))
 
 
 def spellings(words: Iterable[str], case: str = "as-is", language: str | None = None) -> tuple[str, ...]:
-    """The words, and what is tried for them too, in normal form C."""
+    """The words, and what is tried for them too, each of their capitals with each kind of blank; in normal form C."""
     one_of(case, CASES, "case")
-    return tuple(dict.fromkeys(normalize("NFC", form) for word in words for form in _spelled(word, case, language)))
-
-
-def _first(forms: Iterable[str], keys: Collection[str]) -> str | None:
-    """The first of some spellings that is a key."""
-    return next((form for form in forms if form in keys), None)
-
-
-def _spelled(word: str, case: str, language: str | None) -> tuple[str, ...]:
-    """Spellings to look a word up by: each of its capitals with each kind of blank."""
-    phrase = word.replace("_", " ").replace(NO_BREAK, " ")
-    forms = [phrase]
-    if case != "as-is":
-        low, first, high = _capitals(phrase, language)
-        forms += [low, first, high, " ".join(_capitals(part, language)[1] for part in phrase.split(" "))]
-        if subtag(language) == "de":
-            forms += [phrase.replace("ß", "ẞ").upper(), low.replace("ß", "ss")]
-    return tuple(dict.fromkeys([word, *(form.replace(" ", blank) for form in forms for blank in BLANKS)]))
+    every: list[str] = []
+    for word in words:
+        phrase = word.replace("_", " ").replace(NO_BREAK, " ")
+        forms = [phrase]
+        if case != "as-is":
+            low, first, high = _capitals(phrase, language)
+            forms += [low, first, high, " ".join(_capitals(part, language)[1] for part in phrase.split(" "))]
+            if subtag(language) == "de":
+                forms += [phrase.replace("ß", "ẞ").upper(), low.replace("ß", "ss")]
+        every += [word, *(form.replace(" ", blank) for form in forms for blank in BLANKS)]
+    return tuple(dict.fromkeys(normalize("NFC", form) for form in every))
 
 
 def _capitals(word: str, language: str | None) -> tuple[str, str, str]:
@@ -272,11 +254,6 @@ def origin_of(kv: KeyedVectors) -> About:
     return origin
 
 
-def about_distances(kv: KeyedVectors) -> About:
-    """Facts on an embedding, with the unit in which its contrasts are standardised."""
-    return {**about(kv), "spread": spread_of(kv)}
-
-
 def spread_of(kv: KeyedVectors) -> _Spread:
     """The standard deviation of the cosine distances between words of an embedding: the unit of its contrasts.
 
@@ -312,10 +289,13 @@ def distance_sd(known: Mapping[str, Any], name: str) -> float | str:
     return float(known["spread"]["sd"])
 
 
-def twins_within(words: Sequence[str], twins: Mapping[str, str]) -> dict[str, str]:
-    """Those of some words that have the vector of an earlier one of these words, with that word."""
-    first: dict[str, str] = {}
-    leaders = {word: first.setdefault(twins.get(word, word), word) for word in words}
+def twins_within(words: Sequence[str], *twins: Mapping[str, str]) -> dict[str, str]:
+    """Those of some words that have the vector of an earlier one of these in each of some embeddings, with that word.
+
+    Of each embedding words are given with the first word that has their vector, whichever word that is.
+    """
+    first: dict[tuple[str, ...], str] = {}
+    leaders = {word: first.setdefault(tuple(of.get(word, word) for of in twins), word) for word in words}
     return {word: leader for word, leader in leaders.items() if leader != word}
 
 
@@ -333,11 +313,7 @@ def alike_in_some(words: Sequence[str], kvs: Iterable[KeyedVectors], case: Case 
 
 def alike_in_all(words: Sequence[str], kvs: Iterable[KeyedVectors]) -> dict[str, str]:
     """Word to the first word whose vector it has in every one of several embeddings."""
-    firsts = [find_words(kv, words).duplicates for kv in kvs]
-    # two words are alike in all where they have the same first word in each, whichever word that is
-    whole: dict[tuple[str, ...], str] = {}
-    leaders = {word: whole.setdefault(tuple(of.get(word, word) for of in firsts), word) for word in words}
-    return {word: leader for word, leader in leaders.items() if word != leader}
+    return twins_within(words, *(find_words(kv, words).duplicates for kv in kvs))
 
 
 def in_all[Unit: (str, tuple[str, str])](
@@ -345,12 +321,10 @@ def in_all[Unit: (str, tuple[str, str])](
 ) -> tuple[list[Unit], list[Note]]:
     """The words, or pairs of words, that all embeddings hold, and a note on the others."""
     every = list(asked)
-    words = {word: (word,) if isinstance(word, str) else word for word in every}
-    single = list(dict.fromkeys(word for unit in every for word in words[unit]))
-    known = [find_keys(single, kv.key_to_index) for kv in kvs]
-    shared = [unit for unit in every if all(word in keys for word in words[unit] for keys in known)]
-    some = set(shared)
-    lost = ["/".join(words[word]) for word in every if word not in some]
+    words = {unit: (unit,) if isinstance(unit, str) else unit for unit in every}
+    known = [find_keys(dict.fromkeys(chain(*words.values())), kv.key_to_index) for kv in kvs]
+    held = {unit: all(word in keys for word in own for keys in known) for unit, own in words.items()}
+    shared, lost = [unit for unit in every if held[unit]], ["/".join(words[unit]) for unit in every if not held[unit]]
     return shared, left_out(len(lost), len(every), what, "missing in some embedding", lost)
 
 
@@ -427,14 +401,10 @@ def subwords_of(kv: KeyedVectors) -> frozenset[str]:
     return getattr(kv, SUBWORDS, frozenset())
 
 
-def composed_of(kv: KeyedVectors, keys: Mapping[str, str]) -> list[str]:
-    """Those of some words, given with their keys, whose vectors were made of parts of words."""
-    return [word for word, key in keys.items() if key in subwords_of(kv)]
-
-
-def composed_notes(words: Sequence[str]) -> list[Note]:
-    """A note on words whose vectors were made of parts of words; none without such words."""
-    return [Note("composed", count=len(words), words=list(words))] if words else []
+def composed_notes(kv: KeyedVectors, keys: Mapping[str, str]) -> list[Note]:
+    """A note on those of some words, given with their keys, whose vectors were made of parts of words."""
+    words = [word for word, key in keys.items() if key in subwords_of(kv)]
+    return [Note("composed", count=len(words), words=words)] if words else []
 
 
 @dataclass(frozen=True)
@@ -604,14 +574,23 @@ def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
     return result
 
 
+def directed(
+    drawn: IntArray, most: int, vectors_of: Callable[[IntArray], NDArray[Any]]
+) -> tuple[IntArray, NDArray[np.float32]]:
+    """The first rows that were drawn of those whose vectors have a direction, ascending, and these vectors."""
+    rows = np.sort(drawn[: most + SPARE])
+    vectors = np.asarray(vectors_of(rows), dtype=np.float32)
+    usable = rows[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
+    first = np.isin(rows, drawn[np.isin(drawn, usable)][:most])
+    return rows[first], vectors[first]
+
+
 def sampled_rows(
     kv: KeyedVectors, listed_keys: Collection[str], sample: int, seed: int, followed: Sequence[IntArray] | None = None
 ) -> tuple[IntArray, str]:
     """Rows of words outside of lists whose vectors have a direction, ascending, and how they were drawn."""
     waiting = waiting_words(kv.index_to_key, subwords_of(kv).union(listed_keys), sample, seed, followed)
-    drawn = waiting.rows[: 2 * sample]
-    vectors = kv.vectors[drawn]
-    return np.sort(drawn[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)][:sample]), waiting.kind
+    return directed(waiting.rows, sample, kv.vectors.__getitem__)[0], waiting.kind
 
 
 def places_of(kv: KeyedVectors) -> Mapping[str, int]:

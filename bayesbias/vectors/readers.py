@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from bayesbias._support.files import archive_of, check_unpacked, from_json, read_as
 from bayesbias._support.progress import progress
-from bayesbias.errors import InputError, listed, many, shown
+from bayesbias.errors import InputError, listed, many
 from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
 from bayesbias.vectors.tables import is_header, is_written_number, rows_of_parquet, rows_of_text, static_vectors
 
@@ -88,14 +88,11 @@ class Named:
         # bytes of the file at which the vectors of all words begin, where they stand there in binary
         self.vectors_at = list[IntArray]()
 
-    def places(self, words: Sequence[bytes]) -> list[int]:
+    def places(self, words: Sequence[bytes], wanted: frozenset[bytes] | None = None) -> list[int]:
         """Places of the next entries that are wanted."""
-        return self._among(self._words, words)
-
-    def _among(self, wanted: frozenset[bytes], words: Sequence[bytes]) -> list[int]:
         self.met += words
         forms = words if self._plain else map(_composed, words)
-        return list(compress(range(len(words)), map(wanted.__contains__, forms)))
+        return list(compress(range(len(words)), map((wanted or self._words).__contains__, forms)))
 
     def lines(self, lines: Lines) -> list[int]:
         """Places of the next entries, lines of a text, that may be wanted by their words up to the first blank."""
@@ -103,7 +100,7 @@ class Named:
         blanks = [find(b" ", begin, end) for begin, end in zip(*spans, strict=True)]
         if -1 in blanks:
             blanks = [end if blank < 0 else blank for blank, end in zip(blanks, lines.ends, strict=True)]
-        return self._among(self._firsts, [text[begin:blank] for begin, blank in zip(lines.begins, blanks, strict=True)])
+        return self.places([text[begin:blank] for begin, blank in zip(lines.begins, blanks, strict=True)], self._firsts)
 
     def confirms(self, place: int, word: bytes) -> bool:
         """True where the entry at a place among all that were met is wanted, now that its whole word is known."""
@@ -230,10 +227,8 @@ def unpacked(path: Path, done: Callable[[float], None] = lambda _: None) -> Iter
         if opens := [unpack for start, unpack in PACKINGS.items() if mark.startswith(start)]:
             content = stack.enter_context(opens[0](file))
         elif mark.startswith(ZIP_MARK) and (member := _packed_member(path)) is not None:
-            try:
+            with read_as("a zip archive", str(path)):
                 content = stack.enter_context(stack.enter_context(ZipFile(file)).open(member))
-            except DAMAGE as error:
-                raise InputError(f"{path} is truncated or damaged: {error}") from error
         yield Unpacked(path, file, content, done)
 
 
@@ -277,8 +272,6 @@ def text_lines(path: Path) -> Iterator[str]:
 
 def _word2vec_or_glove(reader: _Chunks, path: Path, wanted: Wanted) -> Blocks:
     first = reader.line().removeprefix(BOM_UTF8)
-    if not first.strip():
-        raise InputError(f"{path} is empty: an embedding file begins with a header or a word and its numbers")
     cells, following = (line.decode(errors="replace").rstrip().split(" ") for line in (first, reader.peek_line()))
     if len(following) > 1 and all(map(is_written_number, cells[1:])) and is_header(cells, following):
         first, reader.passed = reader.line(), 1
@@ -301,15 +294,13 @@ class _Chunks:
     def __init__(self, stream: Unpacked, path: Path) -> None:
         self.stream, self.path = stream, path
         self.buffer, self.position = b"", 0
-        self.ended = self.ends_in_cr = self.ends_in_break = False
+        self.ended = self.ends_in_break = False
         self.read = 0  # bytes
         self.passed = 0  # empty lines after the header, or a header that is none of word2vec's
 
     def more(self) -> bool:
         """Read one piece further; False at the end of the stream."""
         piece = b"" if self.ended else self.stream.piece(PIECE)
-        self.ends_in_cr |= not self.read and b"\r" in piece and b"\n" not in piece
-        piece = piece.replace(b"\r", b"\n") if self.ends_in_cr else piece
         self.ended, self.read = not piece, self.read + len(piece)
         self.ends_in_break = piece.endswith(b"\n") if piece else self.ends_in_break
         self.buffer, self.position = self.buffer[self.position :] + piece, 0
@@ -352,7 +343,7 @@ class _Chunks:
         *whole, last = self.beginning(PIECE).replace(b"\t", b" ").split(b"\n")
         lines = [first, *whole[:LOOKED_AT], *([last] if self.ended and last else [])]
         counts = Counter(_numbers_at_end(line) for line in lines if line.strip())
-        return max(counts, key=lambda count: (counts[count], count == len(first.split()) - 1))
+        return max(counts, key=lambda count: (counts[count], count == len(first.split()) - 1), default=0)
 
     def entries(self, size: int, most: int) -> tuple[list[bytes], IntArray]:
         """Words of the whole entries of the current piece, before a blank and ``size`` bytes, and where these end.
@@ -409,28 +400,26 @@ def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wa
                 numbers = b"".join([buffer[end - size : end] for end in ends[list(chosen)].tolist()])
                 yield [tokens[row] for row in chosen], np.frombuffer(numbers, dtype="<f4").reshape(-1, dimensions)
         if count < words and not reader.more():
-            raise InputError(
-                f"{path} is truncated at byte {reader.read:,}: its first line promises {words} vectors, it holds "
-                f"{count} whole ones"
-            )
-    if reader.more() or reader.buffer[reader.position :].strip(b"\n"):
-        # the last word may be one of two parts: anything may follow it
+            break
+    more = count == words and (reader.more() or reader.buffer[reader.position :].strip(b"\n"))
+    if more:  # the last word may be one of two parts: anything may follow it
         _refuse_blanks(path, [last, (reader.buffer[reader.position :][:size] + b".", b"")])
-        raise InputError(
-            f"{path} is damaged: after the {words} vectors of {dimensions} numbers that its first line promises there "
-            "is more; check the numbers in the first line"
-        )
+    _check_count(path, reader, words, count + bool(more))
+
+
+def _check_count(path: Path, reader: _Chunks, words: int, count: int) -> None:
+    """Refuse a file that holds more or fewer vectors than its first line promises."""
+    if count != words:
+        fault = f"truncated at byte {reader.read:,}" if count < words else "damaged"
+        held = f"{count} whole ones" if count < words else "more"
+        raise InputError(f"{path} is {fault}: its first line promises {words} vectors, it holds {held}")
 
 
 def vectors_at(path: Path, places: IntArray, dimensions: int) -> Vectors:
     """Vectors in single precision that begin at these bytes of a file."""
-    vectors = np.empty((len(places), dimensions), dtype="<f4")
-    with path.open("rb", buffering=0) as file:
-        for place, row in zip(places.tolist(), vectors, strict=True):
-            file.seek(place)
-            if file.readinto(memoryview(row).cast("B")) != row.nbytes:
-                raise InputError(f"{path} became shorter while it was read: read it again when it is whole")
-    return vectors
+    content, size = np.asarray(np.memmap(path, np.uint8, "r")), 4 * dimensions
+    rows = np.array([content[place : place + size] for place in places.tolist()], dtype=np.uint8)
+    return rows.reshape(-1, size).view("<f4")
 
 
 def _refuse_blanks(path: Path, entries: Sequence[tuple[bytes, bytes]]) -> None:
@@ -488,9 +477,8 @@ def _text(
             count, last = count + len(lines.numbers), lines.at(-1)
         if isinstance(wanted, Placed) and wanted.ended:
             return
-    if words is not None and count != words:
-        fault = f"truncated at byte {reader.read:,}" if count < words else "damaged"
-        raise InputError(f"{path} is {fault}: its first line promises {words} vectors, it holds {count}")
+    if words is not None:
+        _check_count(path, reader, words, count)
     if wanted is not None and count:
         _entry(path, *last, dimensions)  # a file that was cut shows it here
     if not reader.ends_in_break and _cut(last[1]):
@@ -606,9 +594,6 @@ def _npz_parts(
     path: Path, archive: ZipFile, trusted: bool
 ) -> tuple[NDArray[Any], tuple[int, ...], bool, np.dtype[Any]]:
     """Words of an archive, and shape, order and type of its vectors."""
-    names = [name.removesuffix(".npy") for name in archive.namelist()]
-    if not {"words", "vectors"} <= set(names):
-        raise InputError(f"{path} holds {', '.join(map(shown, names[:5]))}: an .npz embedding has words and vectors")
     with archive.open("words.npy") as member:
         if _array_header(member)[2].hasobject and not trusted:
             raise InputError(f"{path} holds words as objects, which NumPy pickles, and {PICKLED}")
@@ -617,13 +602,19 @@ def _npz_parts(
         words = words.astype(str)
     with archive.open("vectors.npy") as member:
         shape, by_columns, dtype = _array_header(member)
-    texts = words.ndim == 1 and words.dtype.kind in "US"
-    if not texts or len(shape) != 2 or shape[0] != len(words) or shape[1] < 1 or dtype.kind not in "fiu":
-        raise InputError(
-            f"{path}: words must be a 1-D array of text and vectors a 2-D array of real numbers with as many "
-            f"rows, given {words.dtype} {words.shape} and {dtype} {shape}"
-        )
+    _check_fit(path, words.shape, shape, dtype, words.dtype.kind in "US")
     return words, shape, by_columns, dtype
+
+
+def _check_fit(
+    path: Path, words: tuple[int, ...], shape: tuple[int, ...], dtype: np.dtype[Any], texts: bool = True
+) -> None:
+    """Refuse words that are no list of texts, and vectors that are no rows of real numbers, one a word."""
+    if not texts or len(shape) != 2 or words != shape[:1] or shape[1] < 1 or dtype.kind not in "fiu":
+        raise InputError(
+            f"{path}: words must be a 1-D array of text and vectors a 2-D array of real numbers with as many rows, "
+            f"given are words of shape {words} and {dtype} {shape}"
+        )
 
 
 def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
@@ -650,8 +641,7 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
             )
             words = _tokens(path, len(matrix) if mapping is None else len(mapping))
             matrix = static_vectors(len(words), matrix, mapping, weights)
-        if matrix.ndim != 2 or len(words) != len(matrix):
-            raise ValueError(f"it has {len(words):,} words and vectors of shape {matrix.shape}")
+        _check_fit(path, (len(words),), matrix.shape, matrix.dtype)
         return words, matrix
 
 

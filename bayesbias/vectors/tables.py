@@ -26,6 +26,8 @@ LARGEST = 1 << 24  # bytes of JSON in which a line must end
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON = ".json"
 SUFFIXES = (*DELIMITERS, JSON, ".jsonl", ".ndjson")
+# how Arrow writes the types of columns
+NUMBER, VECTOR = (re.compile(start + r"(u?int\d|halffloat|float|double)") for start in ("", r".*list<[^:]*: "))
 LIST = re.compile(r"\s*\[\s*[-+.\d][^\[\]]*\]\s*")  # numbers in brackets, as NumPy and Python write them
 QUOTED_LIST = re.compile(rb'"\s*\[\s*[-+.\d]')
 WORDLESS = "give a file with a column of words, or load_embedding((words, matrix)) with words from elsewhere"
@@ -77,10 +79,6 @@ def _spacy(source: Any) -> Arrays:
     vocabulary = getattr(source, "vocab", source)
     vectors = getattr(vocabulary, "vectors", vocabulary)
     where = "the vectors of spaCy"
-    if not len(vectors.key2row):
-        raise InputError(
-            f"{where} hold no word: a pipeline such as en_core_web_md has some, one that ends in sm has none"
-        )
     strings = getattr(vocabulary, "strings", None) or vectors.strings
     known = [(strings[key], row) for key, row in vectors.key2row.items() if key in strings]
     return [word for word, _ in known], np.asarray(vectors.data)[[row for _, row in known]], where
@@ -182,7 +180,8 @@ def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
     with read_as(suffix[1:].upper(), where):
         if suffix in DELIMITERS:
             yield from _rows_of_csv(stream, DELIMITERS[suffix], where)
-        elif suffix != JSON:
+            return
+        if suffix != JSON:
             yield from rows_of(lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST)), where)
         elif isinstance(content := json.loads(stream.read(), object_pairs_hook=_first_of_each), dict):
             parts = content.keys() == {"words", "vectors"}
@@ -194,10 +193,7 @@ def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
 
 def _first_of_each(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON with the first value of each key."""
-    held: dict[str, Any] = {}
-    for key, value in pairs:
-        held.setdefault(key, value)
-    return held
+    return dict(pairs) | dict(pairs[::-1])
 
 
 def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
@@ -212,8 +208,6 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
     how = {"delimiter": delimiter, "quoting": csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE}
     texts = [line.decode("utf-8-sig", "replace") for line in (*lines, b"")[:2]]
     head, second = (next(csv.reader([line], **how), []) for line in texts)  # type: ignore[arg-type]
-    if not head:
-        raise InputError(f"{where} is empty: its first line names the columns, or holds a word and its numbers")
     if len(head) == 1 and ";" in head[0]:
         raise InputError(f"{where} has ';' between columns: write commas there, and points in decimal numbers")
     named = is_header(head, second)
@@ -274,20 +268,6 @@ def rows_of(table: Any, where: str) -> Rows:
 
 def _columns_of(schema: Any, where: str, cells: Callable[[str], Iterable[Any]]) -> list[str]:
     """The column of words, and that of vectors or one column a dimension; cells of a column show what is no number."""
-    import pyarrow as pa
-
-    is_of = pa.types
-
-    def is_text(kind: Any) -> bool:
-        kind = kind.value_type if is_of.is_dictionary(kind) else kind
-        return bool(is_of.is_string(kind) or is_of.is_large_string(kind) or is_of.is_string_view(kind))
-
-    def is_number(kind: Any) -> bool:
-        return bool(is_of.is_floating(kind) or is_of.is_integer(kind))
-
-    def is_vector(kind: Any) -> bool:
-        is_list = is_of.is_list(kind) or is_of.is_large_list(kind) or is_of.is_fixed_size_list(kind)
-        return is_list and is_number(kind.value_type)
 
     def only(columns: Sequence[str], names: Sequence[str], what: str) -> str:
         named = [name for name in names if name in columns]
@@ -296,29 +276,30 @@ def _columns_of(schema: Any, where: str, cells: Callable[[str], Iterable[Any]]) 
             raise InputError(f"{where}: {held} {what}: call one {names[0]!r}; {WORDLESS}")
         return named[0] if named else columns[0]
 
-    texts = [field.name for field in schema if is_text(field.type)]
+    kinds = {field.name: str(field.type) for field in schema}
+    texts = [name for name, kind in kinds.items() if "string" in kind and "list" not in kind]
     lists = [name for name in texts if LIST.fullmatch(next(filter(None, cells(name)), ""))] if len(texts) > 1 else []
     word = only([name for name in texts if name not in lists], (WORD,), "words (text)")
-    others = [field for field in schema if field.name != word]
-    vectors = [field.name for field in others if is_vector(field.type)] or lists
+    others = [name for name in kinds if name != word]
+    vectors = [name for name in others if VECTOR.match(kinds[name])] or lists
     if vectors or not others:
         return [word, only(vectors, VECTORS, "vectors (lists of numbers)")]
-    if odd := [field for field in others if not is_number(field.type)]:
-        values = enumerate(cells(odd[0].name), 1)
+    if odd := [name for name in others if not NUMBER.match(kinds[name])]:
+        values = enumerate(cells(odd[0]), 1)
         faults = ((row, each) for row, each in values if not (each is None or is_written_number(str(each))))
-        row, value = next(faults, (1, str(odd[0].type)))
+        row, value = next(faults, (1, kinds[odd[0]]))
         raise InputError(
-            f"{where}: row {row} of the column {odd[0].name!r} is {shown(value)}, no number: correct it, or leave the "
+            f"{where}: row {row} of the column {odd[0]!r} is {shown(value)}, no number: correct it, or leave the "
             "column out"
         )
-    whole = [field.name for field in others if is_of.is_integer(field.type)]
+    whole = [name for name in others if "int" in kinds[name]]
     if len(whole) < len(others) and whole:
         warn(
             f"{where}: {listed(whole)} hold whole numbers and the other columns do not: they are taken as dimensions; "
             "leave out what is none",
             CoverageWarning,
         )
-    return [word, *(field.name for field in others)]
+    return [word, *others]
 
 
 def _rows(batches: Iterable[Any], columns: Sequence[str], where: str) -> Rows:

@@ -213,7 +213,7 @@ def test_drawn_changes_of_two_embeddings_have_estimates(crossed):
     human = result.estimates.select(value="change", list="human")
     check_moments(human, result.changes("human")[1:], atol=1e-9, rtol=1e-9)
     several = bb.compare({"a": before, "b": moved[0], "c": moved[1]}, draws=400, seed=0)
-    with pytest.raises(bb.InputError, match="3 changes are drawn one by one and have no joint posterior"):
+    with pytest.raises(bb.InputError, match="drawn one by one have no joint posterior"):
         _ = several.estimates
 
 

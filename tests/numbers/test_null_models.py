@@ -125,6 +125,17 @@ def replaced(table, order, drawn):
     return pd.concat([rest[~rest["attribute_word"].isin(drawn)], new.dropna(subset="distance")])
 
 
+def test_a_planted_bias_is_seen():
+    words = lists()
+    vectors = vectors_of(words.every_word())
+    for group in words.protected:
+        for word in (*words.protected[group], *words.stereotypes[group]):
+            vectors[word] = vectors[word] + np.eye(12)["ab".index(group)] * 4
+    null = null_distribution(bb.load_embedding(vectors), words, draws=999)
+    assert null.observed < -0.2
+    assert (null.p_value, null.quantile) == (0.001, 0)
+
+
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize("name", NAMED)
 def test_vectorised_draws_are_those_of_a_loop_over_tables(name, holes):
@@ -215,7 +226,7 @@ def test_the_example_is_a_split_of_noise_like_the_article_s():
     ("kv", "words", "statistic", "message"),
     [
         (None, "table", "human - neutral", "associated or different"),
-        (None, "table", "weat", "two groups, not 3"),
+        (None, "table", "weat", "two groups, not jew"),
         (None, "nameless", "mac", "attribute_class"),
         (None, "controls", "associated - human", "the connection is 'associated'"),
         (None, "religion", "associated - human", "give an embedding with word lists"),

@@ -438,14 +438,12 @@ def test_threads_of_linear_algebra_change_no_list(slice_vectors, threads):
     ("given", "options", "message"),
     [
         (LISTS, {"metric": "wheat"}, "there is no metric 'wheat' .did you mean 'weat'"),
-        (LISTS, {"metric": ("rnd", 3)}, "is no metric with its options: give a pair of a metric and a mapping"),
-        (bb.Query({"A": ["a"]}, {"X": ["x1"]}), {}, "is a query, which has no contrasts: name a metric, one of weat, "),
-        (["a", "b"], {}, "given is list: give word lists, a Query, or the name or path of either"),
+        (bb.Query({"A": ["a"]}, {"X": ["x1"]}), {}, "is a query, without contrasts: name a metric, one of weat, "),
         (bb.WordLists("x", {"A": ["a"]}, {}, {"human": ["h"]}), {}, "only human distances: give stereotypes"),
         (
             bb.WordLists("x", LISTS.protected, LISTS.stereotypes, {"human": ["h", "word0"]}),
             {},
-            "has 4 words outside of the lists, and 6 are needed to replace",
+            "has 4 words outside of the lists, and 6 are needed",
         ),
     ],
 )  # fmt: skip

@@ -204,9 +204,3 @@ class TestTopics:
         np.testing.assert_array_equal(found.drawn, whole.drawn)
         assert found.values.equals(whole.values)
         assert (found.observed, found.notes, found.embedding) == (whole.observed, whole.notes, whole.embedding)
-
-    def test_every_seed_draws_among_the_same_words(self, ordered, monkeypatch):
-        monkeypatch.setattr(topics, "MOST", 100)
-        kv, lists = ordered
-        drawn = [set(bb.topic_null(kv, lists, replicates=99, seed=seed).drawn.ravel()) for seed in (3, 4)]
-        assert len(drawn[0] | drawn[1]) <= 100

@@ -10,7 +10,6 @@ import random
 import shutil
 import time
 import zipfile
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from gensim.models import FastText
 from gensim.models.fasttext import save_facebook_model
 
 import bayesbias as bb
-from bayesbias import models
 from bayesbias._support import files
 
 MARK = b"\xef\xbb\xbf"
@@ -41,16 +39,6 @@ def test_a_byte_order_mark_before_word_lists_queries_and_corpora_is_passed_over(
     assert bb.load_words(tmp_path / "w.toml").every_word() == ("he", "she")
     assert list(bb.load_query(tmp_path / "q.toml").targets) == ["a", "b"]
     assert bb.contexts(tmp_path / "c.txt", ["he"]).found == {"he": 2}
-
-
-def test_a_model_with_a_byte_order_mark_is_read_from_its_fit_too(tmp_path, table):
-    plain = bb.load_model("crossed")
-    path = tmp_path / "mine.toml"
-    path.write_bytes(MARK + plain.text.encode())
-    assert bb.load_model(path) == plain
-    post = bb.fit(table, path, draws=400, seed=0)
-    assert post.attrs["model_text"] == plain.text
-    assert models.tree.Fit(post).spec.priors == plain.priors
 
 
 def test_deep_toml_is_refused(tmp_path):
@@ -85,23 +73,6 @@ def test_odd_tables_are_refused(tmp_path, head, rows, said):
         bb.read_distance_table(tmp_path / "t.csv")
 
 
-@pytest.mark.parametrize("name", ["", "\x1b[31m"])
-def test_names_are_held_to_what_words_are_held_to(table, name):
-    groups = {"a": ["he"], "b": ["she"]}
-    for message, call in {
-        "name is": lambda: bb.WordLists(name, groups, groups),
-        "a name in protected is": lambda: bb.WordLists("n", {name: ["he"]}, {name: ["she"]}),
-        "a name in attributes is": lambda: bb.Query(groups, {name: ["x"]}),
-        "a mapping of distinct names": lambda: bb.run_metrics({name: "google-news-slice"}, ["weat7"], ["weat"]),
-        "tables has a DistanceTable": lambda: bb.compare({"a": table, name: table}),
-    }.items():
-        with pytest.raises(bb.InputError, match=message):
-            call()
-    if name:  # an empty group is not known
-        with pytest.raises(bb.InputError, match="column 'group' holds"):
-            bb.fit(table.assign(group=table["group"].replace("math", name)), "published")
-
-
 @pytest.mark.usefixtures("without_pictures")
 def test_the_answer_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
     table = bb.distance_table("google-news-slice", "weat7")
@@ -110,14 +81,6 @@ def test_the_answer_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path
     answer = bb.summary(post)
     assert answer.lists["asked"].isna().sum() == 6
     assert "coverage-unknown: words asked for are not known (no coverage goes with the file)" in answer.notes
-
-
-@pytest.mark.parametrize("changed", [{"lists": [{"list": "a"}]}, {"embedding": {"vectors": "many"}}])
-def test_coverage_of_another_inner_kind_is_refused(tmp_path, table, changed):
-    new = bb.DistanceTable(table, coverage=replace(table.coverage, **changed))
-    bb.write_distance_table(new, tmp_path / "t.parquet")
-    with pytest.raises(bb.InputError, match=r"what goes with .*t\.parquet is not as write_distance_table writes it"):
-        bb.read_distance_table(tmp_path / "t.parquet")
 
 
 def counts(path):
@@ -286,12 +249,6 @@ class TestBombs:
         path.write_bytes(gzip.compress(b"he said " * 2_000_000))
         with pytest.raises(bb.InputError, match=r"c\.txt\.gz unpacks to more than 100 times its size"):
             bb.contexts(path, ["he"])
-
-
-@pytest.mark.parametrize("packing", [gzip, bz2, lzma])
-def test_a_packed_corpus_is_read_as_it_is(tmp_path, packing):
-    (tmp_path / "c.txt").write_bytes(packing.compress(b"he said\n" * 5))
-    assert bb.contexts(tmp_path / "c.txt", ["he"]).found == {"he": 5}
 
 
 ALONE = {

@@ -95,7 +95,7 @@ def test_a_file_that_lost_a_part_is_refused(table, tmp_path):
         with pq.ParquetWriter(tmp_path / "u.parquet", content.schema) as writer:
             writer.write_table(content)
             writer.add_key_value_metadata({k: v for k, v in metadata.items() if k.startswith(b"bayes") and k != gone})
-        with pytest.raises(bb.InputError, match=f"as write_distance_table writes it: {gone.decode()} is missing"):
+        with pytest.raises(bb.InputError, match=f"cannot be read as a table: .*{gone.decode()}"):
             bb.read_distance_table(tmp_path / "u.parquet")
 
 

@@ -232,7 +232,7 @@ def test_a_fault_in_a_file_is_named(written, message):
         (lambda: bb.WordLists("l", {"a": "he"}, {"a": ["p"]}), r"protected\.a is 'he': give a list"),
         (lambda: bb.WordLists("l", {"a": ["x"]}, {}, {"associated": ["cat"]}), "list cannot be named 'associated'"),
         (lambda: bb.distance_table(bb.load_words("race"), "glove-50d-slice"), "'race': an embedding comes first, dist"),
-        (lambda: bb.Query([["a"]], [["b"]], ["M"], ["A"]), r"needs a name: give mappings, such as bb\.Query\(\{'M': X"),
+        (lambda: bb.Query([["a"]], [["b"]], ["M"], ["A"]), r"are lists: give mappings, such as bb\.Query\(\{'M': X"),
         (lambda: WordList("l", (["a", "b"],)), "holds"),
         (lambda: bb.WordLists("l", {"a": 3, "b": [1]}, {}, doi=b"x"), r"protected\.a is 3: .*; protected\.b holds 1: "),
     ],
@@ -283,7 +283,7 @@ def test_a_query_gives_word_lists_and_back():
     assert bb.Query.from_words(lists).words() == lists
     with_controls = bb.load_words("weat7")
     assert bb.Query.from_words(with_controls, controls=True).words().controls == with_controls.controls
-    with pytest.raises(bb.InputError, match=r"^there is no counterpart of 1 target and 2 attribute sets: a contrast"):
+    with pytest.raises(bb.InputError, match=r"^there is no counterpart of 1 target and 2 attribute sets: groups need"):
         bb.Query({"x": ["a"]}, {"p": ["b"], "q": ["c"]}).words()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,6 @@ REPRESENTATIONS = {POOLED: "of whole sentences", WORD: "of the word in its sente
 SAME, CROSSED = "same", "crossed"
 PAIRINGS = (SAME, CROSSED)  # both words in one template, or in different ones
 CENTRES = ("none", "vocabulary", "controls")
-FORMAT = 1
 FACTS = ("words", "templates", "texts", "encoder", "representation", "source", "skipped", "centre", "all_but_top")
 # distance, beside the length, of two vectors of one text in batches of other texts, from which on they are two
 CLOSE = 1e-3
@@ -42,10 +42,9 @@ class ContextVectors:
 
     Attributes
     ----------
-    words, vocabulary
-        The words; last come those outside of the lists, which show how the distances of similar words are correlated.
-    templates
-        Names of the templates; none of sentences from a corpus, which every word has for itself.
+    words, vocabulary, templates
+        The words, last those outside of the lists, which show how the distances of similar words are correlated; names
+        of the templates, none of sentences from a corpus, which every word has for itself.
     word, template
         Places (N,) of each sentence's word and template; of sentences from a corpus, their number within the word.
     vectors, texts, pieces
@@ -125,40 +124,34 @@ class ContextVectors:
     def whole(self) -> ContextVectors:
         """The same without the words that do not suit all templates; a template that shows no word is refused."""
         units = unit_rows(self.vectors.astype(float))
-        parts = {name: units[self.template == i] for i, name in enumerate(self.templates)}
-        same = [
-            n for n, part in parts.items() if len(part) > 1 and np.linalg.norm(part - part[0], axis=1).max() < CLOSE
-        ]
-        if same:
-            raise InputError(
-                f"in {listed(list(map(repr, same)))} all words have one vector: the encoder does not see the word "
-                "there; leave it out, as with of_templates"
-            )
+        for i, name in enumerate(self.templates):
+            part = units[self.template == i]
+            if len(part) > 1 and np.linalg.norm(part - part[0], axis=1).max() < CLOSE:
+                raise InputError(
+                    f"in {name!r} all words have one vector: the encoder does not see the word there; leave it out, "
+                    "as with of_templates"
+                )
         places = np.flatnonzero(self.filled.all(axis=1)) if self.templates else np.arange(len(self.words))
         if len(places) == len(self.words):
             return self
         if not len(places):
             raise InputError("no word suits all templates: take templates that suit any word, such as 'mention'")
-        number = np.full(len(self.words), -1)
-        number[places] = np.arange(len(places))
-        words = tuple(self.words[i] for i in places)
-        present = frozenset(words)
-        rows = np.flatnonzero(number[self.word] >= 0)
+        words, rows = tuple(self.words[i] for i in places), np.isin(self.word, places)
         return replace(
             self._rows(rows),
             words=words,
-            vocabulary=tuple(word for word in self.vocabulary if word in present),
-            word=number[self.word[rows]],
+            vocabulary=tuple(word for word in self.vocabulary if word in words),
+            word=np.searchsorted(places, self.word[rows]),
         )
 
-    def _rows(self, rows: NDArray[np.intp]) -> ContextVectors:
+    def _rows(self, rows: NDArray[np.bool_]) -> ContextVectors:
         """Some of the sentences."""
         return replace(
             self,
             word=self.word[rows],
             template=self.template[rows],
             vectors=self.vectors[rows],
-            texts=tuple(self.texts[row] for row in rows),
+            texts=tuple(compress(self.texts, rows.tolist())),
             pieces=None if self.pieces is None else self.pieces[rows],
         )
 
@@ -169,12 +162,10 @@ class ContextVectors:
 
     def of_templates(self, names: Iterable[str]) -> ContextVectors:
         """The same with some of the templates only."""
-        chosen = several(names)
-        if unknown := [name for name in chosen if name not in self.templates] or ([""] if not chosen else []):
-            raise InputError(f"there is no template {unknown[0]!r}: valid are {', '.join(self.templates) or 'none'}")
+        chosen = [one_of(name, self.templates, "a template") for name in several(names)]
         number = np.full(len(self.templates), -1)
         number[[self.templates.index(name) for name in chosen]] = np.arange(len(chosen))
-        rows = np.flatnonzero(number[self.template] >= 0)
+        rows = number[self.template] >= 0
         return replace(
             self._rows(rows),
             templates=tuple(chosen),
@@ -187,14 +178,9 @@ class ContextVectors:
     ) -> ContextVectors:
         """The vectors with an origin of their own in each template, and without their largest components.
 
-        Parameters
-        ----------
-        centre, words
-            ``"vocabulary"``, ``"controls"`` (of these lists) or ``"none"``: whose mean vector of length 1 is subtracted
-            in each template.
-        all_but_top
-            Principal components of the vocabulary to take out after that (Mu and Viswanath 2018,
-            https://doi.org/10.48550/arXiv.1702.01417).
+        ``centre`` is ``"vocabulary"``, ``"controls"`` (of the lists ``words``) or ``"none"``: whose mean vector of
+        length 1 is subtracted in each template. ``all_but_top`` principal components of the vocabulary are taken out
+        after that (Mu and Viswanath 2018, https://doi.org/10.48550/arXiv.1702.01417).
         """
         one_of(centre, CENTRES, "centre")
         top = whole_number(all_but_top, "all_but_top", least=0, most=self.vectors.shape[1] - 1)
@@ -222,16 +208,12 @@ class ContextVectors:
     def cosines(self, pairing: str = SAME) -> FloatArray:
         """Mean cosine (words, words) of two words over their templates; 1 with itself, NaN without a common template.
 
-        Parameters
-        ----------
-        pairing
-            ``"same"``: both words in the same template; ``"crossed"``: in different ones. Of sentences from a corpus
-            all are crossed.
+        ``pairing`` is ``"same"``: both words in one template, or ``"crossed"``: in different ones, as all sentences of
+        a corpus are.
         """
-        one_of(pairing, tuple(PAIRINGS), "pairing")
-        cosines: FloatArray
+        self._check_pairing(pairing)
         if self.nested:
-            cosines = self._mean_products()
+            cosines = self._means() @ self._means().T
         else:
             # in double precision: rounding is then far below that of the vectors, in whatever order sums are added
             size, filled = len(self.words), self.filled.astype(float)
@@ -242,31 +224,28 @@ class ContextVectors:
                 cosines[np.ix_(words, words)] += units @ units.T
                 total[words] += units
             if pairing == CROSSED:
-                if len(self.templates) < 2:
-                    raise InputError("pairing='crossed' needs two templates: give more templates, or pairing='same'")
                 cosines, count = total @ total.T - cosines, np.outer(filled.sum(axis=1), filled.sum(axis=1)) - count
             cosines = np.divide(cosines, count, out=np.full_like(cosines, np.nan), where=count > 0)
         np.fill_diagonal(cosines, 1.0)
         return cosines
 
-    def _mean_products(self) -> FloatArray:
-        """Products (words, words) of the words' mean vectors of length 1: means over all templates of either word."""
-        mean = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
-        return mean @ mean.T
+    def _check_pairing(self, pairing: str) -> None:
+        if one_of(pairing, PAIRINGS, "pairing") == CROSSED and len(self.templates) == 1:
+            raise InputError("pairing='crossed' needs two templates: give more templates, or pairing='same'")
+
+    def _means(self) -> FloatArray:
+        """Mean unit vectors (words, d) over all sentences of a word."""
+        means: FloatArray = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
+        return means
 
     def keyed_vectors(self, pairing: str = SAME) -> KeyedVectors:
         """One vector for each word, such that its cosines with others are the mean cosines over templates.
 
-        The vectors live in a space of their own (of as many dimensions as there are words): no single vector in the
-        encoder's space has these cosines. Whatever takes an embedding takes them.
-
-        Parameters
-        ----------
-        pairing
-            ``"same"``: means over the same templates. ``"crossed"``: over all templates of one word and all of the
-            other, equal ones among them, since no vectors have exactly the means over different templates.
+        The vectors have as many dimensions as there are words: none in the encoder's space has these cosines. With
+        ``pairing="crossed"`` means are over all templates of either word, equal ones among them.
         """
-        matrix = self.cosines(pairing) if one_of(pairing, tuple(PAIRINGS), "pairing") == SAME else self._mean_products()
+        self._check_pairing(pairing)
+        matrix = self.cosines() if pairing == SAME else self._means() @ self._means().T
         np.fill_diagonal(matrix, 1.0)
         apart = np.argwhere(np.isnan(matrix))
         if len(apart):
@@ -275,20 +254,15 @@ class ContextVectors:
         order = self._order()
         values, axes = np.linalg.eigh(matrix[np.ix_(order, order)])
         kept = values > len(values) * np.finfo(float).eps * values[-1]  # the rest are 0 but for rounding
-        return self._embedding(order, axes[:, kept] * np.sqrt(values[kept]))
+        return self._embedding(axes[:, kept] * np.sqrt(values[kept]))
 
     def mean_vectors(self) -> KeyedVectors:
-        """One vector for each word, in the encoder's space: the mean over its sentences of its vectors of length 1.
+        """One vector for each word, in the encoder's space: the mean over its sentences of its vectors of length 1."""
+        return self._embedding(self._means()[self._order()])
 
-        Whatever takes an embedding takes them; sentences and templates are then taken as they are.
-        """
-        order = self._order()
-        means = self.units().sum(axis=1, dtype=float) / self.filled.sum(axis=1)[:, None]
-        return self._embedding(order, means[order])
-
-    def _embedding(self, order: list[int], vectors: FloatArray) -> KeyedVectors:
-        """Vectors of the words in some order, with the encoder's name."""
-        kv = keyed_vectors([self.words[i] for i in order], vectors.astype(np.float32))
+    def _embedding(self, vectors: FloatArray) -> KeyedVectors:
+        """Vectors of the words in :meth:`_order`, with the encoder's name."""
+        kv = keyed_vectors([self.words[i] for i in self._order()], vectors.astype(np.float32))
         kv.bayesbias_name = self.encoder
         return kv
 
@@ -300,15 +274,10 @@ class ContextVectors:
     def save(self, path: str | Path, bits: int = 16) -> None:
         """Write the vectors, scaled to length 1, as ``.npz``, whole or not at all.
 
-        Parameters
-        ----------
-        path
-            A file that ends in ``.npz``.
-        bits
-            16 for half precision; 8 for half the size, with cosines to about .003.
+        ``bits`` is 16 for half precision; 8 for half the size, with cosines to about .003.
         """
         file = check_target(path, (".npz",), "a file of context vectors")
-        facts = {"format": FORMAT, "vocabulary": len(self.vocabulary)} | {name: getattr(self, name) for name in FACTS}
+        facts = {"vocabulary": len(self.vocabulary)} | {name: getattr(self, name) for name in FACTS}
         text = np.frombuffer(json.dumps(facts, ensure_ascii=False).encode(), dtype=np.uint8)
         rows: dict[str, Any] = {"word": self.word.astype(np.int32), "template": self.template.astype(np.int32)}
         pieces: dict[str, Any] = {} if self.pieces is None else {"pieces": self.pieces.astype(np.int16)}
@@ -337,13 +306,10 @@ def contexts_from(
         A DataFrame of pandas, Polars, Arrow or another library, one row a sentence: a column ``word``, and one of
         vectors or one for each dimension.
     words
-        Word lists, what :func:`load_words` takes, or words. All other words of the table are the vocabulary, from which
-        distances tell how similar words are correlated.
-    template
-        The column that names each row's template, if the table has it: words are compared in the same templates.
-        Without it each word has sentences of its own.
-    text
-        The column of the sentences, if the table has it.
+        Word lists, what :func:`load_words` takes, or words. All other words of the table are the vocabulary.
+    template, text
+        Columns, if the table has them, of sentences and of each row's template: words are compared in the same
+        templates. Without these each word has sentences of its own.
     encoder, representation
         Name of the encoder; whose vectors these are: ``"word"``, that of the word in its sentence, or ``"sentence"``.
 
@@ -412,16 +378,11 @@ def load_context_vectors(path: str | Path) -> ContextVectors:
         known: dict[str, Any] = {
             name: tuple(facts[name]) if isinstance(facts[name], list) else facts[name] for name in FACTS
         }
-        rows: dict[str, Any] = {
-            name: arrays[name].astype(np.intp) for name in ("word", "template", "pieces") if name in arrays
-        }
         known["skipped"] = tuple(map(tuple, known["skipped"]))
-        loaded = ContextVectors(
+        for name in ("word", "template", "pieces"):
+            known[name] = arrays[name].astype(np.intp) if name in arrays else None
+        return ContextVectors(
             **known,
-            **{"pieces": None, **rows},
             vocabulary=known["words"][len(known["words"]) - facts["vocabulary"] :],
             vectors=(arrays["vectors"] * arrays.get("scales", 1)).astype(np.float32),
         )
-        if len({len(loaded.vectors), len(loaded.word), len(loaded.template), len(loaded.texts)}) > 1:
-            raise ValueError("there are more vectors than words, templates or texts, or fewer")
-    return loaded

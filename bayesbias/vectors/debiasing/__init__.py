@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from inspect import Parameter
 from itertools import chain
@@ -89,22 +88,15 @@ class Method:
         return description_of(self.run)
 
     @property
-    def _own(self) -> dict[str, Any]:
-        return options_of(self.run, 1, (), self.name)
-
-    @property
     def options(self) -> dict[str, bool]:
         """Names of the options, and whether each is required."""
-        return {name: default is Parameter.empty for name, default in self._own.items()} | dict.fromkeys(CHANGED, False)
+        own = options_of(self.run, 1, (), self.name)
+        return {name: default is Parameter.empty for name, default in own.items()} | dict.fromkeys(CHANGED, False)
 
     def changed(self, vocabulary: Vocabulary, **options: Any) -> Changed:
         """Unit vectors and the record that the function makes of a vocabulary, whose vectors it may not write to."""
-        kv, given = vocabulary.kv, copy(vocabulary.kv)
-        given.index_to_key, given.key_to_index, given.vectors = (
-            [*kv.index_to_key],
-            {**kv.key_to_index},
-            kv.vectors.view(),
-        )
+        kv = vocabulary.kv
+        given = keyed_vectors([*kv.index_to_key], kv.vectors.view())
         given.vectors.setflags(write=False)
         result = self.run(replace(vocabulary, kv=given), **options)
         plain = Debiasing(self.name, np.empty((0, kv.vector_size)), neutralized=vocabulary.count)
@@ -144,11 +136,7 @@ for run, source, doi in (
     (soft, "Manzini, Lim, Tsvetkov and Black (2019)", "10.18653/v1/N19-1062"),
     (half_sibling, "Yang and Feng (2020)", "10.1609/aaai.v34i05.6486"),
     (null_space, "Ravfogel, Elazar, Gonen, Twiton and Goldberg (2020)", "10.18653/v1/2020.acl-main.647"),
-    (
-        leace,
-        "Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff and Biderman (2023)",
-        "10.48550/arXiv.2306.03819",
-    ),
+    (leace, "Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff and Biderman (2023)", "10.48550/arXiv.2306.03819"),
 ):
     register(Method(name_of(run), run, source, doi))
 
@@ -204,7 +192,8 @@ def debias(kv: Embedding, method: str | Method | Callable[..., Any] = "hard", **
         )
     named = [before.index_to_key[row] for row in gone]
     lost = left_out(len(gone), len(changed), "words", "within what was removed", named)
-    record = replace(record, notes=(*record.notes, *lost, *composed_notes(sorted(subwords_of(before)))))
+    composed = composed_notes(before, {word: word for word in sorted(subwords_of(before))})
+    record = replace(record, notes=(*record.notes, *lost, *composed))
     warn_lost(record.notes, "the notes of bayesbias_debiasing")
     after = keyed_vectors(list(before.index_to_key), changed)
     after.bayesbias_sample = sample
@@ -242,18 +231,18 @@ def _changed(
     before: KeyedVectors, sample: VocabularySample | None, method: Method, options: Mapping[str, Any]
 ) -> tuple[NDArray[np.float32], VocabularySample | None, Debiasing]:
     """The changed vectors of words and of the sample of the vocabulary beside them, and the record for the words."""
-    size, both = len(before.index_to_key), before
-    hidden = {} if sample is None else {word: HIDDEN + word for word in sample.words}
-    overall = [] if sample is None else [f"{HIDDEN}{HIDDEN}{row}" for row in range(len(sample.overall))]
+    size, both, hidden, overall = len(before.index_to_key), before, dict[str, str](), list[str]()
     if sample is not None:
+        hidden = {word: HIDDEN + word for word in sample.words}
+        overall = [f"{HIDDEN}{HIDDEN}{row}" for row in range(len(sample.overall))]
         every = np.vstack([before.vectors, sample.vectors, *([sample.overall] if overall else [])])
         both = keyed_vectors([*before.index_to_key, *hidden.values(), *overall], every)
-    every_key = before.key_to_index.keys() | hidden if hidden else hidden
     lists: dict[str, Any] = {}
     for name in CHANGED:
         if options.get(name) is not None:
             words = as_words(options[name], name)
-            lists[name] = [*words, *(hidden[key] for key in find_keys(words, every_key).values() if key in hidden)]
+            sampled = find_keys(words, before.key_to_index.keys() | hidden) if hidden else {}
+            lists[name] = [*words, *(hidden[key] for key in sampled.values() if key in hidden)]
     vocabulary, lost = vocabulary_of(both, **lists, sampled=len(hidden) + len(overall))
     passed = {name: value for name, value in options.items() if name not in CHANGED}
     try:

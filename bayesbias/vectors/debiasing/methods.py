@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -160,16 +161,15 @@ def vocabulary_of(
 ) -> tuple[Vocabulary, list[Note]]:
     """An embedding with the words to change (None: all) but for those to ignore, and notes on words not found."""
     notes: list[Note] = []
-    whole, rows = Vocabulary(kv, sampled=sampled), dict[str, IntArray]()
+    whole, rows = Vocabulary(kv, sampled=sampled), {"neutralize": np.arange(len(kv.index_to_key))}
     for name, words in (("neutralize", neutralize), ("ignore", ignore)):
         if words is not None:
             known = whole.keys(asked := as_words(words, name))
             lost = [word for word in asked if word not in known]
             notes += left_out(len(lost), len(asked), f"words to {name}", "not in the embedding", lost)
             rows[name] = whole.rows(known.values())
-    if neutralize is None and not len(rows["ignore"]):
-        return whole, notes
-    return replace(whole, chosen=np.setdiff1d(rows.get("neutralize", np.arange(len(whole))), rows["ignore"])), notes
+    chosen = np.setdiff1d(rows["neutralize"], rows["ignore"])
+    return whole if len(chosen) == len(whole) else replace(whole, chosen=chosen), notes
 
 
 PAIRED = ("definitional", "equalize")  # options that may be pairs
@@ -183,21 +183,16 @@ class Debiasing(Result):
 
     Attributes
     ----------
-    method, options, source, doi
-        Its name, its options as used, and where it is defined.
     subspace, explained
         Orthonormal directions (k, dimensions) that were removed or lowered, and the share of the variance of the
         defining sets along each of their principal directions, the strongest first.
     sets, groups
         The defining sets that were used, with all their words; of methods that take groups, group to the words held.
-    neutralized
-        How many words lost their part along the subspace.
-    equalized
-        The sets that were made to differ along the subspace only; of sets that share a word the last one does.
+    neutralized, equalized
+        How many words lost their part along the subspace, and the sets that were made to differ along it only; of sets
+        that share a word the last one does.
     trace
         A number a step: objective (``soft``) or cross-validated accuracy of finding the group (``null_space``).
-    notes
-        What was left out or not reached.
     """
 
     prob: ClassVar[float] = 0.89
@@ -239,14 +234,12 @@ class Debiasing(Result):
         """One row a direction: its share of the variance of the defining sets, where that is known."""
         import pandas as pd
 
-        shares = np.full(len(self.subspace), np.nan)
-        shares[: len(self.explained)] = self.explained[: len(self.subspace)]
-        return pd.DataFrame({"direction": np.arange(1, len(shares) + 1), "explained": shares})
+        shares = pd.Series(self.explained).reindex(range(len(self.subspace)))
+        return pd.DataFrame({"direction": np.arange(1, len(shares) + 1), "explained": shares.astype(float)})
 
     def summary(self) -> pd.DataFrame:
         """The directions; without shares of variance the groups, or the sets."""
-        tables = self.tables()
-        return tables["Groups" if self.groups else "Directions" if len(self.subspace) else "Sets"]
+        return self.tables()["Groups" if self.groups else "Directions" if len(self.subspace) else "Sets"]
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Directions, ``step`` and ``value`` of the trace, words of sets by their ``use``, and words of groups."""
@@ -380,8 +373,7 @@ def _equalise(
         after = equalised(before, directions)
         moved |= dict(zip(words, after, strict=True))
         changed[vocabulary.rows(words)] = after
-    every = list(chain.from_iterable(sets))
-    shared = [word for word in dict.fromkeys(every) if every.count(word) > 1]
+    shared = [word for word, count in Counter(chain.from_iterable(sets)).items() if count > 1]
     return left_out(_shared(sets), len(sets), "equalised sets", "words of later sets", shared)
 
 
