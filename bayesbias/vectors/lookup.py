@@ -172,7 +172,7 @@ def _rows_of_keys(kv: KeyedVectors, keys: Collection[str]) -> IntArray:
     """Rows of keys, which must be their own: words and vectors of a changed embedding may be out of step."""
     rows = [kv.key_to_index[key] for key in keys]
     if odd := [key for key, row in zip(keys, rows, strict=True) if kv.index_to_key[row] != key]:
-        raise InputError(f"index_to_key and key_to_index of the embedding differ for {odd[0]!r}: load (words, vectors) anew")
+        raise InputError(f"index_to_key and key_to_index differ for {odd[0]!r}: load (words, vectors) anew")
     return np.array(rows, dtype=np.intp)
 
 
