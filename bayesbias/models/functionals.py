@@ -34,6 +34,7 @@ from bayesbias.models.spec import ModelSpec, Normal
 from bayesbias.models.tree import TEMPLATES, Fit
 from bayesbias.models.weights import Cells, by_connection, cells_of, column_classes, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.holes import HoledSums
 from bayesbias.numerics.marginal import CellTotals, Scales, beta_moments, cell_totals, kind_moments, totals_by_kind
 from bayesbias.numerics.mixtures import (
     AT_ONCE,
@@ -333,7 +334,7 @@ def crossed_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans |
     In tables with holes in many places cells depend on each other given these.
     """
     sums = reduced(data, prior.mean, scales.interaction is not None)  # a fit of one group has left it out
-    if sums is None:
+    if isinstance(sums, HoledSums):
         return None
     return CellMeans(cell_totals(sums, data.filled.shape), *beta_moments(sums, scales, prior.sd))
 

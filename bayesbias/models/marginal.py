@@ -16,6 +16,7 @@ from bayesbias.models import nuts, related
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
 from bayesbias.models.tree import EFFECTS, Draws, DrawsOfWords
 from bayesbias.numerics.arrays import FloatArray, in_blocks
+from bayesbias.numerics.holes import HoledSums, holed_sums
 from bayesbias.numerics.marginal import (
     BLOCK_OF_DRAWS,
     PARTS,
@@ -48,7 +49,7 @@ BOUNDS = (-5.0, 5.5)
 """Coordinates beyond these, with 3e-7 of the prior's mass, are left out: scales below 1e-7 are lost to rounding."""
 START = np.linspace(-2.4, 1.6, 6)
 """Coordinates of scales from which the search for the mode begins: .004 to 1.5 under an Exponential(2) prior."""
-MOST_EFFECTS = 300  # mean effects of patterns of attribute words, of which tables with many holes have more
+MOST_EFFECTS = 300  # mean effects of patterns up to which patterns are faster than the parts of a table with holes
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class CrossedTarget:
     """
 
     spec: ModelSpec
-    sums: CrossedSums  # the table, reduced
+    sums: CrossedSums | HoledSums  # the table, reduced
     places: dict[str, slice]  # scale to its columns of theta; the common scale of pooled ones comes after them
     mean: Normal  # prior of each connection mean
 
@@ -105,7 +106,11 @@ class CrossedTarget:
         value = np.full(len(theta), -np.inf)
         inside = np.flatnonzero(((theta > BOUNDS[0]) & (theta < BOUNDS[1])).all(axis=1))
         if len(inside):
-            likelihood = pattern_log_likelihood(self.sums, self.variances(theta[inside]), self.mean.sd)
+            scales, prior_sd = self.variances(theta[inside]), self.mean.sd
+            if isinstance(self.sums, HoledSums):
+                likelihood = self.sums.log_likelihood(scales, prior_sd)
+            else:
+                likelihood = pattern_log_likelihood(self.sums, scales, prior_sd)
             value[inside] = likelihood + self.log_prior(theta[inside])
         return value
 
@@ -150,11 +155,9 @@ def prior_of_means(spec: ModelSpec) -> Normal:
     return cast("Normal", spec.priors["connection_mean"])
 
 
-def crossed_target(spec: ModelSpec, data: Distances) -> CrossedTarget | None:
-    """The density of a crossed model, None for tables with many holes; no pair of the table repeats."""
+def crossed_target(spec: ModelSpec, data: Distances) -> CrossedTarget:
+    """The density of a crossed model; no pair of the table repeats."""
     mean = prior_of_means(spec)
-    if (sums := reduced(data, mean.mean, spec.terms.word_x_group)) is None:
-        return None
     k, classes = len(data.connections), len(data.attribute_classes)
     sizes = {"connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 1}
     sizes["attribute_sd"] = 1 if spec.terms.attribute_sd == "shared" else classes
@@ -163,17 +166,23 @@ def crossed_target(spec: ModelSpec, data: Distances) -> CrossedTarget | None:
         sizes["interaction_sd"] = 1
     ends = np.cumsum(list(sizes.values())).tolist()
     places = {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
-    return CrossedTarget(spec, sums, places, mean)
+    return CrossedTarget(spec, reduced(data, mean.mean, spec.terms.word_x_group), places, mean)
 
 
-def reduced(data: Distances, centre: float, by_group: bool) -> CrossedSums | None:
-    """A table's sums by patterns of attribute words; None where holes make patterns too many."""
+def reduced(data: Distances, centre: float, by_group: bool) -> CrossedSums | HoledSums:
+    """A table's sums: by patterns of attribute words, by its parts where holes make patterns many."""
     groups = data.group_index if by_group else np.zeros(len(data.protected_words), dtype=np.intp)
     k = len(data.connections)
     rows = (data.word, data.connection, data.attribute, groups, data.class_index, data.y - centre)
     patterns, blocks = find_patterns(*rows, k)
     if sum(1 + by_group * len(p.groups) for p in patterns) > MOST_EFFECTS:
-        return None
+        try:
+            return holed_sums(patterns, data.filled, *rows)
+        except MemoryError as error:
+            raise InputError(
+                f"pairs are missing in too many places for {len(data.protected_words):,} protected words: leave out "
+                "attribute words that lack pairs, or take engine='nuts'"
+            ) from error
     return crossed_sums(patterns, blocks, groups, k, by_group)
 
 
@@ -191,14 +200,13 @@ def obstacle(spec: ModelSpec) -> str | None:
 def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Draws by importance sampling of the scales, then exact Gaussian draws of everything else."""
     size = chains * draws
-    fault: str | None = "many pairs are missing"
-    if (target := crossed_target(spec, data)) is not None:
-        _refuse_constant(target, data)
-        points = points_for(size)
-        with progress(f"fitting {spec.name}", sum(STAGES) + points):
-            weighted = importance_sample(target.log_density, target.start, points, rng)
-        fault = weights_fault(weighted, points)
-    if target is None or fault is not None:
+    target = crossed_target(spec, data)
+    start = target.start
+    _refuse_constant(target, start, data)
+    points = points_for(size) // (2 if isinstance(target.sums, HoledSums) else 1)
+    with progress(f"fitting {spec.name}", sum(STAGES) + points):
+        weighted = importance_sample(target.log_density, start, points, rng)
+    if (fault := weights_fault(weighted, points)) is not None:
         note = Note("model", model=spec.name, reason=f"by NUTS: {fault}")
         warn(note, DrawsWarning)
         return replace(nuts.sample(spec, data, chains, draws, rng), notes=(note,))
@@ -217,11 +225,11 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     return taker.into(Draws(by_chain, stats, facts | {"log_evidence": weighted.log_integral}), chains)
 
 
-def _refuse_constant(target: CrossedTarget, data: Distances) -> None:
+def _refuse_constant(target: CrossedTarget, start: FloatArray, data: Distances) -> None:
     """Refuse distances that the means explain wholly: the likelihood then grows without end as sigma goes to 0."""
     place = target.places["sigma"]
     for column in range(place.start, place.stop):
-        theta = np.tile(target.start, (2, 1))
+        theta = np.tile(start, (2, 1))
         theta[:, column] = VANISHING
         # the prior is taken out again: does the likelihood alone still grow from one vanishing sigma to a smaller one?
         far, near = target.log_density(theta) + 0.5 * theta[:, column] ** 2

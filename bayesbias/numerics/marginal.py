@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from bayesbias.numerics.arrays import FloatArray, IntArray, in_blocks
+
+if TYPE_CHECKING:
+    from bayesbias.numerics.holes import HoledSums
 
 LOG_2PI = float(np.log(2 * np.pi))
 # numbers in a block of points, few enough to stay in the processor's cache, and the points that it has at least
@@ -369,7 +372,7 @@ class Taker(Protocol):
 
 
 def draw_gaussians(
-    sums: CrossedSums,
+    sums: CrossedSums | HoledSums,
     scales: Scales,
     prior_sd: float,
     filled: np.ndarray,
@@ -383,16 +386,27 @@ def draw_gaussians(
     # p(mu, cells, u, v | y) = p(mu | y) p(cells | mu, y) p(u, v | cells, y), drawn in this order
     points = len(scales.sigma2)
     inverse = np.ascontiguousarray(1 / scales.sigma2.T)
-    unknowns = sums.connections + len(sums.mean.effects)
-    # mean effects are drawn for the cells' sake only: given the cells the effects of words are independent, and are
-    # drawn below from the distances themselves
-    beta = _draw_beta(sums, scales, prior_sd, _even_normals(points, unknowns, rng))
-    mu, totals = beta[:, : sums.connections], cell_totals(sums, filled.shape)
+    cells_of: Callable[[slice, np.random.Generator], FloatArray]
+    if isinstance(sums, CrossedSums):
+        # mean effects are drawn for the cells' sake only: given the cells the effects of words are independent, and
+        # are drawn below from the distances themselves
+        unknowns = sums.connections + len(sums.mean.effects)
+        beta = _draw_beta(sums, scales, prior_sd, _even_normals(points, unknowns, rng))
+        mu, totals = beta[:, : sums.connections], cell_totals(sums, filled.shape)
 
-    @lru_cache(MOST_KINDS)
-    def kind_at(number: int) -> Kind:
-        in_total, variance, in_beta = kind_moments(totals, number, scales, inverse)
-        return int(totals.connection[number]), np.einsum("bn,bn->b", in_beta, beta), in_total, np.sqrt(variance)
+        @lru_cache(MOST_KINDS)
+        def kind_at(number: int) -> Kind:
+            in_total, variance, in_beta = kind_moments(totals, number, scales, inverse)
+            return int(totals.connection[number]), np.einsum("bn,bn->b", in_beta, beta), in_total, np.sqrt(variance)
+
+        def cells_of(words: slice, own: np.random.Generator) -> FloatArray:
+            return _draw_cells(totals, words, kind_at, points, own)
+    else:
+        mu, values = sums.draw_cells(scales, prior_sd, rng)
+        cells = np.ascontiguousarray(np.moveaxis(scatter_cells(values, filled), 0, 2))
+
+        def cells_of(words: slice, own: np.random.Generator) -> FloatArray:
+            return cells[words]
 
     ends = np.cumsum([0, *(len(p.groups) for p in sums.patterns)])
     touched = _touched(sums.patterns, filled.shape, ends)
@@ -404,7 +418,7 @@ def draw_gaussians(
         explained = np.zeros((ends[-1], points))
         for begin in range(words.start, words.stop, step):
             part = slice(begin, min(begin + step, words.stop))
-            drawn = _draw_cells(totals, part, kind_at, points, generators[begin // step])
+            drawn = cells_of(part, generators[begin // step])
             precise = drawn * inverse
             precise[~filled[part]] = 0
             here = touched[:, part.start * filled.shape[1] : part.stop * filled.shape[1]].toarray()
