@@ -49,7 +49,7 @@ BOUNDS = (-5.0, 5.5)
 """Coordinates beyond these, with 3e-7 of the prior's mass, are left out: scales below 1e-7 are lost to rounding."""
 START = np.linspace(-2.4, 1.6, 6)
 """Coordinates of scales from which the search for the mode begins: .004 to 1.5 under an Exponential(2) prior."""
-MOST_EFFECTS = 300  # mean effects of patterns up to which patterns are faster than the parts of a table with holes
+MOST_EFFECTS = 100  # mean effects of patterns up to which patterns are faster than the parts of a table with holes
 
 
 @dataclass(frozen=True)
@@ -203,9 +203,11 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     target = crossed_target(spec, data)
     start = target.start
     _refuse_constant(target, start, data)
-    points = points_for(size) // (2 if isinstance(target.sums, HoledSums) else 1)
-    with progress(f"fitting {spec.name}", sum(STAGES) + points):
-        weighted = importance_sample(target.log_density, start, points, rng)
+    points, stages = points_for(size), STAGES
+    if isinstance(target.sums, HoledSums):
+        points, stages = points // 2, (1024,)  # of a density that takes long, with as many effective points but a tenth
+    with progress(f"fitting {spec.name}", sum(stages) + points):
+        weighted = importance_sample(target.log_density, start, points, rng, stages)
     if (fault := weights_fault(weighted, points)) is not None:
         note = Note("model", model=spec.name, reason=f"by NUTS: {fault}")
         warn(note, DrawsWarning)

@@ -208,25 +208,27 @@ def _factor(
     within, between = (t_v / d)[:, :, part.group], np.sqrt(t_u / shared)[:, :, None] / d[:, :, part.group]
     # in units of cells, mu and distances first: the lower triangle of cells, rows of mu and of distances below
     matrix = np.zeros((points, size + k + 1, size + k + 1))
-    of_cell = part.connection[part.stratum]
-    own, places, mu, last = inverse[:, part.stratum], np.arange(size), size + of_cell, size + k
-    member = (of_cell[:, None] == np.arange(k)).astype(float)
-    matrix[:, places, places] = matrix[:, mu, places] = own * part.count
-    matrix[:, last, places] = own * part.total
-    matrix[:, range(size, last), range(size, last)] = (own * part.count) @ member
-    matrix[:, last, size:last] = matrix[:, size:last, last] = (own * part.total) @ member
     for (s, t), gram in part.grams.items():
         lower = between[:, :, s] * between[:, :, t] + (within[:, :, s] if part.group[s] == part.group[t] else 0)
         block = (lower * -(inverse[:, s] * inverse[:, t])[:, None]) @ gram
         rows, columns = (slice(part.begins[each], part.begins[each + 1]) for each in (s, t))
-        below, beside = (np.array([size + part.connection[each], last]) for each in (s, t))
+        below, beside = (np.array([size + part.connection[each], size + k]) for each in (s, t))
         block = block.reshape(points, rows.stop - rows.start + 2, -1)
-        matrix[:, rows, columns] += block[:, :-2, :-2]
+        matrix[:, rows, columns] = block[:, :-2, :-2]
         matrix[:, below, columns] += block[:, -2:, :-2]
         matrix[:, below[:, None], beside] += block[:, -2:, -2:]
         if s > t:
             matrix[:, beside, rows] += block[:, :-2, -2:].transpose(0, 2, 1)
             matrix[:, beside[:, None], below] += block[:, -2:, -2:].transpose(0, 2, 1)
+    of_cell = part.connection[part.stratum]
+    own, places, mu, last = inverse[:, part.stratum], np.arange(size), size + of_cell, size + k
+    member = (of_cell[:, None] == np.arange(k)).astype(float)
+    matrix[:, places, places] += own * part.count
+    matrix[:, mu, places] += own * part.count
+    matrix[:, last, places] += own * part.total
+    matrix[:, range(size, last), range(size, last)] += (own * part.count) @ member
+    matrix[:, last, size:last] += (own * part.total) @ member
+    matrix[:, size:last, last] += (own * part.total) @ member
     # then in those of z, a and -1
     units = np.hstack([np.sqrt(scales.s2[:, of_cell]), np.tile([*[prior_sd] * k, -1.0], (points, 1))])
     matrix *= units[:, :, None]

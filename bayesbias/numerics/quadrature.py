@@ -340,7 +340,11 @@ class WeightedPoints:
 
 
 def importance_sample(
-    log_density: LogDensity, start: FloatArray, size: int, rng: np.random.Generator
+    log_density: LogDensity,
+    start: FloatArray,
+    size: int,
+    rng: np.random.Generator,
+    stages: tuple[int, ...] = STAGES,
 ) -> WeightedPoints:
     """Points with weights for a density, given up to a constant.
 
@@ -353,11 +357,11 @@ def importance_sample(
     # each stage's weighted moments make the next proposal (adaptive importance sampling, Cappé et al. 2008,
     # https://doi.org/10.1007/s11222-008-9059-x); only the last stage's points are kept, so that no proposal that was
     # fitted to them weighs them
-    proposal, done = _laplace(log_density, start), len(STAGES)
-    for count in STAGES:
+    proposal, done = _laplace(log_density, start), len(stages)
+    for count in stages:
         proposal = _refit(_stage(log_density, proposal, count, rng))
     drawn = _stage(log_density, proposal, size, rng)
-    while (drawn.pareto_k > MAX_PARETO_K or drawn.ess < LEAST_SHARE * size) and done < len(STAGES) + MAX_EXTRA:
+    while (drawn.pareto_k > MAX_PARETO_K or drawn.ess < LEAST_SHARE * size) and done < len(stages) + MAX_EXTRA:
         proposal, done = _refit(drawn), done + 1
         drawn = _stage(log_density, proposal, 2 * len(drawn.points), rng)
     return replace(drawn, stages=done + 1)

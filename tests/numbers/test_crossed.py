@@ -61,6 +61,30 @@ def distances_expected(post, table):
     return mean, posterior["sigma"].to_numpy()[:, :, connection]
 
 
+COMMON = {
+    "connection_mean": ("connection",),
+    "connection_sd": ("connection",),
+    "connection_sd0": (),
+    "word_mean": ("protected_word", "connection"),
+    "sigma": ("connection",),
+    "attribute_effect": ("attribute_word",),
+    "attribute_sd": (),
+}
+BY_GROUP = {"interaction_effect": ("attribute_word", "word_group"), "interaction_sd": ()}
+DIMS = {
+    "plain": COMMON,
+    "crossed": COMMON | BY_GROUP | {"attribute_sd": ("attribute_class",), "attribute_sd0": ()},
+    "mine": COMMON | BY_GROUP | {"attribute_sd": ("attribute_class",), "sigma": ()},
+}
+LABELS = {
+    "connection": ["associated", "different", "human", "neutral"],
+    "protected_word": [f"w{at}" for at in range(6)],
+    "attribute_word": [f"{label}{at}" for label, size in (("a", 3), ("b", 3), *CONTROLS.items()) for at in range(size)],
+    "attribute_class": ["stereotype", "human", "neutral"],
+    "word_group": ["a", "b"],
+}
+
+
 PLAIN = (
     ('attribute_sd = "pooled"', 'attribute_sd = "shared"'),
     ("word_x_group = true", "word_x_group = false"),
@@ -69,6 +93,39 @@ PLAIN = (
     ('interaction_sd = { distribution = "exponential", rate = 30.0 }\n', ""),
 )
 """One scale of all attribute words, which have no effects on groups."""
+SEPARATE = (
+    ('sigma = "connection"', 'sigma = "shared"'),
+    ('attribute_sd = "pooled"', 'attribute_sd = "separate"'),
+    PLAIN[2],
+    PLAIN[3],
+)
+
+
+@pytest.mark.parametrize("name", DIMS)
+def test_names_dims_and_holes_of_a_posterior(edited, name):
+    model = edited("crossed", *{"plain": PLAIN, "mine": SEPARATE}.get(name, ()))
+    post = bb.fit(holed(simulated()), model, draws=200, chains=2, seed=1)
+    posterior = post["posterior"]
+    assert {name: values.dims[2:] for name, values in posterior.data_vars.items()} == DIMS[name]
+    held = {label for dims in DIMS[name].values() for label in dims}
+    labels = {label: posterior[label].to_numpy().tolist() for label in held}
+    assert labels == {label: LABELS[label] for label in held}
+    assert dict(posterior.sizes) == {"chain": 2, "draw": 100} | {label: len(LABELS[label]) for label in held}
+    holes = {name: int(np.isnan(values).sum()) for name, values in posterior.data_vars.items()}
+    assert {name: count for name, count in holes.items() if count} == dict.fromkeys(
+        {"word_mean", "interaction_effect"} & set(holes), 200
+    )
+    assert np.isnan(posterior["word_mean"].sel(protected_word="w3", connection="associated")).all()
+    if "interaction_effect" in posterior:
+        assert np.isnan(posterior["interaction_effect"].sel(attribute_word="human0", word_group="b")).all()
+    assert {name: values.dims for name, values in post["sample_stats"].data_vars.items()} == {
+        "pareto_k": (),
+        "importance_ess": (),
+    }
+    assert post["constant_data"]["class"].to_numpy().tolist() == [
+        {"h": "human", "n": "neutral"}.get(word[0], "stereotype") for word in LABELS["attribute_word"]
+    ]
+    assert (post.attrs["engine"], post.attrs["attribute_words"]) == ("marginal", "modelled")
 
 
 def test_a_seed_fixes_the_draws_whatever_the_chains_and_cores(monkeypatch):
@@ -253,9 +310,15 @@ def gaussian_draws(table, scale, by_group, draws):
     return columns
 
 
-@pytest.mark.parametrize(("missing", "draws"), [(0.0, 200_000), (0.3, 80_000)], ids=["complete", "incomplete"])
+@pytest.mark.parametrize(
+    ("missing", "by_cell", "draws"),
+    [(0.0, False, 200_000), (0.3, False, 80_000), (0.3, True, 8_000)],
+    ids=["complete", "incomplete", "incomplete, by cell"],
+)
 @pytest.mark.parametrize("by_group", [True, False], ids=["by group", "plain"])
-def test_gaussians_given_the_scales_have_the_moments_of_the_dense_normal(missing, by_group, draws):
+def test_gaussians_given_the_scales_have_the_moments_of_the_dense_normal(
+    missing, by_group, by_cell, draws, monkeypatch
+):
     """Means within 4 standard errors; the covariances, thousands, within as unlikely a bound for the largest."""
     table = simulated(words=4, own=2, controls={"human": 2, "neutral": 3}, seed=4)
     rows = np.random.default_rng(1).random(len(table)) >= missing
@@ -265,6 +328,7 @@ def test_gaussians_given_the_scales_have_the_moments_of_the_dense_normal(missing
     kinds = zip(("stereotype", "human", "neutral"), (0.12, 0.05, 0.08), strict=True)
     scale |= {("attribute_sd", kind): value for kind, value in kinds} | {"interaction_sd": 0.09}
     names, mean, covariance = conditional(table, scale, by_group)
+    monkeypatch.setattr(models.marginal, "MOST_EFFECTS", 0 if by_cell else 10**9)
     columns = gaussian_draws(table, scale, by_group, draws)
     never = {name for name, values in columns.items() if np.isnan(values).all()}
     assert set(columns) - never == set(names)

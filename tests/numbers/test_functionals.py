@@ -356,9 +356,8 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
 
 def test_tables_with_many_holes_answer_with_draws(plain_gender):
     holed = plain_gender[np.random.default_rng(0).random(len(plain_gender)) > 0.1]
-    with pytest.warns(bb.errors.DrawsWarning, match="many pairs are missing"):
-        post = bb.fit(holed, "crossed", draws=400, seed=0)
-    assert "diverging" in post["sample_stats"]
+    post = bb.fit(holed, "crossed", draws=400, seed=0)
+    assert set(post["sample_stats"]) == {"pareto_k", "importance_ess"}
     cells = models.weights.cells_of(Fit(post).data)
     weights = models.weights.differences(cells, np.arange(3), 0, 1)
     found = families.functionals_of(Fit(post), cells, weights)

@@ -190,3 +190,10 @@ def test_large_tables_have_fewer_draws_and_say_so(plain_gender, model, monkeypat
     assert bb.fit(plain_gender, model, seed=0, draws=400)["posterior"].sizes["draw"] == 100
     one, other = (bb.contrasts(post).set_index(["protected_word"]) for post in (every, fewer))
     np.testing.assert_allclose(one["mean"], other["mean"], rtol=0, atol=float(0.1 * one["sd"].min()))
+
+
+def test_a_table_with_too_many_holes_is_refused(plain_gender, monkeypatch):
+    holed = plain_gender[np.random.default_rng(0).random(len(plain_gender)) > 0.1]
+    monkeypatch.setattr("bayesbias.numerics.holes.MOST_NUMBERS", 1000)
+    with pytest.raises(bb.InputError, match="missing in too many places"):
+        bb.fit(holed, "crossed")

@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
-from bayesbias.numerics.marginal import (
-    LOG_2PI,
-    Scales,
-    crossed_sums,
-    find_patterns,
-    pattern_log_likelihood,
-)
+from bayesbias.numerics.holes import holed_sums
+from bayesbias.numerics.marginal import LOG_2PI, Scales, crossed_sums, find_patterns, pattern_log_likelihood
 
 PRIOR_SD = 0.3
 CONNECTIONS = 4
+UNITS = [0.01, 0.011, 0.009, 0.008], [0.001, 0.002, 0.0005, 0.0015], [0.002, 0.001, 0.004]
+EARLIER_MU = [
+    [-0.0969728838216446, -0.0886866861079101, -0.1043321154092379, -0.1068873718719966],
+    [-0.1062816751304965, -0.1211832886743098, -0.1005437175815166, -0.0628827644429918],
+    [-0.1207120807220693, -0.1120969743312147, -0.0887178634906765, -0.0864766454652848],
+]
+EARLIER_CELLS = [-0.1030708593677859, -0.1012982590781552, -0.1043208057046819]
 
 
 def rows_of(words, groups, sizes, missing, seed):
@@ -56,6 +58,15 @@ def sums_of(rows, by_group):
     return crossed_sums(patterns, blocks, groups, CONNECTIONS, by_group)
 
 
+def holed_of(rows, by_group):
+    word, connection, attribute, group_of_word, class_of_attribute, y = rows
+    groups = group_of_word if by_group else np.zeros_like(group_of_word)
+    rows = (word, connection, attribute, groups, class_of_attribute, y)
+    filled = np.zeros((len(groups), CONNECTIONS), dtype=bool)
+    filled[word, connection] = True
+    return holed_sums(find_patterns(*rows, CONNECTIONS)[0], filled, *rows)
+
+
 @pytest.mark.parametrize("interaction", [True, False])
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 @pytest.mark.parametrize(("words", "groups", "sizes"), [(9, 3, (3, 8, 14)), (12, 2, (12, 20, 60)), (4, 1, (2, 1, 2))])
@@ -71,8 +82,33 @@ def test_density_equals_the_normal_of_all_rows(words, groups, sizes, missing, in
         interaction=np.exp(2 * rng.normal(-3, 1.5, points)) if interaction else None,
     )
     by_pattern = pattern_log_likelihood(sums_of(rows, interaction), scales, PRIOR_SD)
+    by_cell = holed_of(rows, interaction).log_likelihood(scales, PRIOR_SD)
     expected = np.array([dense(*rows, scales, at) for at in range(points)])
     np.testing.assert_allclose(by_pattern, expected, rtol=1e-8)
+    np.testing.assert_allclose(by_cell, expected, rtol=1e-8)
+
+
+def test_tables_with_holes_have_the_densities_and_draws_of_an_earlier_engine():
+    """Literals are those of the engine of commit 118a4fed."""
+    at = [1, 0.25, 4], [1, 4, 0.1], [1, 0.25, 5]
+    sigma2, s2, attribute = (np.outer(row, unit) for row, unit in zip(at, UNITS, strict=True))
+    scales = Scales(sigma2, s2, attribute, np.array([0.001, 0.0001, 0.004]))
+    sums = holed_of(rows_of(12, 2, (12, 20, 60), 0.15, seed=1), True)
+    expected = [859.6008881326037, -106.2057637637891, 548.2995183434641]
+    np.testing.assert_allclose(sums.log_likelihood(scales, PRIOR_SD), expected, rtol=1e-11)
+    mu, cells = sums.draw_cells(scales, PRIOR_SD, np.random.default_rng(7))
+    np.testing.assert_allclose(mu, EARLIER_MU, rtol=1e-10)
+    np.testing.assert_allclose(cells.mean(axis=1), EARLIER_CELLS, rtol=1e-10)
+
+
+@pytest.mark.parametrize("by_group", [True, False])
+def test_a_table_that_lacks_one_pair_has_one_density_by_patterns_and_by_cells(by_group):
+    rows = rows_of(9, 3, (3, 8, 14), 0.0, seed=6)
+    rows = [*(column[1:] for column in rows[:3]), *rows[3:5], rows[5][1:]]
+    interaction = np.array([0.001, 0.02]) if by_group else None
+    scales = Scales(np.full((2, 4), 0.01), np.full((2, 4), 0.002), np.full((2, 3), 0.004), interaction)
+    expected = pattern_log_likelihood(sums_of(rows, by_group), scales, PRIOR_SD)
+    np.testing.assert_allclose(holed_of(rows, by_group).log_likelihood(scales, PRIOR_SD), expected, rtol=1e-12)
 
 
 def test_a_vanishing_interaction_is_no_interaction():
