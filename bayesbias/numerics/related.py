@@ -299,15 +299,6 @@ def positive(matrices: FloatArray) -> FloatArray:
     return (vectors * np.maximum(values, 0)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
 
 
-def _cell_covariance(parts: Components, correlations: FloatArray, word: IntArray, listed: IntArray) -> FloatArray:
-    """Covariance (cells, cells) of cells' mean distances, by the protected word and the list of each cell."""
-    loadings = parts.loadings[word] * np.sqrt(parts.variances)
-    total = np.zeros((len(word), len(word)))
-    for i, column in enumerate(loadings.T):
-        total += np.outer(column, column) * correlations[i][np.ix_(listed, listed)]
-    return total
-
-
 @dataclass(frozen=True)
 class ListScatter:
     """Sums of distances whose scatter within lists tells the factors.
@@ -358,7 +349,10 @@ class RelatedSums:
     @cached_property
     def covariance(self) -> FloatArray:
         """G, (n, n), positive semi-definite: for some thousand cells at most."""
-        return _cell_covariance(self.parts, self.correlations, self.word, self.listed)
+        total = np.zeros((len(self.word), len(self.word)))
+        for correlations, column in zip(self.correlations, self.scaled[self.word].T, strict=True):
+            total += np.outer(column, column) * correlations[np.ix_(self.listed, self.listed)]
+        return total
 
     @property
     def scaled(self) -> FloatArray:
