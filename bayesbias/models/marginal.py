@@ -268,10 +268,10 @@ def exact_sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng:
     mu, s, sigma = np.empty((3, size, connections))
     evidence, outside = 0.0, 0.0
     for block, members, grid in _grids_of(spec, data, priors):
-        grid_draws = draw_scales(grid, members, priors, size, rng)
+        block_sigma, scales, means = draw_scales(grid, members, priors, size, rng)
         evidence, outside = evidence + grid.log_evidence, max(outside, grid.outside)
-        for k, block_s, block_mu in zip(block, grid_draws.s, grid_draws.mu, strict=True):
-            mu[:, k], s[:, k], sigma[:, k] = block_mu, block_s, grid_draws.sigma
+        for k, block_s, block_mu in zip(block, scales, means, strict=True):
+            mu[:, k], s[:, k], sigma[:, k] = block_mu, block_s, block_sigma
     taker = DrawsOfWords(data, size)
     _draw_words(data, mu, s, sigma, rng, taker)
     of_sigma = sigma if spec.likelihood.sigma == "connection" else sigma[:, 0]

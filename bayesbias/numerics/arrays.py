@@ -243,9 +243,7 @@ def fit_in_rows(
     scikit-learn's LogisticRegression with C = 1), or b = 0 without an ``intercept``, by Newton's method with steps that
     are halved until the loss falls. ``gram`` holds the inner products (rows, rows); it may start from the solution for
     some of the rows with 0 for the others. An ArithmeticError says that it has not converged after a hundred steps.
-
-    Bootstraps and silhouettes fit a few words in hundreds of dimensions thousands of times: scikit-learn's solvers take
-    three to ten times as long for each, or do not converge as far.
+    scikit-learn's solvers take three to ten times as long for each of thousands of fits, or do not converge as far.
     """
     label = first.astype(float)
     alpha, b = (np.zeros(len(gram)), 0.0) if start is None else start

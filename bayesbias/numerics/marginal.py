@@ -356,19 +356,13 @@ def _signatures(
 
 
 class Taker(Protocol):
-    """A receiver of the draws of words, a block of words at a time and from several threads."""
+    """A receiver of the draws of words, a block of words at a time and from several threads; NaN is what has no row."""
 
     def cells(self, words: slice, drawn: FloatArray, part: int) -> None:
-        """Take draws (words, K, B) of the cells of some protected words, NaN in empty cells; they may be changed.
-
-        Blocks with the same number of a part come one after the other.
-        """
+        """Take draws (words, K, B) of cells, which may be changed; blocks of one part come one after the other."""
 
     def effects(self, words: IntArray, attribute: FloatArray, interaction: FloatArray | None) -> None:
-        """Take draws (words, B) and (words, groups, B) of the effects of some attribute words.
-
-        NaN where a word is compared with no word of a group; None without the term.
-        """
+        """Take draws (words, B) and (words, groups, B) of the effects of some attribute words."""
 
 
 def draw_gaussians(

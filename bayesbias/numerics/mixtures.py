@@ -104,9 +104,8 @@ class NormalMixture:
 def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
     """Quantiles (m,) of mixtures whose standard deviations are above 0.
 
-    Newton's step is the default; where it leaves the bracket, or is not at most half of the last one, the bracket is
-    halved instead. Between two modes the density is next to 0, and Newton's method alone would jump away or cycle.
-    ``scipy.optimize.elementwise.find_root`` takes ten times as long for a few quantities, 1.5 times for many.
+    Where Newton's step leaves the bracket, or is not at most half of the last one, the bracket is halved instead:
+    between two modes the density is next to 0, and Newton's method alone would jump away or cycle.
     """
     reach = FARTHEST * mixture.sd + np.abs(mixture.means - mixture.mean).max(axis=0)
     low, high = mixture.mean - reach, mixture.mean + reach

@@ -81,15 +81,6 @@ class ScaleGrid:
     outside: float  # an estimate of the posterior mass outside the grid
 
 
-@dataclass(frozen=True)
-class _ScaleDraws:
-    """Independent draws: sigma (D,), and s and mu (D,) for each connection."""
-
-    sigma: FloatArray
-    s: tuple[FloatArray, ...]
-    mu: tuple[FloatArray, ...]
-
-
 def connection_sums(n: FloatArray, mean: FloatArray, ssd: FloatArray, prior_mean: float) -> Connection:
     """Group the cells (cells,) of a connection by their n, deviations about the prior mean."""
     sizes, which = np.unique(n, return_inverse=True)
@@ -149,8 +140,8 @@ def scale_grid(connections: Sequence[Connection], priors: Priors) -> ScaleGrid:
 
 def draw_scales(
     grid: ScaleGrid, connections: Sequence[Connection], priors: Priors, size: int, rng: np.random.Generator
-) -> _ScaleDraws:
-    """Independent draws of sigma, and of s and mu for each connection.
+) -> tuple[FloatArray, list[FloatArray], list[FloatArray]]:
+    """Independent draws (D,) of sigma, and of s and mu for each connection.
 
     A draw takes a node by its mass, then a place within its step: the steps are a small fraction of a posterior sd
     (at most a tenth), so that this adds less than 0.1% to a variance.
@@ -174,7 +165,7 @@ def draw_scales(
             precision, weighted = precision + weight, weighted + weight * deviation
         scales.append(s)
         means.append(priors.mean + weighted / precision + rng.standard_normal(size) / np.sqrt(precision))
-    return _ScaleDraws(sigma, tuple(scales), tuple(means))
+    return sigma, scales, means
 
 
 def draw_cells(
