@@ -203,7 +203,8 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     target = crossed_target(spec, data)
     start = target.start
     _refuse_constant(target, start, data)
-    points, stages = points_for(size), STAGES
+    points = points_for(size)
+    stages: tuple[int, ...] = STAGES
     if isinstance(target.sums, HoledSums):
         points, stages = points // 2, (1024,)  # of a density that takes long, with as many effective points but a tenth
     with progress(f"fitting {spec.name}", sum(stages) + points):

@@ -74,7 +74,8 @@ class HoledSums:
     def log_likelihood(self, scales: Scales, prior_sd: float) -> FloatArray:
         """Log marginal likelihood (B,) of the distances, constants included."""
         reduced = [self._reduced(part, scales, prior_sd) for part in self.parts]
-        return self._means(scales, *map(sum, zip(*reduced, strict=True)))[0]
+        constant, border = (np.sum(each, axis=0) for each in zip(*reduced, strict=True))
+        return self._means(scales, constant, border)[0]
 
     def _reduced(self, part: _Part, scales: Scales, prior_sd: float) -> tuple[FloatArray, FloatArray]:
         """Constant (B,) and border (B, K + 1, K + 1) of a part, computed once for points that agree on its scales."""
@@ -155,7 +156,8 @@ def holed_sums(
     shape = (len(class_of_attribute), len(k))
     met = sparse.csr_array((np.ones(len(y)), (attribute, cell)), shape=shape)
     values = sparse.csr_array((y, (attribute, cell)), shape=shape)
-    label = connected_components(sparse.block_array([[None, met], [met.T, None]]), directed=False)[1]
+    graph = sparse.csr_array((np.ones(len(y)), (attribute, shape[0] + cell)), shape=(sum(shape),) * 2)
+    label = connected_components(graph, directed=False)[1]
     parts = []
     for i in np.unique(label[shape[0] :]):
         rows, cells = np.flatnonzero(label[: shape[0]] == i), np.flatnonzero(label[shape[0] :] == i)
@@ -177,10 +179,12 @@ def holed_sums(
             for s, one in enumerate(columns)
             for t, other in enumerate(columns[: s + 1])
         }
-        own_group = np.unique(strata[:, 0], return_inverse=True)[1]
+        own_group, kind_class = np.unique(strata[:, 0], return_inverse=True)[1], kinds[:, 0].astype(np.intp)
         of_cells = (here.sum(axis=0), there.sum(axis=0))
-        of_kinds = (kinds[:, 0].astype(np.intp), np.bincount(kind).astype(float), kinds[:, 1:])
-        parts.append(_Part(cells, stratum, begins, own_group, strata[:, 1], *of_cells, *of_kinds, grams))
+        words = np.bincount(kind).astype(float)
+        parts.append(
+            _Part(cells, stratum, begins, own_group, strata[:, 1], *of_cells, kind_class, words, kinds[:, 1:], grams)
+        )
     connections = filled.shape[1]
     squares = np.bincount(connection, weights=y**2, minlength=connections)
     counts = np.bincount(connection, minlength=connections).astype(float)
