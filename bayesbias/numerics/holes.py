@@ -24,7 +24,7 @@ from scipy.linalg import lapack
 from bayesbias.numerics.arrays import FloatArray, IntArray, in_blocks
 from bayesbias.numerics.marginal import LOG_2PI, Pattern, Scales, cell_numbers
 
-AT_ONCE = 2**17  # numbers in the matrices that are factored together, few enough to stay in the processor's cache
+AT_ONCE = 2**18  # numbers in the matrices that are factored together, few enough to stay in the processor's cache
 MOST_NUMBERS = 2**26  # numbers that Gram matrices may have
 ENDLESS = 1e300  # put beside the precision of cells so that rows below it are factored with it
 
@@ -81,9 +81,8 @@ class HoledSums:
         """Constant (B,) and border (B, K + 1, K + 1) of a part, computed once for points that agree on its scales."""
         first, same = _distinct(scales, part.connection, part.attribute_class)
         here = scales.at(first)
-        blocks = in_blocks(
-            lambda at: _factor(part, here.at(at), prior_sd, self.connections)[:2], len(first), self.at_once
-        )
+        k, step = self.connections, self.at_once
+        blocks = in_blocks(lambda at: _factor(part, here.at(at), prior_sd, k)[:2], len(first), step)
         constant, border = (np.concatenate(each)[same] for each in zip(*blocks, strict=True))
         return constant, border
 
@@ -104,6 +103,7 @@ class HoledSums:
         """A draw of mu (B, K) and of the cells (B, cells) at each point; points that repeat are factored once."""
         size, k = len(scales.sigma2), self.connections
         mu, cells = rng.standard_normal((size, k)), rng.standard_normal((size, self.cells))
+        standard = [cells[:, part.cells] for part in self.parts]
         first, same = _distinct(scales)
         distinct, of_point = scales.at(first), np.split(np.argsort(same, kind="stable"), np.cumsum(np.bincount(same)))
 
@@ -112,19 +112,19 @@ class HoledSums:
             constant, border, factor = zip(*(_factor(part, here, prior_sd, k) for part in self.parts), strict=True)
             _, chol, x = self._means(here, sum(constant), sum(border))
             for i, rows in enumerate(of_point[at]):
-                standard = _back(chol[i], x[i] + mu[rows])
-                mu[rows] = prior_sd * standard
+                mu[rows] = _back(chol[i], x[i] + mu[rows])
                 # given mu the standardised cells of a part are L'^-1 (noise - W' (mu / prior sd, 1))
-                given = np.column_stack([standard, np.ones(len(rows))])
-                for part, own in zip(self.parts, factor, strict=True):
-                    count, places = len(part.cells), np.ix_(rows, part.cells)
-                    right = np.zeros((len(rows), count + k + 1))
-                    right[:, :count] = cells[places] - given @ own[i, count:, :count]
-                    of_cell = part.connection[part.stratum]
-                    z = _back(own[i], right)[:, :count]
-                    cells[places] = mu[rows][:, of_cell] + np.sqrt(here.s2[i, of_cell]) * z
+                given = np.column_stack([mu[rows], np.ones(len(rows))])
+                for z, own in zip(standard, factor, strict=True):
+                    right = np.zeros((len(rows), z.shape[1] + k + 1))
+                    right[:, : -k - 1] = z[rows] - given @ own[i, -k - 1 :, : -k - 1]
+                    z[rows] = _back(own[i], right)[:, : -k - 1]
 
         in_blocks(draw, len(first), self.at_once)
+        mu *= prior_sd
+        for part, z in zip(self.parts, standard, strict=True):
+            of_cell = part.connection[part.stratum]
+            cells[:, part.cells] = mu[:, of_cell] + np.sqrt(scales.s2[:, of_cell]) * z
         return mu, cells
 
 
@@ -179,12 +179,10 @@ def holed_sums(
             for s, one in enumerate(columns)
             for t, other in enumerate(columns[: s + 1])
         }
-        own_group, kind_class = np.unique(strata[:, 0], return_inverse=True)[1], kinds[:, 0].astype(np.intp)
-        of_cells = (here.sum(axis=0), there.sum(axis=0))
-        words = np.bincount(kind).astype(float)
-        parts.append(
-            _Part(cells, stratum, begins, own_group, strata[:, 1], *of_cells, kind_class, words, kinds[:, 1:], grams)
-        )
+        of_strata = np.unique(strata[:, 0], return_inverse=True)[1], strata[:, 1]
+        of_cells = here.sum(axis=0), there.sum(axis=0)
+        kind_class, words = kinds[:, 0].astype(np.intp), np.bincount(kind).astype(float)
+        parts.append(_Part(cells, stratum, begins, *of_strata, *of_cells, kind_class, words, kinds[:, 1:], grams))
     connections = filled.shape[1]
     squares = np.bincount(connection, weights=y**2, minlength=connections)
     counts = np.bincount(connection, minlength=connections).astype(float)
