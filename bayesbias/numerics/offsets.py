@@ -3,10 +3,6 @@
 Words and offsets are held in coordinates in which the covariance of the vocabulary's vectors is the identity times its
 variances: a word x has the coordinates ``y = E'(x - m) sqrt(v)``, an offset o has ``z = E'o / sqrt(v)``, and the place
 ``(x - m)'o`` of the word on the axis is ``y'z``. Errors of z are independent over the components.
-
-A :class:`Field` (the vocabulary) and :class:`Strata` (the words at the poles) give the :class:`MeanOffset` of an axis
-with its errors. :class:`Signal` is the posterior of what lies behind that mean, and :func:`outside_relation` relates
-other values of words to their places.
 """
 
 from __future__ import annotations

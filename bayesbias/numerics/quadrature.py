@@ -143,8 +143,7 @@ def draw_scales(
 ) -> tuple[FloatArray, list[FloatArray], list[FloatArray]]:
     """Independent draws (D,) of sigma, and of s and mu for each connection.
 
-    A draw takes a node by its mass, then a place within its step: the steps are a small fraction of a posterior sd
-    (at most a tenth), so that this adds less than 0.1% to a variance.
+    A draw takes a node by its mass, then a place within its step, at most a tenth of a posterior sd.
     """
     node = np.searchsorted(np.cumsum(grid.mass), rng.random(size) * grid.mass.sum()).clip(max=len(grid.mass) - 1)
     sigma = np.exp(grid.log_sigma[node] + grid.step * (rng.random(size) - 0.5))
