@@ -78,6 +78,19 @@ def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
             bar.stop()
 
 
+def counted[T](function: Callable[[Any], T], done: Callable[[float], None]) -> Callable[[Any], T]:
+    """A function of points that tells of how many it has been asked so far."""
+    asked = 0
+
+    def count(points: Any) -> T:
+        nonlocal asked
+        asked += len(points)
+        done(asked)
+        return function(points)
+
+    return count
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Numeric libraries use one thread, so that bits do not depend on how many threads a machine or a worker has.

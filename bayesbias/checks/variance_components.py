@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of
 from bayesbias._support.files import to_json
-from bayesbias._support.progress import progress
+from bayesbias._support.progress import counted, progress
 from bayesbias.checks.convergence import judged, mixing_faults
 from bayesbias.checks.summaries import describe, flat_draws
 from bayesbias.errors import InputError
@@ -162,8 +162,8 @@ def draw_sds(
     start: FloatArray = -ndtri(np.exp(-guess / prior_means)).astype(np.float64)
     size = chains * draws
     points = points_for(size, FEWEST_POINTS)
-    with progress("drawing standard deviations", sum(STAGES) + points):
-        sampled = importance_sample(log_density, start, points, rng)
+    with progress("drawing standard deviations", sum(STAGES) + points) as done:
+        sampled = importance_sample(counted(log_density, done), start, points, rng)
     theta = resample(sampled, size, rng).reshape(chains, draws, -1)
     stats = {"pareto_k": sampled.pareto_k, "importance_ess": sampled.ess}
     return prior_means * UNIT.from_normal(theta), stats, judged(ess=sampled.ess, pareto_k=sampled.pareto_k)

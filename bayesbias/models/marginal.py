@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 import xarray as xr
 
-from bayesbias._support.progress import progress
+from bayesbias._support.progress import counted, progress
 from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models import nuts, related
@@ -207,8 +207,8 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     stages: tuple[int, ...] = STAGES
     if isinstance(target.sums, HoledSums):
         points, stages = points // 2, (1024,)  # of a density that takes long, with as many effective points but a tenth
-    with progress(f"fitting {spec.name}", sum(stages) + points):
-        weighted = importance_sample(target.log_density, start, points, rng, stages)
+    with progress(f"fitting {spec.name}", sum(stages) + points) as done:
+        weighted = importance_sample(counted(target.log_density, done), start, points, rng, stages)
     if (fault := weights_fault(weighted, points)) is not None:
         note = Note("model", model=spec.name, reason=f"by NUTS: {fault}")
         warn(note, DrawsWarning)
