@@ -170,6 +170,8 @@ def metrics(
 ) -> None:
     """Classic bias metrics of embeddings: WEAT, RND, RNSB, MAC, ECT and others."""
     queries = [bb.load_query(name) for name in query] + [bb.Query.from_words(bb.load_words(name)) for name in words]
+    if not queries:
+        raise InputError("no query was given: name one with --query, or word lists with --words")
     names = metric or (["weat", "weat_effect_size"] if p_value else [])
     tested = {"p_value": True, "seed": seed} if p_value else {}
     kvs = {name: bb.load_embedding(one, trust_pickle=trust_pickle) for name, one in _named(embeddings).items()}

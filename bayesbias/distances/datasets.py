@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._support import shipped
-from bayesbias._support.arguments import flag, one_of
+from bayesbias._support.arguments import flag
 from bayesbias._support.files import (
     cells_of,
     check_target,
@@ -46,7 +46,7 @@ from bayesbias.distances.dataframe import (
     template_columns,
 )
 from bayesbias.distances.distances import Distances, columns_of, once, text_where_few
-from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, warn, within
+from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, near, shown, warn, within
 from bayesbias.vectors import load_embedding
 from bayesbias.vectors.readers import text_lines
 from bayesbias.vectors.tables import parquet_batches
@@ -328,7 +328,7 @@ def dataset_path(name: str) -> Path:
     >>> dataset_path("weat_7_google").name  # doctest: +SKIP
     'weat_7_google.csv'
     """
-    dataset, pooch = registry()[one_of(name, tuple(registry()), "data set")], _pooch()
+    dataset, pooch = _known(name), _pooch()
     kind, _, digest = dataset.hash.partition(":")
     local = _local(name, dataset)
     if local is not None and (local.parent != _folders()[-1] or not dataset.url):
@@ -349,6 +349,12 @@ def dataset_path(name: str) -> Path:
         f"the data set {name} could not be fetched: {reason}; take {dataset.file} from {dataset.url or dataset.source} "
         f"and put it into the folder {_folders()[0]}"
     )
+
+
+def _known(name: str) -> _Dataset:
+    if name not in (known := registry()):
+        raise InputError(f"there is no data set {shown(name)}{near(name, known)}: bb.bundled('datasets') shows all")
+    return known[name]
 
 
 def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:

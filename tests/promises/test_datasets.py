@@ -35,7 +35,7 @@ def known(monkeypatch, tmp_path):
     """A function that sets the registry; the cache is an empty folder, and no folder is named."""
     monkeypatch.delenv("BAYESBIAS_DATA", raising=False)
     monkeypatch.setenv("GENSIM_DATA_DIR", str(tmp_path / "gensim"))
-    monkeypatch.setattr(datasets, "_cache", lambda: tmp_path / "cache")
+    monkeypatch.setattr(datasets._pooch(), "os_cache", lambda _: tmp_path / "cache")
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     return lambda **entries: monkeypatch.setattr(datasets, "registry", lambda: entries)

@@ -291,7 +291,7 @@ def test_a_change_draws_all_embeddings():
     same(bars(moved, OUTER), table[["low", "high"]])
     assert {ODD.format(word) for word in range(3)} <= texts(figure)
     assert len(rows_of(plots.plot_change(result, before="b", after="c", words=False).axes[2])) == 1
-    with pytest.raises(bb.InputError, match="the changes are a to b, a to c, b to c"):
+    with pytest.raises(bb.InputError, match="valid are a → b, a → c, b → c"):
         plots.plot_change(result, before="c", after="a")
 
 
