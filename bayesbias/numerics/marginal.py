@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,6 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from bayesbias.numerics.arrays import FloatArray, IntArray, in_blocks
-
-if TYPE_CHECKING:
-    from bayesbias.numerics.holes import HoledSums
 
 LOG_2PI = float(np.log(2 * np.pi))
 # numbers in a block of points, few enough to stay in the processor's cache, and the points that it has at least
@@ -365,8 +362,21 @@ class Taker(Protocol):
         """Take draws (words, B) and (words, groups, B) of the effects of some attribute words."""
 
 
+class DrawsCells(Protocol):
+    """A reduced table that draws mu and its cells by itself."""
+
+    @property
+    def patterns(self) -> Sequence[Pattern]: ...
+
+    @property
+    def groups(self) -> int: ...
+
+    def draw_cells(self, scales: Scales, prior_sd: float, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Draws of mu (B, K) and of the filled cells (B, cells)."""
+
+
 def draw_gaussians(
-    sums: CrossedSums | HoledSums,
+    sums: CrossedSums | DrawsCells,
     scales: Scales,
     prior_sd: float,
     filled: np.ndarray,

@@ -29,8 +29,7 @@ from bayesbias.numerics.arrays import (
     without,
 )
 from bayesbias.results import Cited, Note, Result, restored, stored
-from bayesbias.vectors import find_keys, find_words, rows_of
-from bayesbias.vectors.lookup import first_keys, left_out, lost_of
+from bayesbias.vectors.lookup import find_keys, find_words, first_keys, left_out, lost_of, rows_of
 from bayesbias.vectors.poles import pairs_of
 
 if TYPE_CHECKING:
