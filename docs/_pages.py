@@ -240,7 +240,7 @@ def _flags(option) -> str:
 
 def _default(option) -> str:
     value = option.default
-    if value is None or callable(value) or value == () or repr(value).startswith("Sentinel"):
+    if value in (None, (), []) or callable(value) or repr(value).startswith("Sentinel"):
         return "required" if option.required else ""
     return f"``{', '.join(value) if isinstance(value, list) else value}``"
 
