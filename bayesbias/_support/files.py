@@ -237,7 +237,8 @@ def _faults_named(kind: Any, before: str = "", name: str = "") -> Iterator[None]
         yield
     except ValidationError as error:
         faults = [_sentence(kind, fault, [name] if name else []) for fault in error.errors()]
-        raise InputError(before + "; ".join(faults)) from error
+        said = before + "; ".join(faults)
+        raise InputError("".join(letter if letter.isprintable() else " " for letter in said)) from error
 
 
 def _sentence(kind: Any, fault: Any, place: list[str]) -> str:

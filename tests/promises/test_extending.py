@@ -172,7 +172,7 @@ def test_entry_points_of_the_page_make_the_same_known_to_every_program(mine, out
 @pytest.mark.full
 def test_entry_points_of_the_page_make_the_same_known_to_the_command_line(mine, outside, tmp_path):
     main = "from bayesbias.cli import main; main()"
-    command = "metrics google-news-slice --query weat6 --metric centroid --power 2"
+    command = "metrics google-news-slice --query weat6 --metric centroid"
     assert "centroid" in outside(tmp_path, "-c", main, *command.split(), path=[mine])
 
 
