@@ -328,7 +328,9 @@ def dataset_path(name: str) -> Path:
     >>> dataset_path("weat_7_google").name  # doctest: +SKIP
     'weat_7_google.csv'
     """
-    dataset, pooch = _known(name), _pooch()
+    if name not in (known := registry()):
+        raise InputError(f"there is no data set {shown(name)}{near(name, known)}: bb.bundled('datasets') shows all")
+    dataset, pooch = known[name], _pooch()
     kind, _, digest = dataset.hash.partition(":")
     local = _local(name, dataset)
     if local is not None and (local.parent != _folders()[-1] or not dataset.url):
@@ -349,12 +351,6 @@ def dataset_path(name: str) -> Path:
         f"the data set {name} could not be fetched: {reason}; take {dataset.file} from {dataset.url or dataset.source} "
         f"and put it into the folder {_folders()[0]}"
     )
-
-
-def _known(name: str) -> _Dataset:
-    if name not in (known := registry()):
-        raise InputError(f"there is no data set {shown(name)}{near(name, known)}: bb.bundled('datasets') shows all")
-    return known[name]
 
 
 def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:

@@ -209,11 +209,16 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
         points, stages = points // 2, (1024,)  # of a density that takes long, with as many effective points but a tenth
     with progress(f"fitting {spec.name}", sum(stages) + points) as done:
         weighted = importance_sample(counted(target.log_density, done), start, points, rng, stages)
-    if (fault := weights_fault(weighted, points)) is not None:
-        note = Note("model", model=spec.name, reason=f"by NUTS: {fault}")
-        warn(note, DrawsWarning)
-        return replace(nuts.sample(spec, data, chains, draws, rng), notes=(note,))
-    theta = resample(weighted, size, rng)
+    stats: dict[str, FloatArray | float] = {"pareto_k": weighted.pareto_k, "importance_ess": weighted.ess}
+    facts: dict[str, float] = {"importance_points": len(weighted.points), "importance_stages": weighted.stages}
+    notes: tuple[Note, ...] = ()
+    if (fault := weights_fault(weighted, points)) is None:
+        theta, facts["log_evidence"] = resample(weighted, size, rng), weighted.log_integral
+    else:
+        notes = (Note("model", model=spec.name, reason=f"scales by NUTS: {fault}"),)
+        warn(notes[0], DrawsWarning)
+        walked, diverging = nuts.walk(target.log_density, weighted.weights @ weighted.points, chains, draws, rng)
+        theta, stats = walked.reshape(size, -1), {"diverging": diverging}
     # given the scales all else is normal
     taker = DrawsOfWords(data, size, EFFECTS if spec.terms.word_x_group else EFFECTS[:1], target.mean.mean)
     mu = draw_gaussians(target.sums, target.variances(theta), target.mean.sd, data.filled, rng, taker)
@@ -223,9 +228,7 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     scales = {name: value[:, 0] if name in single else value for name, value in target.scale_values(theta).items()}
     posterior = {"connection_mean": target.mean.mean + mu, **scales}
     by_chain = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()}
-    stats = {"pareto_k": weighted.pareto_k, "importance_ess": weighted.ess}
-    facts = {"importance_points": len(weighted.points), "importance_stages": weighted.stages}
-    return taker.into(Draws(by_chain, stats, facts | {"log_evidence": weighted.log_integral}), chains)
+    return taker.into(Draws(by_chain, stats, facts, notes), chains)
 
 
 def _refuse_constant(target: CrossedTarget, start: FloatArray, data: Distances) -> None:

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -27,7 +27,48 @@ if TYPE_CHECKING:
 
 TUNE = 1000
 TARGET_ACCEPT = 0.95
+SLOPE_STEP = 1e-4
+NOWHERE = -1e12  # the log density of points that have none, so that a step there counts as divergent
 BACKTRACE = re.compile(r"\n\W*(?:stack )?(?:backtrace|traceback)\b", re.IGNORECASE)
+
+
+def walk(
+    log_density: Callable[[FloatArray], FloatArray],
+    start: FloatArray,
+    chains: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Draws (chains, draws, d) of a log density by nutpie's NUTS, and which transitions diverged (chains, draws).
+
+    Gradients are central differences, all points of one in one batch.
+    """
+    import nutpie
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    size = len(start)
+    steps = SLOPE_STEP * np.vstack([np.zeros(size), np.eye(size), -np.eye(size)])
+
+    def value_and_slope(theta: FloatArray) -> tuple[float, FloatArray]:
+        value, *around = log_density(theta + steps)
+        with np.errstate(invalid="ignore"):  # beyond the bounds there is no slope
+            gradient = np.subtract(around[:size], around[size:]) / (2 * SLOPE_STEP)
+        finite = np.isfinite(value) and np.isfinite(gradient).all()
+        return (float(value), gradient) if finite else (NOWHERE, np.zeros(size))
+
+    model = from_pyfunc(
+        size,
+        lambda: value_and_slope,
+        lambda *_: lambda theta, **__: {"theta": np.asarray(theta)},
+        [np.dtype("float64")],
+        [(size,)],
+        ["theta"],
+        make_initial_point_fn=lambda _: start,
+    )
+    seed, shown = int(rng.integers(2**31)), sys.stderr.isatty() or in_notebook()
+    how: dict[str, Any] = {"tune": TUNE, "target_accept": TARGET_ACCEPT, "progress_bar": shown}
+    trace: Any = nutpie.sample(model, draws=draws, chains=chains, cores=1, seed=seed, **how)
+    return trace["posterior/theta"].to_numpy(), trace["sample_stats/diverging"].to_numpy()
 
 
 def sample(

@@ -482,15 +482,16 @@ def test_nuts_and_the_marginal_engine_agree():
 
 @pytest.mark.nuts
 @pytest.mark.full
-def test_where_weights_fail_nuts_takes_over_and_the_result_says_so(monkeypatch):
-    """A limit that no table keeps sends the engine to NUTS, whose posterior is the same."""
+def test_where_weights_fail_the_scales_are_walked_and_the_result_says_so(monkeypatch):
+    """A limit that no table keeps sends the engine to NUTS on the same marginal posterior."""
     table = simulated()
     weighted = bb.fit(table, "crossed", draws=1600, seed=0)
     monkeypatch.setattr(quadrature, "MAX_PARETO_K", -9)
     monkeypatch.setattr(models.nuts, "TUNE", 400)
-    with pytest.warns(UserWarning, match="by NUTS"):
+    with pytest.warns(UserWarning, match="scales by NUTS"):
         walked = bb.fit(table, "crossed", draws=1600, seed=0)
     verdict = bb.diagnose(walked)
+    assert verdict.ok, verdict.faults
     assert (verdict.engine, verdict.pareto_k, verdict.divergences) == ("marginal", None, 0)
     assert "model" in {note.code for note in verdict.notes}
     assert max(standard_errors_apart(weighted, walked).values()) < 4
