@@ -16,12 +16,12 @@ LINES = {
 FILES, FUNCTIONS, CLASSES, REFUSALS, SENTENCES = 115, 2250, 240, 410, 118
 SPEAKS = ("cli", "errors.py", "results.py")  # rooms whose work is to speak
 PATHS = [path for path in sorted(PACKAGE.rglob("*.py")) if "_data" not in path.parts]
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PATHS}
+NODES = {path: [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))] for path in PATHS}
 
 
-def nodes(kind):
-    """Each node of a kind with its file."""
-    return [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, kind)]
+def nodes(kind, paths=PATHS):
+    """Each node of a kind."""
+    return [node for path in paths for node in NODES[path] if isinstance(node, kind)]
 
 
 def room_of(path):
@@ -51,24 +51,23 @@ def test_no_modules_import_each_other_in_a_circle():
     homes = {name.removesuffix(".__init__"): path for name, path in zip(names, PATHS, strict=True)}
     graph = {name: set() for name in homes}
     for name, path in homes.items():
-        conditions = [node for node in ast.walk(TREES[path]) if isinstance(node, ast.If)]
-        typing = {id(node) for one in conditions if "TYPE_CHECKING" in ast.unparse(one.test) for node in one.body}
-        for node in ast.walk(TREES[path]):
-            if isinstance(node, ast.ImportFrom) and id(node) not in typing:
+        typing = {id(one) for node in nodes(ast.If, [path]) if "TYPE_CH" in ast.unparse(node.test) for one in node.body}
+        for node in nodes(ast.ImportFrom, [path]):
+            if id(node) not in typing:
                 parts = [f"{node.module}.{alias.name}" for alias in node.names]
                 graph[name] |= {part if part in homes else node.module for part in parts} & homes.keys() - {name}
     assert list(TopologicalSorter(graph).static_order())
 
 
-def sentences(tree):
+def sentences(path):
     """Texts of five words or more in functions, beside docstrings, refusals, warnings and notes."""
     kept = set()
-    for node in ast.walk(tree):
+    for node in NODES[path]:
         speaks = isinstance(node, ast.Call) and ast.unparse(node.func) in ("warn", "Note", "InputError", "ValueError")
         docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if isinstance(node, ast.Raise) or speaks or docstring:
             kept |= {id(part) for part in ast.walk(node)}
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+    for function in nodes(ast.FunctionDef, [path]):
         for node in ast.walk(function):
             text = node.value if isinstance(node, ast.Constant) and id(node) not in kept else ""
             if isinstance(text, str) and len(text.split()) >= 5:
@@ -76,5 +75,5 @@ def sentences(tree):
 
 
 def test_functions_hold_no_sentences():
-    held = {path: {*sentences(TREES[path])} for path in PATHS if path.relative_to(PACKAGE).parts[0] not in SPEAKS}
+    held = {path: {*sentences(path)} for path in PATHS if path.relative_to(PACKAGE).parts[0] not in SPEAKS}
     assert sum(map(len, held.values())) <= SENTENCES, {path.name: texts for path, texts in held.items() if texts}
