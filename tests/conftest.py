@@ -25,6 +25,7 @@ from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
 from bayesbias._support import shipped
+from bayesbias._support.files import whole_file
 from bayesbias.numerics import related
 
 if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
@@ -249,11 +250,63 @@ def slice_vectors():
     return bb.load_embedding("google-news-slice")
 
 
+KEPT = {
+    "hard_debiased": lambda kept: bb.debias(
+        kept("slice_vectors"), "hard", definitional=kept("gender_pairs"), equalize=kept("gender_pairs")
+    ),
+    "weat7": lambda kept: bb.distance_table(kept("slice_vectors"), "weat7"),
+    "plain_weat7": lambda kept: kept("weat7").without_relatedness(),
+    "weat7_fit": lambda kept: bb.fit(kept("weat7"), seed=0),
+    "weat7_crossed": lambda kept: bb.fit(kept("plain_weat7"), "crossed", seed=0),
+    "religion": lambda kept: bb.distance_table(kept("slice_vectors"), "religion"),
+    "religion_fit": lambda kept: bb.fit(kept("religion"), seed=1),
+    "gender_table": lambda kept: bb.distance_table(kept("slice_vectors"), "gender"),
+    "plain_gender": lambda kept: bb.distance_table(kept("slice_vectors"), "gender", relatedness=False),
+    "gender_fit": lambda kept: bb.fit(kept("gender_table"), seed=0),
+    "gender_after": lambda kept: bb.distance_table(kept("hard_debiased"), "gender"),
+    "gender_change": lambda kept: bb.compare(before=kept("gender_table"), after=kept("gender_after"), seed=0),
+}
+"""Results that many tests read, by name: each is a fixture, made once in a run."""
+
+
+class Kept:
+    """Results of ``KEPT`` by name: made by the process that asks first, and read from its file by the others."""
+
+    def __init__(self, folder, **known):
+        self.folder, self.known = folder, known
+        folder.mkdir(exist_ok=True)
+
+    def __call__(self, name):
+        if name not in self.known:
+            path = self.folder / name
+            if not path.exists():
+                with whole_file(path) as unfinished:
+                    unfinished.write_bytes(pickle.dumps(self.fresh(name)))
+            self.known[name] = pickle.loads(path.read_bytes())
+        return self.known[name]
+
+    def fresh(self, name):
+        return KEPT[name](self)
+
+    def __iter__(self):
+        return iter(KEPT)
+
+
 @pytest.fixture(scope="session")
-def hard_debiased(slice_vectors):
-    """The bundled vectors without the direction of the gender pairs."""
+def kept(tmp_path_factory, slice_vectors):
+    """The kept results of this run."""
+    base = tmp_path_factory.getbasetemp()
+    run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     pairs = list(bb.load_list("gender_pairs").pairs)
-    return bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
+    return Kept(run / "kept", slice_vectors=slice_vectors, gender_pairs=pairs)
+
+
+def fixture_of(name):
+    """The fixture of a kept result."""
+    return pytest.fixture(scope="session", name=name)(lambda kept: kept(name))
+
+
+globals().update({f"fixture_{name}": fixture_of(name) for name in KEPT})
 
 
 def random_vectors(lists, seed):
@@ -270,16 +323,6 @@ def random_vectors(lists, seed):
 def random_embedding():
     """A function from word lists and a seed to random vectors of their words and others."""
     return random_vectors
-
-
-@pytest.fixture(scope="session")
-def religion(slice_vectors):
-    return bb.distance_table(slice_vectors, "religion")
-
-
-@pytest.fixture(scope="session")
-def religion_fit(religion):
-    return bb.fit(religion, seed=1)
 
 
 @pytest.fixture(scope="session")
@@ -330,12 +373,6 @@ def prints(here):
         return " ".join(out.split())
 
     return run
-
-
-@pytest.fixture(scope="session")
-def plain_gender(slice_vectors):
-    """Distances of the lists on gender, without how words are related."""
-    return bb.distance_table(slice_vectors, "gender", relatedness=False)
 
 
 @pytest.fixture(scope="session")
