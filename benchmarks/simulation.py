@@ -8,7 +8,17 @@ import pandas as pd
 from scipy.stats import ttest_ind
 
 import bayesbias as bb
-from benchmarks.inside import Distances, DistanceTable, family_of, interval_of, read_distances
+from benchmarks.inside import (
+    DIMS,
+    MEANS,
+    Distances,
+    DistanceTable,
+    family_of,
+    interval_of,
+    read_distances,
+    scale_sizes,
+    with_effects,
+)
 from benchmarks.study import PROB
 
 METRICS = ("cluster", "weat", "t_test")
@@ -22,9 +32,30 @@ def simulate(shape: pd.DataFrame | Mapping[str, Any], model: str, truth: Mapping
     """
     spec, table, rng = bb.load_model(model), table_of_shape(shape), np.random.default_rng(seed)
     data, family = read_distances(table, check=False), family_of(spec)
-    drawn = family.completed_truth(spec, data, truth, rng)
+    drawn = completed(spec, data, truth, rng)
     rows = pd.DataFrame(table).assign(distance=family.drawn_distances(spec, drawn, data, rng))
     return DistanceTable(rows, relatedness=data.relatedness if family.needs_relatedness else None, truth=drawn)
+
+
+def completed(spec: Any, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Given parameters as arrays, effects drawn; means of related words follow those of connections where given."""
+    related, connections = spec.related, data.connections.tolist()
+    classes = data.connection_classes if related else data.attribute_classes
+    means = {"connection_mean": len(connections)} if "connection_mean" in truth else {}
+    sizes = {"sd_factor": len(classes), **means} if related else scale_sizes(spec, data)
+    if unknown := (set(sizes) - set(truth)) | (set(truth) - {*sizes, *MEANS}):
+        raise bb.InputError(f"the truth of the model {spec.name!r} has {', '.join(sizes)}: {', '.join(unknown)}")
+    values = {}
+    for name, size in sizes.items():
+        given, labels = truth[name], connections if DIMS.get(name) == ("connection",) else classes
+        numbers = [given[label] for label in labels] if isinstance(given, Mapping) else given
+        values[name] = np.broadcast_to(np.asarray(numbers, dtype=float), (size,) if size else ()).copy()
+    if related:
+        middle = values.pop("connection_mean", data.cells.mean)
+        drawn = values | {"word_mean": np.where(data.filled, middle, np.nan)}
+    else:
+        drawn = with_effects(spec, data, values, rng)
+    return drawn | {name: np.asarray(truth[name], dtype=float) for name in set(truth) & {*MEANS}}
 
 
 def table_of_shape(shape: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:

@@ -34,8 +34,9 @@ from bayesbias.metrics.catalogue import find_metric
 from bayesbias.metrics.queries import FoundSets, Lookup, every_word, look_up
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
-from bayesbias.models.fits import choose_engine
+from bayesbias.models.fits import ENGINES, engines_for
 from bayesbias.models.spec import ModelSpec
+from bayesbias.models.tree import INDEPENDENT
 from bayesbias.numerics.arrays import FloatArray, IntArray, fit_in_rows
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import TWINS, Case, Embedding, Twins, about, opened, opened_by_name
@@ -453,8 +454,8 @@ def _contrast_subject(
     lists = Query(**words, name=query.name, language=query.language).words()
     data = Distances.read(distance_table(kv, lists, case=how.case, relatedness=False, twins=how.twins), check=False)
     spec = model if isinstance(model, ModelSpec) else load_model(model)
-    engine = choose_engine(spec, "auto")
-    if not engine.independent:
+    name = engines_for(spec)[0]
+    if name not in INDEPENDENT:
         raise InputError(f"the model {spec.name!r} needs NUTS, too slow for thousands of fits: choose another")
     spec, data = family_of(spec).prepared(spec, data)
     contrast = contrasted(first, second, data.connections.tolist())
@@ -477,7 +478,7 @@ def _contrast_subject(
         names = part.connections.tolist()
         if not set(contrast) <= set(names):  # a connection has no distance
             return np.nan, np.nan, np.nan
-        means = engine.sample(spec, part, 1, draws, np.random.default_rng(seed)).posterior["connection_mean"][0]
+        means = ENGINES[name][1](spec, part, 1, draws, np.random.default_rng(seed)).posterior["connection_mean"][0]
         apart = means[:, names.index(contrast[0])] - means[:, names.index(contrast[1])]
         low, high = interval_ends(apart, prob)
         return float(apart.mean()), float(low), float(high)

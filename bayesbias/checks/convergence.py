@@ -17,12 +17,12 @@ from bayesbias.checks.confounds import Balance, known_balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.dataframe import FEWEST_PROTECTED, coverage_of
 from bayesbias.errors import InputError
-from bayesbias.models.families import family_of, unrelated_notes
-from bayesbias.models.fits import made_independently, predictive_generator
+from bayesbias.models.families import family_notes, family_of
+from bayesbias.models.fits import predictive_generator
 from bayesbias.models.related import kernels_of
 from bayesbias.models.spec import log_priors
 from bayesbias.models.template_variation import template_notes
-from bayesbias.models.tree import Draws, Fit, read_distances
+from bayesbias.models.tree import INDEPENDENT, Draws, Fit, read_distances
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.related import MIDDLES
 from bayesbias.posteriors import PROB
@@ -279,7 +279,7 @@ def diagnose(post: xr.DataTree) -> Verdict:
     stats, attrs = result.stats, result.tree.attrs
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else None
     values, broken = _columns(result)
-    if independent := divergences is None and made_independently(result):
+    if independent := divergences is None and result.engine in INDEPENDENT:
         r_hat, ess = None, float(chains * draws)
     else:
         r_hat, ess = _mixing(values) if values.size else (None, float("nan"))
@@ -353,7 +353,7 @@ def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[No
     record, related = coverage_of(table), result.data.relatedness
     # whether words are taken for unrelated is the model's to say
     notes = [
-        *unrelated_notes(result.spec),
+        *family_notes(result.spec),
         *(note for note in (record.notes(table) if record else ()) if note.code != "unrelated"),
     ]
     notes += result.notes
@@ -398,7 +398,8 @@ def _width_notes(result: Fit, words: int, width: float | None) -> list[Note]:
 
 
 def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[Note]:
-    if not family_of(result.spec).shrinks_words(result.spec):
+    spec = result.spec
+    if spec.own or spec.related or spec.terms.protected_words != "normal":  # nothing draws words to their connection
         return []
     means = table.groupby(["connection", "protected_word"])["distance"].mean()
     tests = [(*_extreme_word(cells.droplevel("connection")), name) for name, cells in means.groupby("connection")]

@@ -441,7 +441,7 @@ def _by_differences(
             done(number + 1)
     notes = [*matched.notes, *why]
     notes += [Note("independent", what="changes", reason="one fit each")] if len(runs) > 1 else []
-    notes += [Note("unrelated", reason=reason or f"model {spec.name}")] if family_of(spec).unrelated else []
+    notes += [Note(code, reason=reason or f"model {spec.name}") for code in family_of(spec).notes]
     changes, faults, noted, engines = zip(*runs, strict=True)
     notes += dict.fromkeys(chain.from_iterable(noted))
     engine_used = next((each for each in engines if each != EXACT), EXACT)

@@ -16,8 +16,9 @@ from bayesbias._support.arguments import WIDEST, interval, one_of, probability
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.families import family_of, functionals_of, unrelated_notes
+from bayesbias.models.families import family_notes, family_of, functionals_of
 from bayesbias.models.functionals import further_functionals
+from bayesbias.models.related import prior_scale
 from bayesbias.models.tree import Fit
 from bayesbias.models.weights import (
     DIFFERENCE,
@@ -194,7 +195,7 @@ def rows_of(result: Fit, first: str, second: str, target: str = SAMPLE) -> Rows:
     lacking = why_no_association(data, cells, first, second)
     if lacking and second == OTHER:
         notes = (Note("no-value", what="associations", reason=lacking),)
-    notes = (*data.limits, *notes, *unrelated_notes(result.spec))
+    notes = (*data.limits, *notes, *family_notes(result.spec))
     return Rows(
         headline, words, _shrunken(result, words, sums.kind), sums.kind, whole if len(words) else headline, notes
     )
@@ -212,12 +213,11 @@ def of_connections(result: Fit, cells: Cells, names: Sequence[str], weights: Any
 def _shrunken(result: Fit, raw: Estimates, kind: str) -> Estimates:
     """Rows shrunken by the model of related words; other models have shrunken the means of words themselves."""
     data = result.data
-    unit = family_of(result.spec).unit_of_pooling(data)
-    if unit is None or not len(raw):
+    if not family_of(result.spec).needs_relatedness or not len(raw):
         return raw
     kept = np.isin(data.protected_words, raw.index["protected_word"].tolist())
     block = pooled_blocks(data.group_index[kept]) if kind == RAW else np.zeros(len(raw), dtype=np.intp)
-    return pooled_over_words(raw, whole_weights(data, kept)[kept], block, POOL_SD * unit)
+    return pooled_over_words(raw, whole_weights(data, kept)[kept], block, POOL_SD * prior_scale(data))
 
 
 def pooled_blocks(groups: IntArray) -> IntArray:

@@ -6,8 +6,8 @@ all distances is estimated from the vectors. Analyses ask :func:`family_of` and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import numpy as np
 import xarray as xr
@@ -15,18 +15,14 @@ from scipy import sparse
 
 from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.errors import InputError
-from bayesbias.models import marginal
 from bayesbias.models.functionals import (
-    CellErrors,
-    CellMeans,
+    GivenScales,
     cell_fields,
     conditional_functionals,
     crossed_cells,
-    drawn_cell_errors,
     drawn_functionals,
     has_further_errors,
     independent_cells,
-    related_cell_errors,
     related_functionals,
 )
 from bayesbias.models.marginal import fit_for_crossed
@@ -34,17 +30,16 @@ from bayesbias.models.related import (
     errors_of,
     further_word_sd,
     log_likelihood,
-    prior_scale,
     priors_of,
     protected_root,
     related_sums,
     too_many_lists,
 )
-from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of, log_priors
-from bayesbias.models.tree import DIMS, MEANS, Fit, at_rows, row_means
+from bayesbias.models.spec import ModelSpec, Pooled, common_of, log_priors
+from bayesbias.models.tree import INDEPENDENT, MEANS, Fit, at_rows, row_means
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.marginal import LOG_2PI, Scales
+from bayesbias.numerics.marginal import LOG_2PI
 from bayesbias.posteriors import Estimates
 from bayesbias.results import Note
 
@@ -58,47 +53,30 @@ MOST_NUMBERS = 2**26
 class Independent:
     """Distances are independent given the mean of their protected word and connection, and the words given theirs."""
 
-    attribute_words: ClassVar[str] = "independent"
-    """Assumption on attribute words, as the attributes of a fit name it."""
+    notes: ClassVar[tuple[str, ...]] = ("unrelated",)
+    """Codes of the notes that results of the family have: different words are taken for unrelated."""
     needs_relatedness: ClassVar[bool] = False
     """True where the covariance of the distances comes from the vectors, so that a table must carry relatedness."""
-    unrelated: ClassVar[bool] = True
-    """True where different words are taken for unrelated, so that intervals are too narrow."""
     has_prior: ClassVar[bool] = True
     """True where parameters and distances can be drawn from the prior."""
     most_numbers: ClassVar[int] = MOST_NUMBERS
     """Draws times parameters of single words that a fit holds at most."""
+    given_scales: ClassVar[GivenScales] = staticmethod(independent_cells)
+    """The means that cells share, given the scales; None where cells are tied."""
 
-    @staticmethod
-    def holds(spec: ModelSpec) -> bool:
-        """True for a model of this family."""
-        return not spec.crossed and not spec.related
-
-    def lacking(self, data: Distances) -> str:
-        """The lack of distances that models of the family cannot take, in a few words; empty where they can."""
-        return ""
+    def supports(self, data: Distances) -> bool:
+        """True where models of the family can take these distances."""
+        return True
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """The model and the distances as the model takes them: every row counts."""
         refuse_repeats(data, spec.name)
         return spec, data
 
-    def numbers_of_words(self, spec: ModelSpec, data: Distances) -> int:
-        """Number of parameters of single words."""
-        return int(data.filled.sum())
-
-    def shrinks_words(self, spec: ModelSpec) -> bool:
-        """True where means of words are drawn towards that of their connection, as normal variables are."""
-        return spec.terms.protected_words == "normal"
-
-    def unit_of_pooling(self, data: Distances) -> float | None:
-        """The sd of distances by which associations of words are pooled; None where the model pools words itself."""
-        return None
-
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """Posterior of weighted sums (m, J * C) of cells: normal given the scales where an engine knows these."""
-        if not has_further_errors(result) and self.obstacle(result.spec) is None and result.engine != "nuts":
-            functionals = conditional_functionals(result, cells, weights, self._given_scales)
+        if not has_further_errors(result) and result.engine in INDEPENDENT:
+            functionals = conditional_functionals(result, cells, weights, self.given_scales)
             if functionals is not None:
                 return functionals
         return drawn_functionals(result.draws("word_mean"), cells, weights)
@@ -106,14 +84,6 @@ class Independent:
     def cells(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """The same, to be combined to sums of any kind."""
         return self.functionals(result, cells, weights)
-
-    def _given_scales(self, data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
-        """The means that cells share, given the scales; None where cells are tied."""
-        return independent_cells(data, scales, prior)
-
-    def obstacle(self, spec: ModelSpec) -> str | None:
-        """Reason why the moments of a model are not known without chains, or None."""
-        return marginal.exact_obstacle(spec)
 
     def log_priors(self, result: Fit) -> dict[str, FloatArray]:
         """Log priors (chain, draw) by name, as of :func:`bayesbias.models.spec.log_priors`."""
@@ -125,10 +95,6 @@ class Independent:
         density = self.density(result)
         total = sum(density(part).sum(axis=1) for part in parts_of(len(result.data.y)))
         return np.reshape(total, result.steps)
-
-    def cell_errors(self, result: Fit) -> CellErrors:
-        """The cells of a table, and what the errors of their means are made of: attribute words like these."""
-        return drawn_cell_errors(result)
 
     def density(self, result: Fit) -> PairDensity:
         """A function from a slice of the pairs to their log densities (draws, pairs) given everything.
@@ -181,7 +147,7 @@ class Independent:
     def drawn_truth(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Truth:
         """Parameters from the prior, scales without truncation: arrays of the posterior's shapes, without draws."""
         scales: Truth = {}
-        for name, size in _scale_sizes(spec, data).items():
+        for name, size in scale_sizes(spec, data).items():
             prior = spec.priors[name]
             if isinstance(prior, Pooled):
                 common = spec.priors[common_of(name)].draw(rng, 1)
@@ -190,19 +156,7 @@ class Independent:
             else:
                 drawn = prior.draw(rng, max(size, 1))
                 scales[name] = drawn if size else drawn[0]
-        return _with_effects(spec, data, scales, rng)
-
-    def completed_truth(
-        self, spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator
-    ) -> Truth:
-        """Given parameters as arrays, with what is not given of the effects drawn."""
-        sizes = _scale_sizes(spec, data)
-        if set(sizes) - set(truth) or set(truth) - {*sizes, *MEANS}:
-            raise InputError(f"the truth of the model {spec.name!r} has {', '.join(sizes)}, not {', '.join(truth)}")
-        labels = {"connection": data.connections.tolist(), "attribute_class": data.attribute_classes}
-        values = {name: _as_array(name, truth[name], size, labels) for name, size in sizes.items()}
-        drawn = _with_effects(spec, data, values, rng)
-        return drawn | {name: np.asarray(truth[name], dtype=float) for name in set(truth) & {*MEANS}}
+        return with_effects(spec, data, scales, rng)
 
     def drawn_distances(self, spec: ModelSpec, truth: Truth, data: Distances, rng: np.random.Generator) -> FloatArray:
         """A distance for each row given the parameters; not confined to [0, 2]."""
@@ -215,55 +169,22 @@ class Independent:
 class Crossed(Independent):
     """Attribute words have effects of their own, crossed with those of protected words."""
 
-    attribute_words = "modelled"
-
-    @staticmethod
-    def holds(spec: ModelSpec) -> bool:
-        return spec.crossed
-
-    def numbers_of_words(self, spec: ModelSpec, data: Distances) -> int:
-        """Attribute words have an effect each, and one on each group."""
-        effects = 1 + spec.terms.word_x_group * len(data.group_names)
-        return super().numbers_of_words(spec, data) + len(data.attribute_words) * effects
+    given_scales = staticmethod(crossed_cells)
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """Each pair once, word x group only between known groups."""
         return fit_for_crossed(spec, data)
 
-    def _given_scales(self, data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
-        return crossed_cells(data, scales, prior)
 
-    def obstacle(self, spec: ModelSpec) -> str | None:
-        return marginal.obstacle(spec)
-
-
-class Related(Independent):
+class Related(Crossed):
     """The covariance of all distances is estimated from the vectors, up to a factor for each kind of list."""
 
-    attribute_words = "related"
-    needs_relatedness = True
-    unrelated = has_prior = False
+    notes, needs_relatedness, has_prior = (), True, False
     most_numbers = 2**24  # several arrays of this size are held at once
 
-    @staticmethod
-    def holds(spec: ModelSpec) -> bool:
-        return spec.related
-
-    def lacking(self, data: Distances) -> str:
-        """Relatedness, or lists that are few enough."""
-        return "no relatedness" if data.relatedness is None else too_many_lists(data)
-
-    def shrinks_words(self, spec: ModelSpec) -> bool:
-        """Means of words are the observed ones."""
-        return False
-
-    def unit_of_pooling(self, data: Distances) -> float | None:
-        """The sd of a protected word's distances to the words of the vocabulary."""
-        return prior_scale(data)
-
-    def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
-        """Each pair once."""
-        return fit_for_crossed(spec, data)
+    def supports(self, data: Distances) -> bool:
+        """Where they carry relatedness, and lists are few enough."""
+        return data.relatedness is not None and not too_many_lists(data)
 
     def cells(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """Posterior of weighted sums (m, J * C) of cells: exact."""
@@ -288,10 +209,6 @@ class Related(Independent):
         data = result.data
         cells = result.draws("word_mean")[:, data.filled]
         return log_likelihood(related_sums(data), cells, result.draws("sd_factor")).reshape(result.steps)
-
-    def cell_errors(self, result: Fit) -> CellErrors:
-        """Errors are those of attribute lists like these."""
-        return related_cell_errors(result.spec, result.data)
 
     def density(self, result: Fit) -> PairDensity:
         """Log density of single distances to random words given the means of their cells: the sd is the vectors'."""
@@ -328,21 +245,7 @@ class Related(Independent):
     def drawn_truth(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Truth:
         """Factors from their prior; the means of cells are the observed ones."""
         factors = priors_of(spec).factor.draw(rng, len(data.connection_classes))
-        return {"sd_factor": factors, "word_mean": _observed_means(data)}
-
-    def completed_truth(
-        self, spec: ModelSpec, data: Distances, truth: Mapping[str, Any], rng: np.random.Generator
-    ) -> Truth:
-        """Given parameters; ``word_mean`` follows ``connection_mean`` where that is given."""
-        if not {"sd_factor"} <= set(truth) <= {"sd_factor", "word_mean", "connection_mean"}:
-            raise InputError("the truth of the model 'related' has sd_factor, and word_mean or connection_mean")
-        labels = {"connection": data.connections.tolist(), "attribute_class": data.connection_classes}
-        factors = _as_array("sd_factor", truth["sd_factor"], len(data.connection_classes), labels)
-        means = truth.get("word_mean", _observed_means(data))
-        if "connection_mean" in truth:
-            given = _as_array("connection_mean", truth["connection_mean"], len(data.connections), labels)
-            means = np.where(data.filled, given, np.nan)
-        return {"sd_factor": factors, "word_mean": np.asarray(means, dtype=float)}
+        return {"sd_factor": factors, "word_mean": np.where(data.filled, data.cells.mean, np.nan)}
 
     def drawn_distances(self, spec: ModelSpec, truth: Truth, data: Distances, rng: np.random.Generator) -> FloatArray:
         """A distance for each row given the parameters, with correlated errors."""
@@ -351,22 +254,18 @@ class Related(Independent):
         return value
 
 
-FAMILIES: list[Independent] = [Related(), Crossed(), Independent()]  # every family of models
-
-
-def register(family: Independent) -> None:
-    """Add a family of models, which is asked before those that are known already."""
-    FAMILIES.insert(0, family)
+FAMILIES: dict[str, Independent] = {"related": Related(), "modelled": Crossed(), "independent": Independent()}
+"""Assumption on attribute words to the family that makes it."""
 
 
 def family_of(spec: ModelSpec) -> Independent:
     """The family of a model."""
-    return next(family for family in FAMILIES if family.holds(spec))
+    return FAMILIES[spec.attribute_words]
 
 
-def unrelated_notes(spec: ModelSpec) -> tuple[Note, ...]:
-    """A note where a model takes different words for unrelated."""
-    return (Note("unrelated", reason=f"model {spec.name}"),) if family_of(spec).unrelated else ()
+def family_notes(spec: ModelSpec) -> tuple[Note, ...]:
+    """Notes on what the family of a model assumes."""
+    return tuple(Note(code, reason=f"model {spec.name}") for code in family_of(spec).notes)
 
 
 def functionals_of(result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
@@ -388,12 +287,7 @@ def parts_of(pairs: int) -> Iterator[slice]:
     return (slice(begin, min(begin + PAIRS_AT_ONCE, pairs)) for begin in range(0, pairs, PAIRS_AT_ONCE))
 
 
-def _observed_means(data: Distances) -> FloatArray:
-    """Mean distance of each cell, NaN where there is none."""
-    return np.where(data.filled, data.cells.mean, np.nan)
-
-
-def _scale_sizes(spec: ModelSpec, data: Distances) -> dict[str, int]:
+def scale_sizes(spec: ModelSpec, data: Distances) -> dict[str, int]:
     """Parameter above the effects to its number of values, 0 for a single number."""
     k = len(data.connections)
     sizes = {"connection_mean": k, "connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 0}
@@ -406,14 +300,7 @@ def _scale_sizes(spec: ModelSpec, data: Distances) -> dict[str, int]:
     return sizes
 
 
-def _as_array(name: str, given: Any, size: int, labels: Mapping[str, list[str]]) -> FloatArray:
-    """A parameter as an array (size,), from a number, numbers, or a mapping by label of its dimension."""
-    if isinstance(given, Mapping):
-        given = [given[label] for label in labels[DIMS[name][0]]]
-    return np.broadcast_to(np.asarray(given, dtype=float), (size,) if size else ()).copy()
-
-
-def _with_effects(spec: ModelSpec, data: Distances, values: Truth, rng: np.random.Generator) -> Truth:
+def with_effects(spec: ModelSpec, data: Distances, values: Truth, rng: np.random.Generator) -> Truth:
     """Parameters above the effects, with means of cells and effects drawn given these."""
     shape = (len(data.protected_words), len(data.connections))
     heavy = spec.terms.protected_words == "student_t"

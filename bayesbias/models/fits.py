@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +23,7 @@ from bayesbias.models import marginal, nuts
 from bayesbias.models.families import MOST_NUMBERS, check_draws_of_pairs, family_of, parts_of
 from bayesbias.models.own import WORD_MEAN, OwnModel
 from bayesbias.models.own import sampled as sampled_own
+from bayesbias.models.related import too_many_lists
 from bayesbias.models.spec import ModelSpec, load_model, with_priors
 from bayesbias.models.template_variation import template_data, with_template_effects
 from bayesbias.models.tree import (
@@ -46,44 +47,19 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-@dataclass(frozen=True)
-class Engine:
-    """A way to draw from a posterior."""
-
-    name: str  # what fit(engine=...) takes
-    obstacle: Callable[[ModelSpec], str | None]  # why it cannot fit a model, or None
-    sample: Callable[..., Draws]  # from specification, data, chains, draws in each chain and a generator
-    independent: bool = False  # draws are, but where the sampler tells of divergent transitions: NUTS took over
-
-
-ENGINES = (
-    Engine(EXACT, marginal.exact_obstacle, marginal.exact_sample, independent=True),
-    Engine("marginal", marginal.obstacle, marginal.sample, independent=True),
-    Engine("nuts", lambda _: None, nuts.sample),
-)
-"""The fastest first: ``auto`` takes the first that can fit the model."""
+ENGINES: dict[str, tuple[Callable[[ModelSpec], bool], Callable[..., Draws]]] = {
+    EXACT: (marginal.exact_supports, marginal.exact_sample),
+    "marginal": (marginal.supports, marginal.sample),
+    "nuts": (lambda _: True, nuts.sample),
+}
+"""Name, which ``fit(engine=...)`` takes, to what says whether a model can be fitted, and to what makes draws from
+specification, data, chains, draws in each chain and a generator. The fastest first: ``auto`` takes the first that can.
+"""
 
 
 def engines_for(spec: ModelSpec) -> list[str]:
     """Names of the engines that can fit a model, the fastest first."""
-    return [engine.name for engine in ENGINES if engine.obstacle(spec) is None]
-
-
-def choose_engine(spec: ModelSpec, name: str) -> Engine:
-    """The engine of that name, or for ``"auto"`` the fastest that can fit the model."""
-    able, every = engines_for(spec), {engine.name: engine for engine in ENGINES}
-    one_of(name, ["auto", *every], "engine")
-    engine = every[able[0] if name == "auto" else name]
-    if (reason := engine.obstacle(spec)) is not None:
-        raise InputError(
-            f"the engine {name!r} cannot fit the model {spec.name!r}: {reason}; use {' or '.join(['auto', *able])}"
-        )
-    return engine
-
-
-def made_independently(result: Fit) -> bool:
-    """True where the engine of a fit makes independent draws."""
-    return any(engine.independent for engine in ENGINES if engine.name == result.engine)
+    return [name for name, (supports, _) in ENGINES.items() if supports(spec)]
 
 
 FEWEST_DRAWS = 500  # draws that a fit of a large table has at least
@@ -197,7 +173,7 @@ def _posterior(
     data = read_distances(table)
     spec, notes = _chosen_model(model, data, priors)
     made = run(spec, data, engine, draws, chains, seed, sampler)
-    how = made_by(made.spec, made.engine, seed) | {"attribute_words": family_of(made.spec).attribute_words}
+    how = made_by(made.spec, made.engine, seed) | {"attribute_words": made.spec.attribute_words}
     post = assemble(made.spec, replace(made.data, notes=(*notes, *made.data.notes)), made.drawn, how)
     templates = template_data(table, data)
     return post if templates is None else with_template_effects(post, templates, seed)
@@ -252,8 +228,9 @@ def _chosen_model(
     """The model that was asked for, with its priors, and notes on how it came about."""
     notes: list[Note] = []
     spec = load_model(RELATED if is_auto(model) else model)
-    if is_auto(model) and (reason := family_of(spec).lacking(data)):
+    if is_auto(model) and not family_of(spec).supports(data):
         spec = load_model(FALLBACK)
+        reason = "no relatedness" if data.relatedness is None else too_many_lists(data)
         notes.append(Note("model", model=spec.name, reason=reason))
     if priors is not None:
         spec = with_priors(spec, priors)
@@ -280,22 +257,27 @@ def run(
     sampler: Mapping[str, Any] | None = None,
 ) -> Run:
     """The draws of an engine, or for ``"auto"`` of the fastest that can fit the model; ``draws`` are those in all."""
-    chosen = choose_engine(spec, engine)
-    if sampler is not None and chosen.sample is not nuts.sample:
-        raise InputError(f"sampler is for engine='nuts', and the engine is {chosen.name!r}: leave one of them out")
+    able = engines_for(spec)
+    one_of(engine, [AUTO, *ENGINES], "engine")
+    chosen = able[0] if engine == AUTO else engine
+    if chosen not in able:
+        raise InputError(f"the engine {engine!r} cannot fit the model {spec.name!r}: take {' or '.join([AUTO, *able])}")
+    if sampler is not None and chosen != "nuts":
+        raise InputError(f"sampler is for engine='nuts', and the engine is {chosen!r}: leave one of them out")
     how = () if sampler is None else (dict(sampler),)
     spec, data = family_of(spec).prepared(spec, data)
     draws, why = fewer_draws(spec, data, draws, chains)
-    drawn = chosen.sample(spec, data, chains, draws // chains, np.random.default_rng(seed), *how)
-    return Run(spec, replace(data, notes=(*data.notes, *why)), drawn, chosen.name)
+    drawn = ENGINES[chosen][1](spec, data, chains, draws // chains, np.random.default_rng(seed), *how)
+    return Run(spec, replace(data, notes=(*data.notes, *why)), drawn, chosen)
 
 
 def fewer_draws(spec: ModelSpec, data: Distances, draws: int, chains: int) -> tuple[int, tuple[Note, ...]]:
     """Draws of a fit, with a note where they are fewer than was asked for because the table has many words."""
-    family = family_of(spec)
-    size, numbers = family.numbers_of_words(spec, data), family.most_numbers
+    # parameters of single words: cells and, where attribute words have effects, one each, and one on each group
+    effects = spec.crossed * (1 + spec.terms.word_x_group * len(data.group_names))
+    size = int(data.filled.sum()) + len(data.attribute_words) * effects
     least = -(-FEWEST_DRAWS // chains) * chains
-    most = max(numbers // size // chains * chains, least)
+    most = max(family_of(spec).most_numbers // size // chains * chains, least)
     if draws <= most:
         return draws, ()
     note = Note("sampled", rule="fewer draws for many words", used=most, total=draws)

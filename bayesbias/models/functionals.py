@@ -19,6 +19,7 @@ from scipy import sparse
 
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
+from bayesbias.errors import InputError
 from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
 from bayesbias.models.related import (
     attribute_sets,
@@ -479,8 +480,12 @@ def related_cell_errors(spec: ModelSpec, data: Distances) -> CellErrors:
     return CellErrors(data, cells, factors[column_classes(data, cells)])
 
 
-def drawn_cell_errors(result: Fit) -> CellErrors:
-    """Cells of a model whose scales are in its posterior: attribute words, word x group, residuals."""
+def cell_errors(result: Fit) -> CellErrors:
+    """The cells of a fit's table, and the errors that attribute words like these, word x group, and residuals leave."""
+    if result.spec.own:
+        raise InputError("a second stage needs the covariance of errors, which draws of one's own model do not tell")
+    if result.spec.related:
+        return related_cell_errors(result.spec, result.data)
     posterior, data = result.posterior, result.data
     cells = cells_of(data)
     cell, shape = cells.word * len(cells.columns) + cells.column, cells.n.shape

@@ -190,11 +190,9 @@ VANISHING = (-4.6, -4.8)
 """Coordinates of sigmas, 1.1e-6 and 4e-7 under an Exponential(2) prior, far below what measured distances have."""
 
 
-def obstacle(spec: ModelSpec) -> str | None:
-    """Reason why this engine cannot fit a model, or None."""
-    if spec.terms.protected_words != "normal":
-        return "its protected words are not normal around their connection"
-    return None if spec.crossed else "it has no effects of attribute words"
+def supports(spec: ModelSpec) -> bool:
+    """True where this engine can fit a model."""
+    return spec.crossed and spec.terms.protected_words == "normal"
 
 
 def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
@@ -248,15 +246,9 @@ def _refuse_constant(target: CrossedTarget, start: FloatArray, data: Distances) 
             )
 
 
-def exact_obstacle(spec: ModelSpec) -> str | None:
-    """Reason why this engine cannot fit a model, or None."""
-    if spec.terms.protected_words != "normal":
-        return "its protected words are not normal around their connection"
-    if spec.crossed:
-        return "it has effects of attribute words, which tie the connections together"
-    if spec.terms.connection_sd == "pooled":
-        return "its connection_sd are pooled, which ties the connections together"
-    return None
+def exact_supports(spec: ModelSpec) -> bool:
+    """True where this engine can fit a model: nothing ties its connections together."""
+    return not spec.crossed and spec.terms.protected_words == "normal" and spec.terms.connection_sd == "separate"
 
 
 def exact_sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy import sparse
 
 from bayesbias._support.progress import quiet
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.families import Independent, PairDensity, check_draws_of_pairs, register
-from bayesbias.models.functionals import CellErrors, drawn_functionals
+from bayesbias.models.families import FAMILIES, Independent, PairDensity, check_draws_of_pairs
 from bayesbias.models.nuts import sampler_facts, trace_of
 from bayesbias.models.spec import ModelSpec, bundled_models, own_model
 from bayesbias.models.template_variation import template_data
@@ -33,9 +31,7 @@ from bayesbias.models.tree import (
     made_by,
     read_distances,
 )
-from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.posteriors import Estimates
 from bayesbias.results import Note
 
 if TYPE_CHECKING:
@@ -56,28 +52,11 @@ OPTIONAL = ("posterior_predictive", "log_likelihood", "log_prior", "prior", "pri
 class Own(Independent):
     """A model of one's own is known by its draws."""
 
-    attribute_words = OWN
-    unrelated = has_prior = False
-
-    @staticmethod
-    def holds(spec: ModelSpec) -> bool:
-        return spec.own
+    notes, has_prior = (), False
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """A fit of draws is not made again."""
         raise InputError("draws of a model of one's own cannot be fitted again: give fit its builder or its PyMC model")
-
-    def shrinks_words(self, spec: ModelSpec) -> bool:
-        """Not known."""
-        return False
-
-    def obstacle(self, spec: ModelSpec) -> str | None:
-        """Draws alone are known."""
-        return "it is a model of one's own, of which draws are known"
-
-    def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
-        """Posterior of weighted sums (m, J * C) of cells, from draws."""
-        return drawn_functionals(result.draws(WORD_MEAN), cells, weights)
 
     def log_priors(self, result: Fit) -> dict[str, FloatArray]:
         """Log priors (chain, draw) of parameters that depend on no other, as PyMC computed them."""
@@ -112,12 +91,8 @@ class Own(Independent):
             flat[..., place] = np.take_along_axis(values, rows[..., None], axis=2)[..., 0]
         return drawn
 
-    def cell_errors(self, result: Fit) -> CellErrors:
-        """Refused: the errors of attribute words and of protected words are not told apart by draws."""
-        raise InputError("a second stage needs the covariance of errors, which draws of one's own model do not tell")
 
-
-register(Own())
+FAMILIES[OWN] = Own()
 
 
 def _group_of(result: Fit, name: str) -> xr.Dataset:
@@ -346,7 +321,7 @@ def _fit_of(
     if not means.size or not np.isfinite(means.to_numpy()[:, :, data.filled]).all():
         raise InputError(f"the draws of {word_mean!r} are none, or not all finite numbers")
     spec = own_model(name + " (own)" * (name in bundled_models()), source)
-    how = made_by(spec, engine, seed) | {"attribute_words": Own.attribute_words}
+    how = made_by(spec, engine, seed) | {"attribute_words": OWN}
     fitted = assemble(spec, data, Draws({WORD_MEAN: means.to_numpy()}, notes=notes), how)
     fitted["posterior"] = xr.DataTree(posterior)
     if (stats := _stats_of(tree)).data_vars:

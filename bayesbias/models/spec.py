@@ -28,7 +28,14 @@ class _Prior(Document):
 
     draw: ClassVar[Callable[..., FloatArray]]  # from a generator and a size: independent draws (size,)
     log_density: ClassVar[Callable[..., FloatArray]]  # at x, up to a constant where it is no scale's
-    pymc_form: ClassVar[Any]  # the name of its distribution in PyMC, and its parameters there
+    from_normal: ClassVar[Callable[..., FloatArray]]  # a scale at standard normal z, under which it has this prior
+    pymc: ClassVar[tuple[str, dict[str, str | float]]]  # its distribution in PyMC, and fields or numbers for parameters
+
+    @property
+    def pymc_form(self) -> tuple[str, dict[str, float]]:
+        """The name of its distribution in PyMC, and its parameters there."""
+        name, parameters = self.pymc
+        return name, {key: getattr(self, x) if isinstance(x, str) else x for key, x in parameters.items()}
 
     def in_pymc(self, name: str, dims: str | None = None, **options: Any) -> Any:
         """A variable with this prior in the PyMC model of the context; options are those of PyMC's distributions."""
@@ -41,18 +48,13 @@ class _Prior(Document):
         )
 
 
-class _Scale(_Prior):
-    """A prior of a positive scale, which is a map of a standard normal variable too."""
-
-    from_normal: ClassVar[Callable[..., FloatArray]]  # the scale at standard normal z, under which it has this prior
-
-
 class Normal(_Prior):
     """N(mean, sd^2), for a location."""
 
     distribution: Literal["normal"]
     mean: Finite
     sd: Positive
+    pymc = "Normal", {"mu": "mean", "sigma": "sd"}
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return rng.normal(self.mean, self.sd, size)
@@ -60,16 +62,13 @@ class Normal(_Prior):
     def log_density(self, x: FloatArray) -> FloatArray:
         return -0.5 * ((x - self.mean) / self.sd) ** 2
 
-    @property
-    def pymc_form(self) -> tuple[str, dict[str, float]]:
-        return "Normal", {"mu": self.mean, "sigma": self.sd}
 
-
-class Exponential(_Scale):
+class Exponential(_Prior):
     """Exponential(rate), mean 1 / rate, for a scale."""
 
     distribution: Literal["exponential"]
     rate: Positive
+    pymc = "Exponential", {"lam": "rate"}
 
     def log_density(self, x: FloatArray) -> FloatArray:
         value: FloatArray = np.log(self.rate) - self.rate * x
@@ -81,16 +80,13 @@ class Exponential(_Scale):
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return rng.exponential(1 / self.rate, size)
 
-    @property
-    def pymc_form(self) -> tuple[str, dict[str, float]]:
-        return "Exponential", {"lam": self.rate}
 
-
-class HalfNormal(_Scale):
+class HalfNormal(_Prior):
     """The absolute value of N(0, sd^2), for a scale."""
 
     distribution: Literal["half_normal"]
     sd: Positive
+    pymc = "HalfNormal", {"sigma": "sd"}
 
     def log_density(self, x: FloatArray) -> FloatArray:
         value: FloatArray = 0.5 * np.log(2 / np.pi) - np.log(self.sd) - 0.5 * (x / self.sd) ** 2
@@ -102,12 +98,8 @@ class HalfNormal(_Scale):
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return np.abs(rng.normal(0, self.sd, size))
 
-    @property
-    def pymc_form(self) -> tuple[str, dict[str, float]]:
-        return "HalfNormal", {"sigma": self.sd}
 
-
-class HalfCauchy(_Scale):
+class HalfCauchy(_Prior):
     """The absolute value of a Cauchy variable around 0, with the median ``scale``, for a scale of unknown size.
 
     Gelman (2006), https://doi.org/10.1214/06-BA117A.
@@ -115,6 +107,7 @@ class HalfCauchy(_Scale):
 
     distribution: Literal["half_cauchy"]
     scale: Positive
+    pymc = "HalfCauchy", {"beta": "scale"}
 
     def log_density(self, x: FloatArray) -> FloatArray:
         value: FloatArray = np.log(2 / np.pi) - np.log(self.scale) - np.log1p((x / self.scale) ** 2)
@@ -128,20 +121,17 @@ class HalfCauchy(_Scale):
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return self.scale * np.abs(rng.standard_cauchy(size))
 
-    @property
-    def pymc_form(self) -> tuple[str, dict[str, float]]:
-        return "HalfCauchy", {"beta": self.scale}
 
-
-class LogNormal(_Scale):
+class LogNormal(_Prior):
     """exp of N(log median, spread^2), for a scale that is known up to a factor."""
 
     distribution: Literal["log_normal"]
     median: Positive
     spread: Positive
+    pymc = "LogNormal", {"mu": "log_median", "sigma": "spread"}
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        z = (np.log(x) - np.log(self.median)) / self.spread
+        z = (np.log(x) - self.log_median) / self.spread
         value: FloatArray = -0.5 * z**2 - np.log(x * self.spread) - 0.5 * np.log(2 * np.pi)
         return value
 
@@ -149,11 +139,11 @@ class LogNormal(_Scale):
         return self.median * np.exp(self.spread * z)
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        return rng.lognormal(np.log(self.median), self.spread, size)
+        return rng.lognormal(self.log_median, self.spread, size)
 
     @property
-    def pymc_form(self) -> tuple[str, dict[str, float]]:
-        return "LogNormal", {"mu": float(np.log(self.median)), "sigma": self.spread}
+    def log_median(self) -> float:
+        return float(np.log(self.median))
 
 
 class Gamma(_Prior):
@@ -162,16 +152,13 @@ class Gamma(_Prior):
     distribution: Literal["gamma"]
     shape: Positive
     rate: Positive
+    pymc = "Gamma", {"alpha": "shape", "beta": "rate"}
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return rng.gamma(self.shape, 1 / self.rate, size)
 
     def log_density(self, x: FloatArray) -> FloatArray:
         return (self.shape - 1) * np.log(x) - self.rate * x
-
-    @property
-    def pymc_form(self) -> tuple[str, dict[str, float]]:
-        return "Gamma", {"alpha": self.shape, "beta": self.rate}
 
 
 class InverseWishart(_Prior):
@@ -255,19 +242,18 @@ def _priors_needed(likelihood: Likelihood, terms: Terms) -> dict[str, Any]:
     """Name to kind of prior, for each parameter that a model with these parts has."""
     if likelihood.sigma == "vectors":
         return {"sd_factor": LogNormal, "connection_covariance": InverseWishart}
-    needed: dict[str, Any] = {"connection_mean": Normal, **_scales_needed("connection_sd", terms.connection_sd)}
+    needed: dict[str, Any] = {"connection_mean": Normal}
+    for name in ("connection_sd", "attribute_sd"):
+        if (term := getattr(terms, name)) == "pooled":
+            needed |= {common_of(name): Scale, name: Pooled}
+        elif term != "none":
+            needed[name] = Scale
     needed["sigma"] = Scale
-    if terms.attribute_sd != "none":
-        needed |= _scales_needed("attribute_sd", terms.attribute_sd)
     if terms.word_x_group:
         needed["interaction_sd"] = Scale
     if terms.protected_words == "student_t":
         needed["word_nu"] = Gamma
     return needed
-
-
-def _scales_needed(name: str, term: str) -> dict[str, Any]:
-    return {common_of(name): Scale, name: Pooled} if term == "pooled" else {name: Scale}
 
 
 @dataclass(frozen=True)
@@ -302,6 +288,13 @@ class ModelSpec:
     def hash(self) -> str:
         """SHA-256 of the file's text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def attribute_words(self) -> str:
+        """The assumption on attribute words, by which a model is of a family."""
+        if self.own or self.related:
+            return "own" if self.own else "related"
+        return "modelled" if self.crossed else "independent"
 
     @property
     def crossed(self) -> bool:
@@ -350,14 +343,8 @@ def own_model(name: str, source: str) -> ModelSpec:
 
 def model_of_text(text: str, where: str) -> ModelSpec:
     """A model from the text of its file; ``where`` names it in errors."""
-    spec = _read(text, where)
+    spec = _parsed(text, where)
     return replace(spec, priors=dict(spec.priors))  # what a caller does with its priors is no other caller's
-
-
-@lru_cache(maxsize=64)
-def _read(text: str, where: str) -> ModelSpec:
-    """The same, once: a fit asks for its own model again and again, and reading takes longer than some questions."""
-    return _parsed(parse_toml(text, where), text, where)
 
 
 def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> ModelSpec:
@@ -372,21 +359,17 @@ def with_priors(spec: ModelSpec, priors: Mapping[str, Mapping[str, Any]]) -> Mod
             valid = ", ".join(content["priors"])
             raise InputError(f"priors: the model {spec.name!r} has no prior of {name!r}: valid are {valid}")
         content["priors"][name] = {**({} if "distribution" in prior else known), **prior}
-    text = _written(content)
-    return _parsed(tomllib.loads(text), text, "priors")
-
-
-def _written(content: Mapping[str, Any]) -> str:
-    """The content of a model file as TOML: first its own keys, then its sections, in the order of the file."""
+    # first the keys of the file, then its sections, in the order of the file: the text has a hash
     lines = [f"{key} = {_value(value)}" for key, value in content.items() if not isinstance(value, Mapping)]
     for section, entries in content.items():
         if isinstance(entries, Mapping):
             lines.append(f"\n[{section}]")
             lines += [f"{key} = {_value(value)}" for key, value in entries.items()]
-    return "\n".join(lines) + "\n"
+    return model_of_text("\n".join(lines) + "\n", "priors")
 
 
 def _value(value: Any) -> str:
+    """A value as TOML."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{to_json(str(key))} = {_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, str | bool | int):  # these are written the same way in JSON and in TOML
@@ -394,7 +377,10 @@ def _value(value: Any) -> str:
     return repr(float(value))
 
 
-def _parsed(content: dict[str, Any], text: str, where: str) -> ModelSpec:
+@lru_cache(maxsize=64)
+def _parsed(text: str, where: str) -> ModelSpec:
+    """A fit asks for its own model again and again, and reading takes longer than some questions."""
+    content = parse_toml(text, where)
     head = check(_Head, content, where)
     if head.terms.word_x_group and head.terms.attribute_sd == "none":
         raise InputError(f"{where}: word_x_group needs an attribute_sd: shared, pooled or separate")

@@ -133,6 +133,7 @@ class DrawsOfWords:
 
 LIBRARIES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "arviz")
 EXACT = "exact"  # the engine that needs no sampler
+INDEPENDENT = (EXACT, "marginal")  # engines whose draws are, but where NUTS took over
 SAMPLERS = {"nuts": ("pymc", "nutpie")}
 FURTHER = "connection_mean"  # variable of the means over further protected words
 

@@ -22,7 +22,6 @@ from bayesbias.comparison import Comparison
 from bayesbias.distances.dataframe import Coverage, DistanceTable, known_coverage
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
-from bayesbias.models.families import family_of
 from bayesbias.models.tree import PAIRED, Fit
 from bayesbias.posteriors import PROB
 from bayesbias.reporting.fit_summary import FitSummary
@@ -284,7 +283,7 @@ def methods_text(result: xr.DataTree | FitSummary | Comparison, prob: float = PR
             relations=listed(data.connections.tolist()),
             embeddings=listed([name for name in names if name]) or "not recorded",
             model=fit.model,
-            covariance=frames["covariance"].get(family_of(fit.spec).attribute_words, frames["own_model"]),
+            covariance=frames["covariance"].get(fit.spec.attribute_words, frames["own_model"]),
         )
     ]
     for name, record in known.items():

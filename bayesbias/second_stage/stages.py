@@ -26,7 +26,7 @@ from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown, within
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import FALLBACK, RELATED, fit
-from bayesbias.models.functionals import CellErrors, ErrorFields, error_fields, related_cell_errors
+from bayesbias.models.functionals import CellErrors, ErrorFields, cell_errors, error_fields, related_cell_errors
 from bayesbias.models.related import relatedness_for
 from bayesbias.models.spec import load_model
 from bayesbias.models.tree import EXACT, TEMPLATES, Fit, read_distances
@@ -145,7 +145,7 @@ def _cell_errors(measured: Fit | Distances, connections: tuple[str, str]) -> Cel
     if isinstance(measured, Distances):
         spec = load_model(RELATED)
         return related_cell_errors(*family_of(spec).prepared(spec, data))
-    errors = family_of(measured.spec).cell_errors(measured)
+    errors = cell_errors(measured)
     if TEMPLATES not in measured.tree.children:
         return errors
     shifts = flat_draws(measured.tree[f"{TEMPLATES}/word_shift"].to_numpy())

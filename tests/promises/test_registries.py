@@ -53,7 +53,7 @@ REGISTERS = {
         lambda: set(bb.plots.__all__) - {"curve", "forest", "matrix", "strip"},
     ),
     "priors of scales": (
-        lambda: {one for one in own("models", inspect.isclass) if issubclass(one, models.spec._Scale)},
+        lambda: {one for one in own("models", inspect.isclass) if hasattr(one, "from_normal")},
         lambda: set(models.spec.ScalePrior.__args__),
     ),
 }  # fmt: skip
