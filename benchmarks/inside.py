@@ -1,5 +1,9 @@
 """What the benchmarks take from the inside of the package: when something moves there, it is changed here."""
 
+from dataclasses import dataclass
+
+import numpy as np
+
 import bayesbias.axes.poles
 import bayesbias.documents.regression
 import bayesbias.numerics.clusters
@@ -37,6 +41,30 @@ lower_case = bayesbias.documents.corpora.lower_case
 groups_core, LEAST = bayesbias.documents.design, bayesbias.documents.samples.LEAST
 UnitMeans, regression = numerics.clusters.UnitMeans, numerics.clusters.regression
 bias_reduced = numerics.clusters.bias_reduced
+
+
+@dataclass(frozen=True)
+class RelatedPosterior:
+    """The posteriors of the factors on a grid; given these the cells' means are normal around the observed ones."""
+
+    sums: related_core.RelatedSums
+    grid: related_core.FactorGrid
+
+    def moments(self, weights):
+        """Posterior mean (m,) and covariance (m, m) of weighted sums (m, cells) of the cells' means."""
+        sums, (row, cell) = self.sums, np.nonzero(weights)
+        held = sums.word[cell], sums.listed[cell], sums.kind[cell]
+        entries = related_core.CellWeights(row, weights[row, cell], *held, len(weights))
+        classes, roots = related_core.weighted_roots(entries, sums.scaled, sums.correlations)
+        # the errors are sum_a f_a R_a z, factors f and roots R of the classes, z standard normal
+        products, stacked = self.grid.products[np.ix_(classes, classes)], np.stack(roots)
+        return weights @ sums.y, np.einsum("ab,amr,bnr->mn", products, stacked, stacked, optimize=True)
+
+
+def related_posterior(spec, data):
+    """The posterior of a model of related words; no pair of the table repeats."""
+    sums = related_model.related_sums(data)
+    return RelatedPosterior(sums, related_model.factors_of(spec, sums))
 
 
 def law_of_rows(post, kind, first="associated", second="different"):

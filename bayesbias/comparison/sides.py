@@ -17,7 +17,7 @@ from scipy import sparse
 from bayesbias.contrast.contrast import named_together
 from bayesbias.distances.distances import Distances
 from bayesbias.models.functionals import Fields, cell_draws
-from bayesbias.models.related import LEAST_SCATTER, protected_root, related_posterior, relatedness_for
+from bayesbias.models.related import LEAST_SCATTER, factors_of, protected_root, related_sums, relatedness_for
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.weights import Cells, Sums, stacked, whole_weights
 from bayesbias.numerics.arrays import NOTHING, FloatArray
@@ -251,16 +251,16 @@ def related_changes(
 ) -> list[ChangeDraws]:
     """Draws of the changes between each two embeddings; ``data`` are the pairs in the first one, ``every`` in all."""
     rng = np.random.default_rng(seed)
-    posterior = related_posterior(spec, every)
+    sums = related_sums(every)
     draws, cells = size[0] * size[1], data.filled
-    factors = draw_factors(posterior.grid, draws, rng)
-    by_word = scatter_cells(draw_cells(posterior.sums, factors, rng), every.filled)
+    factors = draw_factors(factors_of(spec, sums), draws, rng)
+    by_word = scatter_cells(draw_cells(sums, factors, rng), every.filled)
     # what all embeddings hold, apart by embedding
     embeddings, words, n = len(every.y) // len(data.y), len(cells), int(cells.sum())
     distances = every.y.reshape(embeddings, -1)
     by_word = by_word.reshape(draws, embeddings, *cells.shape)
-    observed = scatter_cells(posterior.sums.y, every.filled).reshape(embeddings, *cells.shape)
-    blocks = posterior.sums.covariance.reshape(embeddings, n, embeddings, n)
+    observed = scatter_cells(sums.y, every.filled).reshape(embeddings, *cells.shape)
+    blocks = sums.covariance.reshape(embeddings, n, embeddings, n)
     root = protected_root(every)
     wide = (root @ root.T).reshape(embeddings, words, embeddings, words)
     families = relatedness_for(every).families(every.protected_words[:words].tolist())
@@ -276,7 +276,7 @@ def related_changes(
             blocks[after, :, after] - blocks[after, :, before] - blocks[before, :, after] + blocks[before, :, before]
         )
         moves = wide[after, :, after] + wide[before, :, before] - 2 * wide[after, :, before]
-        scale = posterior.priors.population.scale * float(np.sqrt(max(np.diag(moves).mean(), LEAST_SCATTER)))
+        scale = spec.priors["connection_covariance"].scale * float(np.sqrt(max(np.diag(moves).mean(), LEAST_SCATTER)))
         errors = scatter_of_errors(apart, cells)
         population = population_of(observed[after] - observed[before], errors, families, scale)
         covariance = population.covariance(population.draw(draws, rng), by_connection)

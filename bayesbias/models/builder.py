@@ -16,6 +16,7 @@ from bayesbias.models import related
 from bayesbias.models.spec import ModelSpec, Pooled, common_of
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import cell_numbers
+from bayesbias.numerics.related import RelatedSums
 
 SHARP = 6  # variance of cell means over that of their noise from which on cells are drawn directly
 SMALL = 0.01  # the least standard deviation of distances at which chains start
@@ -89,11 +90,6 @@ class Correlated(Transform):  # type: ignore[misc]
         return np.linalg.slogdet(self.root)[1] + pt.log(inputs[-1][self.kind]).sum()
 
 
-def build(spec: ModelSpec, data: Distances) -> pm.Model:
-    """The model of distances as its family prepared them, one observed value a row of the table."""
-    return _of_cells(spec, data) if spec.related else _of_rows(spec, data)
-
-
 def _coords(data: Distances) -> dict[str, Any]:
     return {
         "protected_word": data.protected_words,
@@ -105,13 +101,14 @@ def _coords(data: Distances) -> dict[str, Any]:
     }
 
 
-def _of_rows(spec: ModelSpec, data: Distances) -> pm.Model:
+def of_rows(spec: ModelSpec, data: Distances) -> tuple[pm.Model, dict[str, FloatArray]]:
     """Distances are independent given the means of cells and the effects of attribute words.
 
     Cells of a connection with much data are moved as they are (centred), others as standardised deviations from its
-    mean: either form alone mixes badly on one of the two kinds.
+    mean: either form alone mixes badly on one of the two kinds. Means and standard deviations of the distances are
+    where chains start.
     """
-    priors, terms, start = spec.priors, spec.terms, starts(spec, data)
+    priors, terms, start = spec.priors, spec.terms, _starts(spec, data)
     error = start["connection_sd"] / np.sqrt(len(data.protected_words))
     population: dict[str, Any] = {
         "dims": "connection",
@@ -119,7 +116,10 @@ def _of_rows(spec: ModelSpec, data: Distances) -> pm.Model:
     }
     with pm.Model(coords=_coords(data)) as model:
         # names that a fit's constant_data lacks: PyMC keeps 32 bits of whole numbers, and refuses those of the fit
-        places = {name: pm.Data(f"{name}_of_pair", index, dims="pair") for name, index in _places(spec, data).items()}
+        used = {"word": data.word, "connection": data.connection}
+        used |= {"attribute": data.attribute} if spec.crossed else {}
+        used |= {"group": data.group_index[data.word]} if terms.word_x_group else {}
+        places = {name: pm.Data(f"{name}_of_pair", index, dims="pair") for name, index in used.items()}
         mean = priors["connection_mean"].in_pymc("connection_mean", **population)
         scale = _scales(spec, "connection_sd", "connection")
         moved = {"dims": CELL, "default_transform": Standardised(*centred_cells(data))}
@@ -152,17 +152,15 @@ def _of_rows(spec: ModelSpec, data: Distances) -> pm.Model:
             "dims": "pair",
         }
         pm.Normal("distance", **residual)
-    return model
+    return model, start
 
 
-def starts(spec: ModelSpec, data: Distances) -> dict[str, FloatArray]:
+def _starts(spec: ModelSpec, data: Distances) -> dict[str, FloatArray]:
     """Means and standard deviations of the distances, around which chains start.
 
     From where priors are centred, all distances can be many standard deviations away: a scale with a heavy-tailed prior
     then runs to values from which its chain never returns. A PyMC model with starts of its own cannot be copied.
     """
-    if spec.related:
-        return {}
     mean, filled = data.cells.mean, data.filled
     centre = np.where(filled, mean, 0.0).sum(axis=0) / np.maximum(filled.sum(axis=0), 1)
     cells = np.where(filled, mean, centre)
@@ -175,16 +173,6 @@ def starts(spec: ModelSpec, data: Distances) -> dict[str, FloatArray]:
     }
 
 
-def _places(spec: ModelSpec, data: Distances) -> dict[str, NDArray[np.intp]]:
-    """Places of each row on the dimensions that the model uses."""
-    places = {"word": data.word, "connection": data.connection}
-    if spec.crossed:
-        places["attribute"] = data.attribute
-    if spec.terms.word_x_group:
-        places["group"] = data.group_index[data.word]
-    return places
-
-
 def _scales(spec: ModelSpec, name: str, dims: str) -> Any:
     """Scales of one name, each with its prior or around a common one."""
     prior = spec.priors[name]
@@ -194,13 +182,12 @@ def _scales(spec: ModelSpec, name: str, dims: str) -> Any:
     return pm.LogNormal(name, pt.log(common), prior.spread, dims=dims, default_transform=Standardised(log=True))
 
 
-def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
+def of_cells(spec: ModelSpec, data: Distances, sums: RelatedSums) -> pm.Model:
     """Means of cells are normal with the covariance of the vectors, the scatter within them is chi-squared.
 
     Means of words have a flat prior, so that there is no prior predictive distribution. The rows of a table have no
     joint normal density with these margins: the similarities that are estimated for them make no covariance matrix.
     """
-    sums, priors = related.related_sums(data), related.priors_of(spec)
     root = related.root_of_cells(sums)
     inverse = np.linalg.inv(root)
     cell = cell_numbers(data.filled)[data.word, data.connection]
@@ -209,7 +196,7 @@ def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
     word, connection = np.nonzero(data.filled)
     known = sums.freedom > 0
 
-    errors_at = cache(lambda: related.errors_of(data))
+    errors_at = cache(lambda: related.errors_of(data, sums))
 
     def log_density(value: Any, word_mean: Any, factor: Any, _rows: Any) -> Any:
         mean = pt.zeros(len(n))[cell].inc(value) / n
@@ -229,7 +216,7 @@ def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
         return value
 
     with pm.Model(coords=_coords(data) | {"attribute_class": data.connection_classes}) as model:
-        factor = priors.factor.in_pymc("sd_factor", dims="attribute_class")
+        factor = spec.priors["sd_factor"].in_pymc("sd_factor", dims="attribute_class")
         observed = np.full(data.filled.shape, np.nan)
         observed[data.filled] = sums.y
         word_mean = pm.CustomDist(
@@ -237,7 +224,9 @@ def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
             observed,
             factor,
             logp=lambda value, observed, factor: pt.zeros(()),
-            random=_no_prior,
+            random=lambda observed, factor, rng, size=None: np.full(
+                observed.shape, np.nan
+            ),  # a flat prior has no draws
             support_point=lambda variable, size, observed, factor: observed,
             signature="(j,k),(a)->(j,k)",
             dims=CELL,
@@ -255,11 +244,6 @@ def _of_cells(spec: ModelSpec, data: Distances) -> pm.Model:
             signature="(j,k),(a),(p)->(p)",
         )
     return model
-
-
-def _no_prior(observed: FloatArray, factor: FloatArray, rng: np.random.Generator, size: Any = None) -> FloatArray:
-    """NaN for each mean: a flat prior has no draws."""
-    return np.full(observed.shape, np.nan)
 
 
 Centred = tuple[NDArray[np.bool_], FloatArray, FloatArray]

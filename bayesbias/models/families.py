@@ -16,13 +16,10 @@ from scipy import sparse
 from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.errors import InputError
 from bayesbias.models.functionals import (
-    GivenScales,
     cell_fields,
     conditional_functionals,
-    crossed_cells,
     drawn_functionals,
     has_further_errors,
-    independent_cells,
     related_functionals,
 )
 from bayesbias.models.marginal import fit_for_crossed
@@ -30,7 +27,6 @@ from bayesbias.models.related import (
     errors_of,
     further_word_sd,
     log_likelihood,
-    priors_of,
     protected_root,
     related_sums,
     too_many_lists,
@@ -61,8 +57,6 @@ class Independent:
     """True where parameters and distances can be drawn from the prior."""
     most_numbers: ClassVar[int] = MOST_NUMBERS
     """Draws times parameters of single words that a fit holds at most."""
-    given_scales: ClassVar[GivenScales] = staticmethod(independent_cells)
-    """The means that cells share, given the scales; None where cells are tied."""
 
     def supports(self, data: Distances) -> bool:
         """True where models of the family can take these distances."""
@@ -76,7 +70,7 @@ class Independent:
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """Posterior of weighted sums (m, J * C) of cells: normal given the scales where an engine knows these."""
         if not has_further_errors(result) and result.engine in INDEPENDENT:
-            functionals = conditional_functionals(result, cells, weights, self.given_scales)
+            functionals = conditional_functionals(result, cells, weights)
             if functionals is not None:
                 return functionals
         return drawn_functionals(result.draws("word_mean"), cells, weights)
@@ -169,8 +163,6 @@ class Independent:
 class Crossed(Independent):
     """Attribute words have effects of their own, crossed with those of protected words."""
 
-    given_scales = staticmethod(crossed_cells)
-
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
         """Each pair once, word x group only between known groups."""
         return fit_for_crossed(spec, data)
@@ -202,7 +194,7 @@ class Related(Crossed):
     def log_priors(self, result: Fit) -> dict[str, FloatArray]:
         """That of the factors; nothing flows back from the covariance between protected words."""
         factors = result.posterior["sd_factor"].to_numpy()
-        return {"sd_factor": priors_of(result.spec).factor.log_density(factors).sum(axis=2)}
+        return {"sd_factor": result.spec.priors["sd_factor"].log_density(factors).sum(axis=2)}
 
     def log_likelihood(self, result: Fit) -> FloatArray:
         """Log likelihood (chain, draw) of the means of cells, which are correlated, and of the scatter within them."""
@@ -229,7 +221,8 @@ class Related(Crossed):
         """Predictive draws (chain, draw, pair) of the distances to the same words, with correlated errors."""
         places, steps = result.places, (posterior.sizes["chain"], posterior.sizes["draw"])
         factors, means = posterior["sd_factor"].to_numpy(), posterior["word_mean"].to_numpy()
-        value = errors_of(result.data)(factors.reshape(-1, factors.shape[-1]), rng).reshape(*steps, -1)
+        draw = errors_of(result.data, related_sums(result.data))
+        value = draw(factors.reshape(-1, factors.shape[-1]), rng).reshape(*steps, -1)
         for part in parts_of(value.shape[2]):
             rows = {dim: place[part] for dim, place in places.items()}
             value[:, :, part] += at_rows("word_mean", means, rows)
@@ -244,12 +237,12 @@ class Related(Crossed):
 
     def drawn_truth(self, spec: ModelSpec, data: Distances, rng: np.random.Generator) -> Truth:
         """Factors from their prior; the means of cells are the observed ones."""
-        factors = priors_of(spec).factor.draw(rng, len(data.connection_classes))
+        factors = spec.priors["sd_factor"].draw(rng, len(data.connection_classes))
         return {"sd_factor": factors, "word_mean": np.where(data.filled, data.cells.mean, np.nan)}
 
     def drawn_distances(self, spec: ModelSpec, truth: Truth, data: Distances, rng: np.random.Generator) -> FloatArray:
         """A distance for each row given the parameters, with correlated errors."""
-        errors = errors_of(data)(truth["sd_factor"][None], rng)[0]
+        errors = errors_of(data, related_sums(data))(truth["sd_factor"][None], rng)[0]
         value: FloatArray = row_means(truth, data.places, leading=0) + errors
         return value
 

@@ -23,7 +23,7 @@ from bayesbias.models import marginal, nuts
 from bayesbias.models.families import MOST_NUMBERS, check_draws_of_pairs, family_of, parts_of
 from bayesbias.models.own import WORD_MEAN, OwnModel
 from bayesbias.models.own import sampled as sampled_own
-from bayesbias.models.related import too_many_lists
+from bayesbias.models.related import related_sums, too_many_lists
 from bayesbias.models.spec import ModelSpec, load_model, with_priors
 from bayesbias.models.template_variation import template_data, with_template_effects
 from bayesbias.models.tree import (
@@ -214,12 +214,13 @@ def pymc_model(
     >>> [variable.name for variable in model.free_RVs]
     ['connection_mean', 'connection_sd', 'word_mean', 'sigma']
     """
-    from bayesbias.models.builder import build
+    from bayesbias.models.builder import of_cells, of_rows
 
     data = read_distances(table)
     of_fit = is_auto(model) and not isinstance(table, pd.DataFrame)
     spec, _ = _chosen_model(Fit.read(table).spec if of_fit else model, data, priors)
-    return build(*family_of(spec).prepared(spec, data))
+    spec, data = family_of(spec).prepared(spec, data)
+    return of_cells(spec, data, related_sums(data)) if spec.related else of_rows(spec, data)[0]
 
 
 def _chosen_model(
@@ -261,7 +262,7 @@ def run(
     one_of(engine, [AUTO, *ENGINES], "engine")
     chosen = able[0] if engine == AUTO else engine
     if chosen not in able:
-        raise InputError(f"the engine {engine!r} cannot fit the model {spec.name!r}: take {' or '.join([AUTO, *able])}")
+        raise InputError(f"the engine {engine!r} cannot fit the model {spec.name!r}: use {' or '.join([AUTO, *able])}")
     if sampler is not None and chosen != "nuts":
         raise InputError(f"sampler is for engine='nuts', and the engine is {chosen!r}: leave one of them out")
     how = () if sampler is None else (dict(sampler),)

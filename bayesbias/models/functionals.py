@@ -8,10 +8,9 @@ posteriors that they have given their scales, averaged over the draws of these. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +19,12 @@ from scipy import sparse
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.marginal import drawn_scales, prior_of_means, reduced, variances_of
+from bayesbias.models.marginal import drawn_scales, reduced, variances_of
 from bayesbias.models.related import (
     attribute_sets,
     components_for,
     factors_of,
     further_words,
-    list_fields,
-    priors_of,
     related_sums,
     relatedness_for,
 )
@@ -264,7 +261,7 @@ def cell_fields(spec: ModelSpec, data: Distances, cells: Cells) -> Fields:
         kind=column_classes(data, cells)[column],
         scaled=parts.loadings * np.sqrt(parts.variances),
         correlations=smoothed_correlations(parts.correlations, same, shares),
-        grid=factors_of(spec, list_fields(data)),
+        grid=factors_of(spec, related_sums(data)),
     )
 
 
@@ -279,7 +276,7 @@ def further_functionals(result: Fit, given: Estimates, places: Sequence[int], we
     ``given`` are the same sums over the words of the fit; ``places`` are those of the k connections.
     """
     data, law = result.data, given.law
-    population = further_words(related_sums(data), data, priors_of(result.spec))
+    population = further_words(result.spec, related_sums(data), data)
     classes = data.connection_class
     if isinstance(law, Normals):
         inverse, mass = population.nodes()
@@ -317,19 +314,13 @@ FEWEST_POINTS, POINTS = 250, 1000  # draws of the scales that stand for their po
 NUMBERS = 2**22  # sums times points that are kept, as far as there are points enough
 
 
-class CellMeans(NamedTuple):
-    """Cells that are independent given the means that they share: what they need of the table, and these means."""
-
-    totals: CellTotals
-    centre: FloatArray  # mean of the shared means at each point of the scales, (N, n)
-    root: FloatArray  # root of their covariance, (N, n, n)
+type CellMeans = tuple[CellTotals, FloatArray, FloatArray]
+"""What cells that are independent given the means that they share need of the table; the mean of these at each point of
+the scales, (N, n); and the root of their covariance, (N, n, n).
+"""
 
 
-GivenScales = Callable[[Distances, Scales, Normal], CellMeans | None]
-"""From distances, variances at points, and the prior of connection means; None where cells are tied."""
-
-
-def crossed_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
+def _crossed_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans | None:
     """Cells of a crossed model: connection means and effects of patterns are shared.
 
     In tables with holes in many places cells depend on each other given these.
@@ -337,10 +328,10 @@ def crossed_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans |
     sums = reduced(data, prior.mean, scales.interaction is not None)  # a fit of one group has left it out
     if isinstance(sums, HoledSums):
         return None
-    return CellMeans(cell_totals(sums, data.filled.shape), *beta_moments(sums, scales, prior.sd))
+    return cell_totals(sums, data.filled.shape), *beta_moments(sums, scales, prior.sd)
 
 
-def independent_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans:
+def _independent_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans:
     """Cells of a model of independent distances: those of a connection share its mean."""
     n = data.cells.n
     total = np.where(data.filled, n * (data.cells.mean - prior.mean), 0.0)
@@ -353,12 +344,10 @@ def independent_cells(data: Distances, scales: Scales, prior: Normal) -> CellMea
         each = 1 / (scales.sigma2[:, k, None] / counts + scales.s2[:, k, None])
         precision[:, k] += each @ np.bincount(place)
         centre[:, k] = each @ np.bincount(place, total[data.filled[:, k], k] / n[data.filled[:, k], k])
-    return CellMeans(totals, centre / precision, np.eye(n.shape[1]) / np.sqrt(precision)[:, :, None])
+    return totals, centre / precision, np.eye(n.shape[1]) / np.sqrt(precision)[:, :, None]
 
 
-def conditional_functionals(
-    result: Fit, cells: Cells, weights: sparse.csr_array, given_scales: GivenScales
-) -> Estimates | None:
+def conditional_functionals(result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates | None:
     """Posterior of weighted sums (m, J * C) of cells that are normal given the scales; None where they are tied."""
     data, drawn = result.data, drawn_scales(result.posterior)
     points = min(len(drawn["sigma"]), POINTS, max(FEWEST_POINTS, NUMBERS // max(1, weights.shape[0])))
@@ -366,12 +355,12 @@ def conditional_functionals(
     scales = variances_of(
         {name: value[some] for name, value in drawn.items()}, len(data.connections), len(data.attribute_classes)
     )
-    prior = prior_of_means(result.spec)
-    means = given_scales(data, scales, prior)
+    prior = result.spec.priors["connection_mean"]
+    means = (_crossed_cells if result.spec.crossed else _independent_cells)(data, scales, prior)
     if means is None:
         return None
-    parts = by_connection(cells, weights)
-    law = _Conditional(parts, means.totals, scales, means.centre, means.root, prior.mean, np.full(points, 1 / points))
+    parts, (totals, centre, root) = by_connection(cells, weights), means
+    law = _Conditional(parts, totals, scales, centre, root, prior.mean, np.full(points, 1 / points))
     return Estimates.of(law, parts.shape[0])
 
 
@@ -476,7 +465,7 @@ def related_cell_errors(spec: ModelSpec, data: Distances) -> CellErrors:
     """Cells of a model of related words, which needs no draws."""
     cells = cells_of(data)
     # root mean squares: one factor for all embeddings, which therefore does not add to differences between them
-    factors = np.sqrt(np.diag(factors_of(spec, list_fields(data)).products))
+    factors = np.sqrt(np.diag(factors_of(spec, related_sums(data)).products))
     return CellErrors(data, cells, factors[column_classes(data, cells)])
 
 

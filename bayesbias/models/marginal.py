@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 import xarray as xr
@@ -13,7 +12,7 @@ from bayesbias._support.progress import counted, progress
 from bayesbias.distances.distances import Distances, once
 from bayesbias.errors import DrawsWarning, InputError, warn
 from bayesbias.models import nuts, related
-from bayesbias.models.spec import ModelSpec, Normal, Pooled, ScalePrior, common_of
+from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
 from bayesbias.models.tree import EFFECTS, Draws, DrawsOfWords
 from bayesbias.numerics.arrays import FloatArray, in_blocks
 from bayesbias.numerics.holes import HoledSums, holed_sums
@@ -89,7 +88,7 @@ class CrossedTarget:
             if isinstance(prior, Pooled):
                 values[name] = values[common_of(name)] * np.exp(prior.spread * z)
             else:
-                values[name] = cast("ScalePrior", prior).from_normal(z)
+                values[name] = prior.from_normal(z)
         return values
 
     def variances(self, theta: FloatArray) -> Scales:
@@ -150,14 +149,9 @@ def fit_for_crossed(spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distan
     return spec, replace(data, notes=tuple(notes))
 
 
-def prior_of_means(spec: ModelSpec) -> Normal:
-    """The prior of the connection means."""
-    return cast("Normal", spec.priors["connection_mean"])
-
-
 def crossed_target(spec: ModelSpec, data: Distances) -> CrossedTarget:
     """The density of a crossed model; no pair of the table repeats."""
-    mean = prior_of_means(spec)
+    mean = spec.priors["connection_mean"]
     k, classes = len(data.connections), len(data.attribute_classes)
     sizes = {"connection_sd": k, "sigma": k if spec.likelihood.sigma == "connection" else 1}
     sizes["attribute_sd"] = 1 if spec.terms.attribute_sd == "shared" else classes
@@ -259,7 +253,8 @@ def exact_sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng:
     """
     if spec.related:
         return related.sample(spec, data, chains, draws, rng)
-    priors = _priors_of(spec)
+    mean = spec.priors["connection_mean"]
+    priors = Priors(mean.mean, mean.sd, spec.priors["sigma"].log_density, spec.priors["connection_sd"].log_density)
     size, connections = chains * draws, len(data.connections)
     mu, s, sigma = np.empty((3, size, connections))
     evidence, outside = 0.0, 0.0
@@ -316,10 +311,3 @@ def _grids_of(
                 f"the distances of {named} do not vary within protected words, so their spread cannot be estimated: "
                 "check that the table holds measured distances"
             ) from error
-
-
-def _priors_of(spec: ModelSpec) -> Priors:
-    """The priors that the quadrature needs."""
-    mean = prior_of_means(spec)
-    s, sigma = cast("ScalePrior", spec.priors["connection_sd"]), cast("ScalePrior", spec.priors["sigma"])
-    return Priors(mean.mean, mean.sd, sigma.log_density, s.log_density)

@@ -84,25 +84,25 @@ def sample(
     In the model of related words nothing flows back from the parameters of the population, which are drawn given the
     means of words.
     """
-    from bayesbias.models.builder import build, starts
+    from bayesbias.models.builder import of_cells, of_rows
 
-    initvals = starts(spec, data)
-    start = {"initvals": initvals} if initvals else {}
-    sampled = run_nuts(build(spec, data), chains, draws, rng, {**start, **(options or {})})
-    posterior = sampled.values
-    attrs: dict[str, Any] = sampler_facts(sampled.sampler, options)
     if spec.related:
         sums = related.related_sums(data)
+        sampled = run_nuts(of_cells(spec, data, sums), chains, draws, rng, options)
         means, factors = (
-            posterior[name].reshape(-1, *posterior[name].shape[2:]) for name in ("word_mean", "sd_factor")
+            sampled.values[name].reshape(-1, *sampled.values[name].shape[2:]) for name in ("word_mean", "sd_factor")
         )
-        completed = related.completed(means, factors, sums, data, related.priors_of(spec), rng)
+        completed = related.completed(spec, means, factors, sums, data, rng)
         posterior = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in completed.items()}
-        attrs |= related.independent_words(sums, data)
+        facts: dict[str, Any] = related.independent_words(sums, data)
+    else:
+        model, start = of_rows(spec, data)
+        sampled = run_nuts(model, chains, draws, rng, {"initvals": start, **(options or {})})
+        posterior, facts = sampled.values, {}
     for name, present in (("word_mean", data.filled), ("interaction_effect", data.compared)):
         if name in posterior:
             posterior[name] = np.where(present, posterior[name], np.nan)
-    return Draws(posterior, sampled.stats, attrs)
+    return Draws(posterior, sampled.stats, sampler_facts(sampled.sampler, options) | facts)
 
 
 def sampler_facts(sampler: str, options: Mapping[str, Any] | None) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,12 @@ from scipy.linalg import solve_triangular
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.spec import InverseWishart, LogNormal, ModelSpec
+from bayesbias.models.spec import ModelSpec
 from bayesbias.models.tree import Draws
 from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
 from bayesbias.numerics.marginal import cell_numbers, scatter_cells
 from bayesbias.numerics.related import (
     BINS,
-    CellWeights,
     Components,
     FactorGrid,
     ListScatter,
@@ -37,7 +36,6 @@ from bayesbias.numerics.related import (
     root_of,
     scatter_from_fields,
     similarity_bins,
-    weighted_roots,
 )
 from bayesbias.results import Note
 from bayesbias.words import OTHER, OWN, STEREOTYPES
@@ -50,79 +48,38 @@ LEAST_SCATTER = NOTHING**2  # expected sum of squares within cells up to which a
 JITTER = 1e-9  # share of the mean variance that is added to that of every cell where a density is asked for
 
 
-class _RelatedPriors(NamedTuple):
-    """The priors of the model of related words."""
-
-    factor: LogNormal
-    population: InverseWishart
-
-
-def priors_of(spec: ModelSpec) -> _RelatedPriors:
-    """The priors of a model of related words."""
-    return _RelatedPriors(*(cast("Any", spec.priors[name]) for name in ("sd_factor", "connection_covariance")))
-
-
-@dataclass(frozen=True)
-class RelatedPosterior:
-    """The posteriors of the factors on a grid; given these the cells' means are normal around the observed ones."""
-
-    priors: _RelatedPriors
-    sums: RelatedSums
-    grid: FactorGrid
-
-    def moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Posterior mean (m,) and covariance (m, m) of weighted sums (m, cells) of the cells' means."""
-        sums = self.sums
-        row, cell = np.nonzero(weights)
-        entries = CellWeights(
-            row, weights[row, cell], sums.word[cell], sums.listed[cell], sums.kind[cell], len(weights)
-        )
-        classes, roots = weighted_roots(entries, sums.scaled, sums.correlations)
-        # the errors are sum_a f_a R_a z, factors f and roots R of the classes, z standard normal: their covariance is
-        # sum_ab E[f_a f_b] R_a R_b'
-        products = self.grid.products[np.ix_(classes, classes)]
-        stacked = np.stack(roots)
-        return weights @ sums.y, np.einsum("ab,amr,bnr->mn", products, stacked, stacked, optimize=True)
-
-
-def related_posterior(spec: ModelSpec, data: Distances) -> RelatedPosterior:
-    """The posterior of a model of related words; no pair of the table repeats."""
-    sums = related_sums(data)
-    return RelatedPosterior(priors_of(spec), sums, factors_of(spec, sums))
-
-
-def factors_of(spec: ModelSpec, fields: _ListFields | RelatedSums) -> FactorGrid:
+def factors_of(spec: ModelSpec, sums: RelatedSums) -> FactorGrid:
     """The posteriors of the factors given the scatter of a table's lists."""
-    prior = priors_of(spec).factor
-    return factor_grid(fields.freedom, fields.scatter, prior.median, prior.spread)
+    prior = spec.priors["sd_factor"]
+    return factor_grid(sums.freedom, sums.scatter, prior.median, prior.spread)
 
 
 def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Independent draws from the posterior."""
-    fitted = related_posterior(spec, data)
-    factors = draw_factors(fitted.grid, chains * draws, rng)
-    cells = scatter_cells(draw_cells(fitted.sums, factors, rng), data.filled)
-    posterior = completed(cells, factors, fitted.sums, data, fitted.priors, rng)
-    used, every = len(fitted.sums.sampled), len(data.protected_words)
+    sums = related_sums(data)
+    grid = factors_of(spec, sums)
+    factors = draw_factors(grid, chains * draws, rng)
+    cells = scatter_cells(draw_cells(sums, factors, rng), data.filled)
+    posterior = completed(spec, cells, factors, sums, data, rng)
+    used, every = len(sums.sampled), len(data.protected_words)
     note = Note("sampled", rule="variation between words from some of the protected words", used=used, total=every)
     return Draws(
         posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
-        attrs={"grid_mass_outside": float(fitted.grid.mass[:, [0, -1]].sum(axis=1).max())}
-        | independent_words(fitted.sums, data),
+        attrs={"grid_mass_outside": float(grid.mass[:, [0, -1]].sum(axis=1).max())} | independent_words(sums, data),
         notes=(note,) if used < every else (),
     )
 
 
 def completed(
+    spec: ModelSpec,
     cells: FloatArray,
     factors: FloatArray,
     sums: RelatedSums,
     data: Distances,
-    priors: _RelatedPriors,
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
     """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factors (B, A)."""
-    population = further_words(sums, data, priors)
+    population = further_words(spec, sums, data)
     inverse, by_connection = population.draw(len(factors), rng), factors[:, data.connection_class]
     covariance = population.covariance(inverse, by_connection)
     root = root_of(covariance * population.families)  # of the deviations that the means over the words have
@@ -136,10 +93,11 @@ def completed(
     }
 
 
-def further_words(sums: RelatedSums, data: Distances, priors: _RelatedPriors) -> Population:
+def further_words(spec: ModelSpec, sums: RelatedSums, data: Distances) -> Population:
     """The law of further protected words like those of a table."""
     observed, errors = scatter_cells(sums.y, data.filled), scatter_from_fields(sums, data.filled)
-    return population_of(observed, errors, sums.families, priors.population.scale * sums.distance_sd, sums.sampled)
+    scale = spec.priors["connection_covariance"].scale * prior_scale(data)
+    return population_of(observed, errors, sums.families, scale, sums.sampled)
 
 
 def independent_words(sums: RelatedSums, data: Distances) -> dict[str, float]:
@@ -160,7 +118,6 @@ class CellLists(NamedTuple):
     word: IntArray  # protected word and connection of each cell, (cells,)
     connection: IntArray
     listed: IntArray  # list of each cell, (cells,): cells with the same attribute words share one
-    n: IntArray  # how many distances each cell holds, (cells,)
     member: NDArray[np.bool_]  # which attribute word is in which list, (lists, attribute words of the table)
 
 
@@ -187,7 +144,7 @@ def cell_lists(data: Distances) -> CellLists:
     """The distinct lists of attribute words behind the cells of a table."""
     word, connection = np.nonzero(data.filled)
     number, member = attribute_sets(data.word, data.connection, data.attribute, data.filled, len(data.attribute_words))
-    return CellLists(word, connection, number[data.filled], data.cells.n[data.filled], member)
+    return CellLists(word, connection, number[data.filled], member)
 
 
 def relatedness_for(data: Distances) -> Relatedness:
@@ -236,20 +193,8 @@ def prior_scale(data: Distances) -> float:
     return float(np.sqrt((parts.loadings**2 @ parts.variances).mean()))
 
 
-class _ListFields(NamedTuple):
-    """The lists of a table, how their fields are correlated, and the scatter within their cells."""
-
-    lists: CellLists
-    parts: Components  # of the protected words
-    correlations: FloatArray  # mean, of the words of two lists in each component, (Q, lists, lists)
-    freedom: FloatArray  # degrees of freedom of the scatter within lists of each class, (A,)
-    scatter: FloatArray  # its ratio to what a factor of 1 lets expect, (A,)
-    expected: FloatArray  # and that
-    counted: ListScatter  # the scatter
-
-
-def list_fields(data: Distances) -> _ListFields:
-    """The lists of a table that knows how its words are related."""
+def related_sums(data: Distances) -> RelatedSums:
+    """A table's cells, the covariance of their means, and the scatter within them."""
     relatedness, lists = relatedness_for(data), cell_lists(data)
     if reason := too_many_lists(data, lists):
         raise InputError(
@@ -258,33 +203,24 @@ def list_fields(data: Distances) -> _ListFields:
         )
     parts = components_for(relatedness, data.protected_words)
     same, shares = relatedness.overlaps(lists.member, data.attribute_words.tolist())
-    correlations = list_correlations(parts.correlations, same, shares)
-    freedom, expected, counted = _scatter_within(data, parts, lists, same, shares)
+    freedom, expected, counted = _scatter_within(data, relatedness, parts, lists, same, shares)
     known = freedom > 0
     scatter = np.divide(counted.squares(data.y[None])[0], expected, out=np.ones(len(known)), where=known)
-    return _ListFields(lists, parts, correlations, freedom, scatter, expected, counted)
-
-
-def related_sums(data: Distances) -> RelatedSums:
-    """A table's cells, the covariance of their means, and the scatter within them."""
-    fields = list_fields(data)
-    lists = fields.lists
-    sampled, families = relatedness_for(data).sampled_families(data.protected_words.tolist())
+    sampled, families = relatedness.sampled_families(data.protected_words.tolist())
     return RelatedSums(
         y=data.cells.mean[lists.word, lists.connection],
         word=lists.word,
         connection=lists.connection,
         kind=data.connection_class[lists.connection],
         listed=lists.listed,
-        parts=fields.parts,
-        correlations=fields.correlations,
+        parts=parts,
+        correlations=list_correlations(parts.correlations, same, shares),
         sampled=sampled,
         families=families,
-        distance_sd=prior_scale(data),
-        freedom=fields.freedom,
-        scatter=fields.scatter,
-        expected=fields.expected,
-        counted=fields.counted,
+        freedom=freedom,
+        scatter=scatter,
+        expected=expected,
+        counted=counted,
     )
 
 
@@ -359,7 +295,12 @@ def _with_differences(data: Distances, block: _Block, place: int) -> _Block:
 
 
 def _scatter_within(
-    data: Distances, parts: Components, lists: CellLists, same: FloatArray, shares: FloatArray
+    data: Distances,
+    relatedness: Relatedness,
+    parts: Components,
+    lists: CellLists,
+    same: FloatArray,
+    shares: FloatArray,
 ) -> tuple[FloatArray, FloatArray, ListScatter]:
     """Degrees of freedom of the scatter within lists of each attribute class, (A,), its expectation (A,), and itself.
 
@@ -368,12 +309,12 @@ def _scatter_within(
     stands in the differences between groups, that count as much in all.
     """
     # what a small sample leaves unknown is how words are correlated, not how much single words scatter
-    parts = replace(parts, variances=parts.variances / relatedness_for(data).factors_of(parts))
+    parts = replace(parts, variances=parts.variances / relatedness.factors_of(parts))
     # mean correlation of a list's words, (lists, Q): that of a list does not depend on which others there are
     own = np.diagonal(shares, axis1=0, axis2=1).T @ parts.correlations.T + np.diag(same)[:, None]
     within = np.maximum(own, 0)
     single: FloatArray | float = 1.0  # mean variance of its single words, less than 1 for means over forms
-    if (relatedness := relatedness_for(data)).forms is not None:
+    if relatedness.forms is not None:
         member = lists.member / lists.member.sum(axis=1, keepdims=True)
         single = member @ relatedness.own_correlations(data.attribute_words.tolist()).T
     left = parts.variances * np.maximum(single - within, 0)  # (lists, Q)
@@ -491,14 +432,14 @@ def further_word_sd(data: Distances) -> FloatArray:
     return sd
 
 
-def errors_of(data: Distances) -> Callable[[FloatArray, np.random.Generator], FloatArray]:
+def errors_of(data: Distances, sums: RelatedSums) -> Callable[[FloatArray, np.random.Generator], FloatArray]:
     """A function that makes draws (B, rows) of errors from the factors (B, A), for what asks again and again.
 
     The errors of the cells' means and the scatter within cells have the distributions of the model for given factors.
     Within a cell words deviate as their correlations say; those of many words need not be positive semi-definite, so
     that only their pattern is taken from there, not their size.
     """
-    sums, fields = related_sums(data), _fields_of(data)
+    fields = _fields_of(data)
     cell = cell_numbers(data.filled)[data.word, data.connection]
     member = sparse.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)))
     known = sums.freedom > 0

@@ -280,7 +280,7 @@ class ModelSpec:
     doi: str | None
     likelihood: Likelihood
     terms: Terms
-    priors: Mapping[str, Prior]
+    priors: Mapping[str, Any]  # a Prior each
     text: str
     own: bool = False
 

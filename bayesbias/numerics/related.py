@@ -340,7 +340,6 @@ class RelatedSums:
     correlations: FloatArray  # of the lists in each component, (Q, lists, lists), positive semi-definite
     sampled: IntArray  # protected words behind ``families``, (S,)
     families: FloatArray  # correlation of their bias, (S, S)
-    distance_sd: float  # standard deviation of a protected word's distances to the words of the vocabulary, on average
     freedom: FloatArray  # degrees of freedom of the scatter within the cells of each class, (A,); 0 where there is none
     scatter: FloatArray  # observed over expected scatter within the cells of each class, (A,)
     expected: FloatArray  # sum of squares within lists of each class that a factor of 1 gives on average, (A,)

@@ -28,7 +28,7 @@ from benchmarks.builders.sentence_vectors import encoded
 from benchmarks.inside import (
     Distances,
     measured_relatedness,
-    related_model,
+    related_posterior,
     template_variation,
     unit_rows,
 )
@@ -84,7 +84,7 @@ def quantities(subjects, at):
 def comparisons(subjects, drawn, rng, splits):
     """Rows of differences between halves of each list, which is split once by topic, with both methods."""
     data = replicate_data(subjects, drawn)
-    factors = np.sqrt(np.diag(related_model.related_posterior(SPEC, data).grid.products))
+    factors = np.sqrt(np.diag(related_posterior(SPEC, data).grid.products))
     related, groups = data.relatedness, len(subjects.names)
     begins = np.cumsum((0, *subjects.sizes))
     distances = 1 - unit_rows(related.protected) @ unit_rows(related.attributes).T

@@ -17,12 +17,13 @@ from bayesbias.distances import Relatedness
 from benchmarks.builders.minilm import minilm, token_vectors
 from benchmarks.inside import (
     Distances,
+    RelatedPosterior,
     Wanted,
     draw_alike,
     factor_quantiles,
     measured_relatedness,
     near_weights,
-    related_model,
+    related_posterior,
     unit_rows,
 )
 from benchmarks.study import SHARED, TAIL
@@ -253,7 +254,7 @@ def factor_points(grid, classes):
     return points
 
 
-def answer(found: related_model.RelatedPosterior, weights, truth=0.0):
+def answer(found: RelatedPosterior, weights, truth=0.0):
     """Exact moments and tail probabilities: the posterior is a mixture of normals over the factors."""
     mean, covariance = found.moments(weights)
     sums, below = found.sums, []
@@ -268,7 +269,7 @@ def answer(found: related_model.RelatedPosterior, weights, truth=0.0):
 
 def related_answer(data, truth=0.0):
     """What the model of related words says of a table's contrasts."""
-    return answer(related_model.related_posterior(SPEC, data), contrast_weights(data), truth)
+    return answer(related_posterior(SPEC, data), contrast_weights(data), truth)
 
 
 def free_rows(subjects):

@@ -13,6 +13,7 @@ from bayesbias.numerics import mixtures
 from bayesbias.numerics import related as core
 from bayesbias.posteriors import Estimates
 from bayesbias.vectors import keyed_vectors
+from benchmarks.inside import related_posterior
 
 WORDS, DIMS = 300, 20
 
@@ -90,7 +91,7 @@ def test_cells_without_their_covariance_are_as_with_it(holed):
         rtol=1e-8,
         atol=1e-12 * np.trace(sums.covariance),
     )
-    posterior = models.related.related_posterior(bb.load_model("related"), data)
+    posterior = related_posterior(bb.load_model("related"), data)
     weights = np.random.default_rng(1).normal(size=(5, len(sums.y)))
     covariance = sums.covariance * posterior.grid.products[np.ix_(sums.kind, sums.kind)]
     mean, found = posterior.moments(weights)

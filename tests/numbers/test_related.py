@@ -12,6 +12,7 @@ import bayesbias as bb
 from bayesbias import models, numerics
 from bayesbias.distances.distances import Distances
 from bayesbias.vectors import keyed_vectors
+from benchmarks.inside import related_posterior
 from benchmarks.simulation import simulate
 
 
@@ -60,7 +61,7 @@ def data(small, known):
 @pytest.fixture(scope="module")
 def posterior(data):
     """The exact posterior of the small table."""
-    return models.related.related_posterior(bb.load_model("related"), data)
+    return related_posterior(bb.load_model("related"), data)
 
 
 @pytest.fixture(scope="module")
@@ -436,7 +437,7 @@ def test_levels_of_words_and_lists_given_twice_are_no_scatter(slice_vectors):
     for rows in (table, table[rng.random(len(table)) > 0.05]):
         data = models.tree.read_distances(rows)
         level = 0.1 * rng.standard_normal(len(data.protected_words))
-        fields = models.related.list_fields(data)
+        fields = models.related.related_sums(data)
         squares = fields.counted.squares(level[data.word][None])[0]
         np.testing.assert_allclose(squares, 0, atol=1e-9)
     lists, freedom = bb.load_words("religion"), []
@@ -445,7 +446,7 @@ def test_levels_of_words_and_lists_given_twice_are_no_scatter(slice_vectors):
         protected = dict(list(lists.protected.items())[:groups]) if groups > 1 else lists.protected
         given = bb.WordLists("same", protected, same if groups > 1 else {"jew": lists.stereotypes["jew"]})
         data = models.tree.read_distances(bb.distance_table(slice_vectors, given))
-        freedom.append(models.related.list_fields(data).freedom[0])
+        freedom.append(models.related.related_sums(data).freedom[0])
     assert freedom[1] == pytest.approx(freedom[0], rel=0.01)
 
 

@@ -11,7 +11,10 @@ from benchmarks.simulation import simulate
 
 def test_a_simulated_table_keeps_what_its_family_reads():
     carrying = bb.distance_table("google-news-slice", "weat7")
-    for model, truth in {"related": {"sd_factor": 1.0}, "published": {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1}}.items():
+    for model, truth in {
+        "related": {"sd_factor": 1.0},
+        "published": {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1},
+    }.items():
         simulated = simulate(carrying, model, truth, 0)
         needed = families.family_of(bb.load_model(model)).needs_relatedness
         assert (simulated.relatedness is carrying.relatedness) == needed == (model == "related")
