@@ -6,7 +6,7 @@ all distances is estimated from the vectors. Analyses ask :func:`family_of` and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -39,7 +39,6 @@ from bayesbias.numerics.marginal import LOG_2PI
 from bayesbias.posteriors import Estimates
 from bayesbias.results import Note
 
-PairDensity = Callable[[slice], FloatArray]
 Truth = dict[str, FloatArray]
 PAIRS_AT_ONCE = 1024  # pairs whose draws are looked at together
 MOST_NUMBERS = 2**26
@@ -86,30 +85,17 @@ class Independent:
 
     def log_likelihood(self, result: Fit) -> FloatArray:
         """Log likelihood (chain, draw) of all distances given everything."""
-        density = self.density(result)
-        total = sum(density(part).sum(axis=1) for part in parts_of(len(result.data.y)))
+        total = sum(self.density(result, part).sum(axis=1) for part in parts_of(len(result.data.y)))
         return np.reshape(total, result.steps)
 
-    def density(self, result: Fit) -> PairDensity:
-        """A function from a slice of the pairs to their log densities (draws, pairs) given everything.
-
-        The pairs of a slice at once, so that large tables need no place for all.
-        """
-        places, y = result.places, result.data.y
-        drawn = {
-            name: values.to_numpy().reshape(-1, *values.shape[2:])
-            for name, values in result.posterior.data_vars.items()
-            if name in (*MEANS, "sigma")
-        }
-
-        def density(part: slice) -> FloatArray:
-            rows = {dim: place[part] for dim, place in places.items()}
-            sigma = at_rows("sigma", drawn["sigma"], rows, leading=1)
-            squares = ((y[part] - row_means(drawn, rows, leading=1)) / sigma) ** 2
-            value: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
-            return value
-
-        return density
+    def density(self, result: Fit, part: slice) -> FloatArray:
+        """Log densities (draws, pairs) of a slice of the pairs given everything."""
+        rows = {dim: place[part] for dim, place in result.places.items()}
+        drawn = {name: result.draws(name) for name in (*MEANS, "sigma") if name in result.posterior}
+        sigma = at_rows("sigma", drawn["sigma"], rows, leading=1)
+        squares = ((result.data.y[part] - row_means(drawn, rows, leading=1)) / sigma) ** 2
+        value: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
+        return value
 
     def predicted(self, result: Fit, posterior: xr.Dataset, rng: np.random.Generator) -> FloatArray:
         """Predictive draws (chain, draw, pair) of the distances, for some draws of the posterior."""
@@ -202,20 +188,14 @@ class Related(Crossed):
         cells = result.draws("word_mean")[:, data.filled]
         return log_likelihood(related_sums(data), cells, result.draws("sd_factor")).reshape(result.steps)
 
-    def density(self, result: Fit) -> PairDensity:
+    def density(self, result: Fit, part: slice) -> FloatArray:
         """Log density of single distances to random words given the means of their cells: the sd is the vectors'."""
-        places, y = result.places, result.data.y
-        means = result.draws("word_mean")
+        word, connection = result.places["protected_word"][part], result.places["connection"][part]
         sd = np.sqrt((protected_root(result.data) ** 2).sum(axis=1))
-        factor = result.by_connection("sd_factor").reshape(-1, means.shape[-1])
-
-        def density(part: slice) -> FloatArray:
-            word, connection = places["protected_word"][part], places["connection"][part]
-            sigma = factor[:, connection] * sd[word]
-            value: FloatArray = -0.5 * (((y[part] - means[:, word, connection]) / sigma) ** 2 + LOG_2PI) - np.log(sigma)
-            return value
-
-        return density
+        sigma = result.by_connection("sd_factor").reshape(-1, len(result.data.connections))[:, connection] * sd[word]
+        squares = ((result.data.y[part] - result.draws("word_mean")[:, word, connection]) / sigma) ** 2
+        value: FloatArray = -0.5 * (squares + LOG_2PI) - np.log(sigma)
+        return value
 
     def predicted(self, result: Fit, posterior: xr.Dataset, rng: np.random.Generator) -> FloatArray:
         """Predictive draws (chain, draw, pair) of the distances to the same words, with correlated errors."""

@@ -483,10 +483,10 @@ def add_log_likelihood(post: xr.DataTree, draws: int | None = None) -> xr.DataTr
     posterior = _thinned(result, draws)
     thinned = post.copy()
     thinned["posterior"] = xr.DataTree(posterior)
-    density = family_of(result.spec).density(Fit(thinned).model_alone)
+    family, alone = family_of(result.spec), Fit(thinned).model_alone
     value = np.empty((posterior.sizes["chain"] * posterior.sizes["draw"], result.tree["observed_data"].sizes["pair"]))
     for part in parts_of(value.shape[1]):
-        value[:, part] = density(part)
+        value[:, part] = family.density(alone, part)
     return _with_group(result, "log_likelihood", value.reshape(posterior.sizes["chain"], -1, value.shape[1]), posterior)
 
 

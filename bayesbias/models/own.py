@@ -14,7 +14,7 @@ import xarray as xr
 from bayesbias._support.progress import quiet
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, shown
-from bayesbias.models.families import FAMILIES, Independent, PairDensity, check_draws_of_pairs
+from bayesbias.models.families import FAMILIES, Independent, check_draws_of_pairs
 from bayesbias.models.nuts import sampler_facts, trace_of
 from bayesbias.models.spec import ModelSpec, bundled_models, own_model
 from bayesbias.models.template_variation import template_data
@@ -60,17 +60,13 @@ class Own(Independent):
 
     def log_priors(self, result: Fit) -> dict[str, FloatArray]:
         """Log priors (chain, draw) of parameters that depend on no other, as PyMC computed them."""
-        return {str(name): _summed(each) for name, each in _group_of(result, "log_prior").data_vars.items()}
+        priors = _group_of(result, "log_prior").transpose(*STEPS, ...)
+        return {str(name): each.sum(each.dims[2:]).to_numpy() for name, each in priors.data_vars.items()}
 
-    def log_likelihood(self, result: Fit) -> FloatArray:
-        """Log likelihood (chain, draw) of all distances, as PyMC computed it."""
-        return _summed(_group_of(result, "log_likelihood")[OBSERVED])
-
-    def density(self, result: Fit) -> PairDensity:
+    def density(self, result: Fit, part: slice) -> FloatArray:
         """Log densities (draws, pairs), as PyMC computed them."""
         values = _group_of(result, "log_likelihood")[OBSERVED].sel({name: result.posterior[name] for name in STEPS})
-        array = values.transpose(*STEPS, "pair").to_numpy()
-        return lambda part: array.reshape(-1, array.shape[2])[:, part]
+        return values.transpose(*STEPS, "pair").to_numpy().reshape(-1, values.sizes["pair"])[:, part]
 
     def predicted(self, result: Fit, posterior: xr.Dataset, rng: np.random.Generator) -> FloatArray:
         """Predictive draws (chain, draw, pair), as PyMC made them."""
@@ -105,12 +101,6 @@ def _group_of(result: Fit, name: str) -> xr.Dataset:
     return result.tree.children[name].dataset
 
 
-def _summed(values: xr.DataArray) -> FloatArray:
-    """Sums (chain, draw) over all other dimensions."""
-    total: FloatArray = values.sum([dim for dim in values.dims if dim not in STEPS]).transpose(*STEPS).to_numpy()
-    return total
-
-
 def sampled(
     table: pd.DataFrame,
     model: OwnModel,
@@ -126,8 +116,12 @@ def sampled(
             "the distances are adjusted, or those of sentence templates: a model of one's own does not know the error "
             "of an adjustment or of templates; give a table of distances as measured, of one vector a word"
         )
+    import pymc as pm
+
     name = getattr(model, "__name__", "") or getattr(model, "name", "") or "own"
-    built = _built(model, data, name)
+    built = model(data) if callable(model) and not isinstance(model, pm.Model) else model
+    if not isinstance(built, pm.Model):
+        raise InputError(f"the model {name!r} made {shown(built)}: it takes the distances and returns a pymc.Model")
     names = [variable.name for variable in (*built.free_RVs, *built.deterministics)]
     dims = {each: tuple(map(str, built.named_vars_to_dims.get(each) or ())) for each in names}
     _check_variables(dims, word_mean, f"the model {name!r}")
@@ -137,23 +131,17 @@ def sampled(
     check_draws_of_pairs(size[0], len(data.y), chains)
     trace = trace_of(built, chains, draws, np.random.default_rng(seed), options)
     tree = xr.DataTree.from_dict({f"/{name}": trace[name].to_dataset() for name in ("posterior", "sample_stats")})
-    with quiet("pymc"):
-        if (observed := _observed_distances(built, data)) is not None:
-            _add_groups(tree, built, observed, seed)
-    notes = () if observed is not None else (UNOBSERVED,)
+    # the variable whose observed values are the distances of the table, row by row, if there is one
+    values = {each.name: built.rvs_to_values[each].eval() for each in built.observed_RVs}
+    known = [each for each, y in values.items() if y.shape == data.y.shape and np.allclose(y, data.y)]
+    notes: tuple[Note, ...] = (UNOBSERVED,)
+    if len(known) == len(values) == 1:
+        notes = ()
+        with quiet("pymc"):
+            _add_groups(tree, built, known[0], seed)
     post = _fit_of(tree, data, name, seed, word_mean, _source(model), "nuts", notes)
     post.attrs |= sampler_facts(trace.attrs["sampler"], options)
     return post
-
-
-def _built(model: OwnModel, data: Distances, name: str) -> pymc.Model:
-    """The model itself, or what the function makes of the distances."""
-    import pymc as pm
-
-    built = model(data) if callable(model) and not isinstance(model, pm.Model) else model
-    if not isinstance(built, pm.Model):
-        raise InputError(f"the model {name!r} made {shown(built)}: it takes the distances and returns a pymc.Model")
-    return built
 
 
 def _check_variables(dims: Mapping[str, tuple[str, ...]], word_mean: str, of: str) -> None:
@@ -168,13 +156,6 @@ def _check_variables(dims: Mapping[str, tuple[str, ...]], word_mean: str, of: st
             raise InputError(f"{each!r} of {of} needs the dims {needed}, with the labels of the table")
     if reserved := [each for each in (*RESERVED, *{WORD_MEAN} - {word_mean}) if each in dims]:
         raise InputError(f"the variable {reserved[0]!r} has a meaning of its own in fits: call it otherwise")
-
-
-def _observed_distances(model: pymc.Model, data: Distances) -> str | None:
-    """The variable of a model whose observed values are the distances of the table, row by row, if there is one."""
-    observed = {each.name: model.rvs_to_values[each].eval() for each in model.observed_RVs}
-    names = [name for name, values in observed.items() if values.shape == data.y.shape and np.allclose(values, data.y)]
-    return names[0] if len(names) == len(observed) == 1 else None
 
 
 def _source(model: OwnModel) -> str:
@@ -278,17 +259,6 @@ def _labelled(arrays: Mapping[str, Any], data: Distances, word_mean: str) -> xr.
     return xr.Dataset(variables, coords=labels)
 
 
-def _stats_of(tree: xr.DataTree) -> xr.Dataset:
-    """Statistics of the sampler that are numbers, unlike nutpie's messages of divergences."""
-    stats = tree["sample_stats"].to_dataset() if "sample_stats" in tree.children else xr.Dataset()
-    return stats[[name for name, each in stats.data_vars.items() if _is_statistic(each)]]
-
-
-def _is_statistic(values: xr.DataArray) -> bool:
-    """True for a statistic of the sampler: a number, or one for each draw."""
-    return values.dims == STEPS[: values.ndim] and values.dtype.kind in "biuf" and not np.isnan(values.to_numpy()).any()
-
-
 def _check_labels(dim: str, given: Iterable[object], data: Distances) -> None:
     """Refuse labels other than those of the table, in whatever order."""
     labels, own = [str(label) for label in given], labels_of(data)[dim].tolist()
@@ -324,8 +294,14 @@ def _fit_of(
     how = made_by(spec, engine, seed) | {"attribute_words": OWN}
     fitted = assemble(spec, data, Draws({WORD_MEAN: means.to_numpy()}, notes=notes), how)
     fitted["posterior"] = xr.DataTree(posterior)
-    if (stats := _stats_of(tree)).data_vars:
-        fitted["sample_stats"] = xr.DataTree(stats)
+    if "sample_stats" in tree.children:  # those that are numbers, unlike nutpie's messages of divergences
+        stats = tree["sample_stats"].to_dataset()
+        numbers = [
+            name
+            for name, each in stats.data_vars.items()
+            if each.dims == STEPS[: each.ndim] and each.dtype.kind in "biuf" and not np.isnan(each.to_numpy()).any()
+        ]
+        fitted["sample_stats"] = xr.DataTree(stats[numbers])
     for group in OPTIONAL:
         if group in tree.children:
             steps = {} if group.startswith("prior") else {each: posterior.sizes[each] for each in STEPS}
