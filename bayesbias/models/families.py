@@ -46,7 +46,7 @@ MOST_NUMBERS = 2**26
 
 
 class Independent:
-    """Distances are independent given the mean of their protected word and connection, and the words given theirs."""
+    """Distances are independent given the means of cells, and the effects of attribute words where a model has some."""
 
     notes: ClassVar[tuple[str, ...]] = ("unrelated",)
     """Codes of the notes that results of the family have: different words are taken for unrelated."""
@@ -62,7 +62,11 @@ class Independent:
         return True
 
     def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
-        """The model and the distances as the model takes them: every row counts."""
+        """The model and the distances as the model takes them: every row counts where words have no effects, else each
+        pair once, and word x group only between known groups.
+        """
+        if spec.crossed or spec.related:
+            return fit_for_crossed(spec, data)
         refuse_repeats(data, spec.name)
         return spec, data
 
@@ -146,15 +150,7 @@ class Independent:
         return value
 
 
-class Crossed(Independent):
-    """Attribute words have effects of their own, crossed with those of protected words."""
-
-    def prepared(self, spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:
-        """Each pair once, word x group only between known groups."""
-        return fit_for_crossed(spec, data)
-
-
-class Related(Crossed):
+class Related(Independent):
     """The covariance of all distances is estimated from the vectors, up to a factor for each kind of list."""
 
     notes, needs_relatedness, has_prior = (), True, False
@@ -227,7 +223,8 @@ class Related(Crossed):
         return value
 
 
-FAMILIES: dict[str, Independent] = {"related": Related(), "modelled": Crossed(), "independent": Independent()}
+FAMILIES: dict[str, Independent] = dict.fromkeys(("modelled", "independent"), Independent())
+FAMILIES["related"] = Related()
 """Assumption on attribute words to the family that makes it."""
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -88,35 +88,25 @@ def sample(
 
     if spec.related:
         sums = related.related_sums(data)
-        sampled = run_nuts(of_cells(spec, data, sums), chains, draws, rng, options)
-        means, factors = (
-            sampled.values[name].reshape(-1, *sampled.values[name].shape[2:]) for name in ("word_mean", "sd_factor")
-        )
+        drawn, stats, sampler = run_nuts(of_cells(spec, data, sums), chains, draws, rng, options)
+        means, factors = (drawn[name].reshape(-1, *drawn[name].shape[2:]) for name in ("word_mean", "sd_factor"))
         completed = related.completed(spec, means, factors, sums, data, rng)
         posterior = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in completed.items()}
         facts: dict[str, Any] = related.independent_words(sums, data)
     else:
         model, start = of_rows(spec, data)
-        sampled = run_nuts(model, chains, draws, rng, {"initvals": start, **(options or {})})
-        posterior, facts = sampled.values, {}
+        options_used = {"initvals": start, **(options or {})}
+        (posterior, stats, sampler), facts = run_nuts(model, chains, draws, rng, options_used), {}
     for name, present in (("word_mean", data.filled), ("interaction_effect", data.compared)):
         if name in posterior:
             posterior[name] = np.where(present, posterior[name], np.nan)
-    return Draws(posterior, sampled.stats, sampler_facts(sampled.sampler, options) | facts)
+    return Draws(posterior, stats, sampler_facts(sampler, options) | facts)
 
 
 def sampler_facts(sampler: str, options: Mapping[str, Any] | None) -> dict[str, str]:
     """The attributes of a fit on its sampler."""
     given = {"sampler_options": to_json({name: str(value) for name, value in options.items()})} if options else {}
     return {"sampler": sampler, **given}
-
-
-class Sampled(NamedTuple):
-    """Variables and statistics of the sampler, (chain, draw, ...) each, and what drew them."""
-
-    values: dict[str, FloatArray]
-    stats: dict[str, FloatArray]
-    sampler: str
 
 
 def trace_of(
@@ -159,12 +149,12 @@ def run_nuts(
     draws: int,
     rng: np.random.Generator,
     options: Mapping[str, Any] | None = None,
-) -> Sampled:
-    """Draws of every variable of a model."""
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray], str]:
+    """Variables and statistics of the sampler, (chain, draw, ...) each, and what drew them."""
     trace = trace_of(model, chains, draws, rng, options)
     posterior, stats = trace["posterior"].dataset, trace["sample_stats"].dataset
     names = [name for name in ("diverging", "energy", "tree_depth", "n_steps") if name in stats]
-    return Sampled(
+    return (
         {str(name): posterior[name].to_numpy() for name in posterior.data_vars},
         {name: stats[name].to_numpy() for name in names},
         trace.attrs["sampler"],

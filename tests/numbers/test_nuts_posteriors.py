@@ -125,7 +125,7 @@ def evaluated(model, chains, draws, rng):
         each.name: np.stack(drawn).reshape(chains, draws, *np.shape(drawn[0]))
         for each, drawn in zip(outputs, zip(*points, strict=True), strict=True)
     }
-    return models.nuts.Sampled(values, {"diverging": np.zeros((chains, draws), dtype=bool)}, "points")
+    return values, {"diverging": np.zeros((chains, draws), dtype=bool)}, "points"
 
 
 def factor_of(values, name):
@@ -165,7 +165,7 @@ def test_the_joint_model_of_tables_has_the_density_of_its_levels(script, monkeyp
     monkeypatch.setattr(models.nuts, "run_nuts", lambda *asked: sampled.append(evaluated(*asked)) or sampled[0])
     before, after = script.CASES["changes"].tables()
     found = script.joint_nuts.compare({"before": before, "after": after}, seed=1, draws=8, chains=2)
-    (_, data, components), drawn = given[0], sampled[0].values
+    (_, data, components), drawn = given[0], sampled[0][0]
     cell = np.cumsum(data.filled.ravel()).reshape(data.filled.shape) - 1
     connection_of = np.nonzero(data.filled)[1]
     met = np.cumsum(data.compared.ravel()).reshape(data.compared.shape) - 1
