@@ -1,8 +1,6 @@
 """Intervals of the crossed models would rest on wrong variances, and thin or wrong tables would pass."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -72,7 +70,6 @@ COMMON = {
 }
 BY_GROUP = {"interaction_effect": ("attribute_word", "word_group"), "interaction_sd": ()}
 DIMS = {
-    "plain": COMMON,
     "crossed": COMMON | BY_GROUP | {"attribute_sd": ("attribute_class",), "attribute_sd0": ()},
     "mine": COMMON | BY_GROUP | {"attribute_sd": ("attribute_class",), "sigma": ()},
 }
@@ -103,7 +100,7 @@ SEPARATE = (
 
 @pytest.mark.parametrize("name", DIMS)
 def test_names_dims_and_holes_of_a_posterior(edited, name):
-    model = edited("crossed", *{"plain": PLAIN, "mine": SEPARATE}.get(name, ()))
+    model = edited("crossed", *{"mine": SEPARATE}.get(name, ()))
     post = bb.fit(holed(simulated()), model, draws=200, chains=2, seed=1)
     posterior = post["posterior"]
     assert {name: values.dims[2:] for name, values in posterior.data_vars.items()} == DIMS[name]
@@ -147,19 +144,6 @@ def test_the_order_of_rows_moves_a_contrast_by_rounding_alone(table):
     found, expected = (bb.contrasts(bb.fit(rows, seed=1)).set_index("protected_word") for rows in (shuffled, table))
     figures = expected.select_dtypes("number")
     np.testing.assert_allclose(found.loc[expected.index, figures.columns], figures, atol=1e-7)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("kernel", ["Nehalem", "Haswell"])
-def test_another_processor_moves_a_contrast_by_rounding_alone(kernel, tmp_path):
-    table, answer = tmp_path / "table.csv", tmp_path / "contrasts"
-    bb.write_distance_table(simulated(seed=3), table)
-    fit = "bb.contrasts(bb.fit(bb.read_distance_table(sys.argv[1]), seed=1)).to_pickle(sys.argv[2])"
-    environment = os.environ | {"OPENBLAS_CORETYPE": kernel}
-    command = [sys.executable, "-c", f"import sys, bayesbias as bb; {fit}", table, answer]
-    subprocess.run(command, env=environment, check=True)
-    here = bb.contrasts(bb.fit(bb.read_distance_table(table), seed=1)).select_dtypes("number")
-    np.testing.assert_allclose(pd.read_pickle(answer)[here.columns], here, atol=1e-7)
 
 
 def same(values):
@@ -228,7 +212,7 @@ def test_log_evidence_equals_plain_importance_sampling(edited, model):
     scales += ["attribute_sd", "attribute_sd", "interaction_sd"] if model == "crossed" else []
     scales += ["connection_sd"] if model != "half-normal" else []
     centre, spread = np.log([TRUTH[name] for name in scales]), 0.5 * np.eye(len(scales))
-    for size, power in ((2000, 0.3), (2000, 0.6), (4000, 1.0), (8000, 1.0), (16_000, 1.0)):
+    for size, power in ((1000, 0.3), (1000, 0.6), (2000, 1.0), (4000, 1.0), (8000, 1.0)):
         proposal = stats.multivariate_t(centre, spread, df=5)
         theta = proposal.rvs(size, random_state=rng)
         log_weight = log_posterior(table, model, theta) - proposal.logpdf(theta)
@@ -312,7 +296,7 @@ def gaussian_draws(table, scale, by_group, draws):
 
 @pytest.mark.parametrize(
     ("missing", "by_cell", "draws"),
-    [(0.0, False, 200_000), (0.3, False, 80_000), (0.3, True, 8_000)],
+    [(0.0, False, 60_000), (0.3, False, 40_000), (0.3, True, 8_000)],
     ids=["complete", "incomplete", "incomplete, by cell"],
 )
 @pytest.mark.parametrize("by_group", [True, False], ids=["by group", "plain"])
@@ -347,15 +331,10 @@ FULL = simulated()
 THIN = {
     "one word per class": (simulated(own=1, controls={"human": 1, "neutral": 1}), []),
     "one protected word": (simulated(words=1), ["model", "no-value"]),
-    "one protected word per group": (simulated(words=2), ["no-value"]),
-    "a single connection": (FULL.query("connection == 'neutral'"), []),
     "no controls": (simulated(controls={}), ["few-levels"]),
     "one group": (simulated(groups="a"), ["model"]),
-    "no groups": (FULL.drop(columns="group"), ["model"]),
     "no group of w0": (FULL.assign(group=FULL["group"].where(FULL["protected_word"] != "w0", pd.NA)), ["model"]),
-    "a list all missing": (FULL.query("attribute_class != 'b'"), []),
     "one row": (FULL.head(1), ["model", "no-value", "few-levels"]),
-    "one distance of each word": (FULL.query("attribute_word == 'neutral0'"), ["few-levels"]),
     "irregular missing pairs": (FULL.sample(frac=0.6, random_state=1), []),
     "most pairs missing": (FULL.sample(frac=0.25, random_state=1), []),
 }
@@ -396,7 +375,6 @@ ADDITIVE = FULL.assign(
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (FULL.assign(distance=0.9), "do not vary"),
         (FULL.assign(distance=FULL["distance"].where(FULL["connection"] != "neutral", 0.9)), "of neutral do not vary"),
         (ADDITIVE, "do not vary beyond their means, so their spread cannot be estimated"),
         (
@@ -404,7 +382,7 @@ ADDITIVE = FULL.assign(
             r"the pair 'w2', 'b0' has more than one distance; the model 'crossed' takes each pair once",
         ),
     ],
-    ids=["all equal", "one connection equal", "additive", "two distances"],
+    ids=["one connection equal", "additive", "two distances"],
 )
 def test_a_table_without_a_posterior_is_refused(table, message):
     with pytest.raises(bb.InputError, match=message):
@@ -412,18 +390,12 @@ def test_a_table_without_a_posterior_is_refused(table, message):
 
 
 @pytest.mark.parametrize(
-    ("model", "engine", "message"),
-    [
-        ("crossed", "exact", "'exact' cannot fit the model 'crossed': it has effects of attribute words.*; use auto"),
-        ("crossed_t", "exact", "its protected words are not normal around their connection; use auto or nuts"),
-        ("crossed_t", "marginal", "its protected words are not normal around their connection; use auto or nuts"),
-    ],
+    ("model", "engine", "able"),
+    [("crossed", "exact", "auto or marginal or nuts"), ("crossed_t", "marginal", "auto or nuts")],
 )
-def test_an_engine_that_cannot_fit_a_model_says_why(model, engine, message):
-    with pytest.raises(bb.InputError, match=message):
+def test_an_engine_that_cannot_fit_a_model_is_refused(model, engine, able):
+    with pytest.raises(bb.InputError, match=f"'{engine}' cannot fit the model '{model}': use {able}"):
         bb.fit(FULL, model, engine=engine)
-    with pytest.raises(bb.InputError, match="it has no effects of attribute words; use auto or exact or nuts"):
-        bb.fit(FULL, "published", engine="marginal")
 
 
 def test_predictive_draws_are_around_the_sum_of_the_terms():

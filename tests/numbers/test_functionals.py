@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import optimize, special, stats
+from scipy import optimize, stats
 
 import bayesbias as bb
 from bayesbias import contrast, models, numerics
@@ -67,7 +67,7 @@ def unit(vectors):
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("name", ["gender", "religion", "race", "unequal"])
+@pytest.mark.parametrize("name", ["religion", "unequal"])
 def test_associations_are_double_centred_mean_distances(slice_vectors, fits, name):
     table = bb.contrasts(fits(name))
     words, whole = associations_by_hand(slice_vectors, lists_of(name))
@@ -77,7 +77,7 @@ def test_associations_are_double_centred_mean_distances(slice_vectors, fits, nam
     assert table["mean"].iloc[0] == pytest.approx(whole, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["gender", "religion", "race", "unequal"])
+@pytest.mark.parametrize("name", ["religion", "unequal"])
 def test_the_variance_is_that_of_the_weighted_distances(fits, name):
     """Another path to the same variance: the weights of single distances."""
     post = fits(name)
@@ -120,9 +120,8 @@ def covariance_of(raw):
     return root @ root.T
 
 
-@pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
-def test_what_moves_all_distances_of_a_list_or_a_word_moves_no_association(fits, name):
-    data = Fit(fits(name)).data
+def test_what_moves_all_distances_of_a_list_or_a_word_moves_no_association(fits):
+    data = Fit(fits("unequal")).data
     before = raw_associations(data)[0]
     names = data.connections.tolist()
     own_list = data.attribute_words[
@@ -135,9 +134,8 @@ def test_what_moves_all_distances_of_a_list_or_a_word_moves_no_association(fits,
         np.testing.assert_allclose(after.sd, before.sd, rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
-def test_pooled_rows_average_to_the_whole_list(fits, name):
-    post = fits(name)
+def test_pooled_rows_average_to_the_whole_list(fits):
+    post = fits("unequal")
     found = contrast.contrast.rows_of(Fit(post), "associated", "different")
     weights = raw_associations(Fit(post).data)[1]
     whole = found.words.combine(weights)
@@ -158,7 +156,7 @@ def pooling_of(post):
     return raw, weights, block, centring, covariance
 
 
-@pytest.mark.parametrize("name", ["gender", "religion", "unequal"])
+@pytest.mark.parametrize("name", ["religion", "unequal"])
 def test_pooled_rows_are_those_of_the_definition(fits, name):
     """Rows by dense matrices of words, with the factor and tau on grids."""
     raw, weights, block, centring, covariance = pooling_of(fits(name))
@@ -205,41 +203,6 @@ def directions_of(raw, weights, centring, covariance):
     return axes.T @ (raw.mean - weights @ raw.mean), sizes, axes, shapes
 
 
-@pytest.mark.nuts
-@pytest.mark.full
-def test_nuts_agrees_with_pooled_deviations(fits):
-    """The hierarchy of deviations in PyMC, for a factor that is known."""
-    import nutpie
-    import pymc as pm
-
-    raw, weights, block, centring, covariance = pooling_of(fits("religion"))
-    scale, factor = 0.03, float(raw.law.mass @ raw.law.factors[:, 0])
-    scores, sizes, axes, shapes = directions_of(raw, weights, centring, covariance)
-    with pm.Model() as model:
-        tau = pm.HalfCauchy("tau", scale)
-        total = factor**2 * sizes + tau**2 * shapes
-        pm.Potential("seen", pm.math.logsumexp(-0.5 * (pm.math.log(total) + scores**2 / total).sum(axis=1)))
-    trace = nutpie.sample(
-        nutpie.compile_pymc_model(model), draws=4000, tune=500, chains=2, seed=3, progress_bar=False, target_accept=0.95
-    )
-    taus = trace.posterior["tau"].to_numpy().ravel()
-    rng, variance = np.random.default_rng(1), taus[:, None, None] ** 2 * shapes
-    total = variance + factor**2 * sizes
-    logp = -0.5 * (np.log(total) + scores**2 / total).sum(axis=2)
-    shape = (np.cumsum(np.exp(logp - special.logsumexp(logp, axis=1, keepdims=True)), axis=1)).T
-    chosen = np.minimum((rng.random(len(taus)) > shape).sum(axis=0), 2)
-    own = variance[np.arange(len(taus)), chosen]
-    gain = own / (own + factor**2 * sizes)
-    spread = factor * np.sqrt(gain * sizes)
-    drawn = (gain * scores + spread * rng.standard_normal(gain.shape)) @ axes.T
-    law = mixtures.pooled_rows(
-        raw.mean, raw.weights @ raw.law.roots[0], weights, block, (np.array([factor]), np.ones(1)), scale
-    )
-    only = Estimates.of(replace(law, centre=0.0, shared=0 * law.shared, own=0.0), len(weights))
-    np.testing.assert_allclose(only.mean, drawn.mean(axis=0), atol=0.1 * only.sd.min())
-    np.testing.assert_allclose(only.sd, drawn.std(axis=0), rtol=0.07)
-
-
 def test_a_decomposition_adds_up_draw_by_draw(fits):
     whole, words = contrast.associations.decomposition_parts(Fit(fits("religion")))
     draws = words.draws(50).reshape(50, -1, 4)
@@ -279,9 +242,8 @@ def test_quantiles_of_a_mixture_are_those_found_by_brute_force():
 
 
 @pytest.mark.parametrize("rows", ["shrunken", "unshrunk"])
-@pytest.mark.parametrize("name", ["gender", "religion"])
-def test_draws_have_the_moments_of_the_mixture(fits, name, rows):
-    found = getattr(contrast.contrast.rows_of(Fit(fits(name)), "associated", "different"), rows)
+def test_draws_have_the_moments_of_the_mixture(fits, rows):
+    found = getattr(contrast.contrast.rows_of(Fit(fits("religion")), "associated", "different"), rows)
     draws = found.draws(40_000, seed=2)
     np.testing.assert_allclose(draws.mean(axis=0), found.mean, atol=5 * found.sd.max() / 200)
     np.testing.assert_allclose(draws.std(axis=0), found.sd, rtol=0.03)
@@ -344,7 +306,7 @@ def test_given_the_scales_cells_have_the_moments_of_all_distances(slice_vectors,
     cells, combine, parts = association_cells(fit.data)
     every = families.functionals_of(fit, cells, parts).combine(combine)
     assert every.law.root.shape[0] == 400
-    one, prior = at_one_point(every, 7), models.marginal.prior_of_means(fit.spec)
+    one, prior = at_one_point(every, 7), fit.spec.priors["connection_mean"]
     weights = (combine @ models.weights.by_connection(cells, parts)).toarray()
     assert_moments(one, fit.data, weights, prior)
     whole = one.combine(np.full(len(weights), 1 / len(weights)))  # more terms than are looked up in pairs

@@ -180,15 +180,14 @@ def test_too_many_lists_are_told(holed, monkeypatch):
     assert "4 lists, more than 3" in post.attrs["notes"]
 
 
-@pytest.mark.parametrize("model", ["crossed", "published"])
-def test_large_tables_have_fewer_draws_and_say_so(plain_gender, model, monkeypatch):
-    every = bb.fit(plain_gender, model, seed=0, draws=4000)
+def test_large_tables_have_fewer_draws_and_say_so(plain_gender, monkeypatch):
+    every = bb.fit(plain_gender, "crossed", seed=0, draws=4000)
     monkeypatch.setattr("bayesbias.models.families.Independent.most_numbers", 10_000)
-    fewer = bb.fit(plain_gender, model, seed=0, draws=4000)
+    fewer = bb.fit(plain_gender, "crossed", seed=0, draws=4000)
     assert fewer["posterior"].sizes["draw"] == 125
     sampled = [note.numbers for note in bb.diagnose(fewer).notes if note.code == "sampled"]
     assert [(each["used"], each["total"]) for each in sampled] == [(500, 4000)]
-    assert bb.fit(plain_gender, model, seed=0, draws=400)["posterior"].sizes["draw"] == 100
+    assert bb.fit(plain_gender, "crossed", seed=0, draws=400)["posterior"].sizes["draw"] == 100
     one, other = (bb.contrasts(post).set_index(["protected_word"]) for post in (every, fewer))
     np.testing.assert_allclose(one["mean"], other["mean"], rtol=0, atol=float(0.1 * one["sd"].min()))
 

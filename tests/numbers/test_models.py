@@ -45,19 +45,11 @@ def test_bundled_models_their_engines_and_the_priors_of_the_study():
     ("old", "new", "message"),
     [
         (
-            "[priors]",
-            "[termz]\n[priors]",
-            r"unknown key 'termz'; valid keys here are name, .*likelihood, terms, priors",
-        ),
-        (
             "sigma = {",
             "tau = {",
             r"unknown key 'priors.tau'; valid keys here are connection_mean, connection_sd, sigma",
         ),
         ("rate = 2.0", "rate = -2.0", "greater than 0"),
-        ('"exponential", rate', '"expo", rate', "'exponential', 'half_normal'"),
-        ('sigma = "connection"', 'sigma = "word"', "'connection', 'shared' or 'vectors'"),
-        ('"normal", mean', '"exponential", mean', "connection_mean.distribution"),
         ("[likelihood]", "[likelihood", "not a TOML file"),
     ],
 )
@@ -138,10 +130,7 @@ class TestPriorsOfOnesOwn:
         ("given", "message"),
         [
             ({"x": {}}, "the model 'crossed' has no prior of 'x': valid are connection_mean, connection_sd0"),
-            ({"sigma": {"rate": -1}}, "should be greater than 0"),
             ({"sigma": {"rate": float("nan")}}, "should be a finite number"),
-            ({"sigma": {"ratee": 1}}, "unknown key"),
-            ({"sigma": {"distribution": "gamma", "shape": 1, "rate": 1}}, "half_cauchy"),
         ],
     )
     def test_others_are_refused(self, religion, given, message):
@@ -167,33 +156,19 @@ def test_one_row_leaves_little_more_than_the_prior(edited, change, prior, upper,
 
 
 @pytest.mark.parametrize(
-    ("table", "message"),
+    ("table", "model", "options", "message"),
     [
-        (small().drop(columns="connection"), "lacks the column connection"),
-        (small().head(0), "no row"),
-        (small(distance=np.nan), r"row 0, column 'distance' is empty \(23 more rows of 24 too\)"),
-        (small(group=lambda t: t["connection"]), "is in two groups"),
-        (small(distance=0.5), "do not vary"),
-        ("distances.csv", "a distance table is a DataFrame, given is str"),
+        (small().head(0), "published", {}, "no row"),
+        (small(distance=np.nan), "crossed", {}, r"row 0, column 'distance' is empty \(23 more rows of 24 too\)"),
+        (small(group=lambda t: t["connection"]), "published", {}, "is in two groups"),
+        (small(distance=0.5), "published", {}, "do not vary"),
+        (small(), "crossed", {"engine": "exat"}, "valid are auto, exact, marginal, nuts"),
+        (small(), "crossed", {"draws": 4001}, "do not split evenly"),
     ],
 )
-@pytest.mark.parametrize("model", ["published", "crossed"])
-def test_a_faulty_table_is_refused(table, message, model):
+def test_faulty_tables_and_options_are_refused(table, model, options, message):
     with pytest.raises(bb.InputError, match=message):
-        bb.fit(table, model)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"engine": "exat"}, "valid are auto, exact, marginal, nuts"),
-        ({"draws": 4001}, "do not split evenly"),
-        ({"model": None}, "made None: it takes the distances and returns a pymc.Model"),
-    ],
-)
-def test_faulty_options_are_refused(options, message):
-    with pytest.raises(bb.InputError, match=message):
-        bb.fit(small(), **options)
+        bb.fit(table, model, **options)
 
 
 def test_predictive_draws_have_the_moments_of_the_model():
@@ -214,17 +189,10 @@ def test_a_fit_is_saved_whole_or_not_at_all(tmp_path, religion_fit, limited_file
     with limited_files(20_000), pytest.raises(OSError, match=r"cannot write fit\.nc"):
         bb.save_fit(religion_fit, path)
     assert path.read_bytes() == before
-    with pytest.raises(bb.InputError, match=r"ends in \.nc"):
-        bb.save_fit(religion_fit, tmp_path / "fit.pickle")
-    with pytest.raises(bb.InputError, match="there is no folder"):
-        bb.save_fit(religion_fit, tmp_path / "missing" / "fit.nc")
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_that_is_no_fit_is_refused(tmp_path):
-    for content in (b"", b"text", b"\x89HDF\r\n\x1a\n"):
-        (tmp_path / "fit.nc").write_bytes(content)
-        with pytest.raises(bb.InputError, match="cannot be read"):
-            bb.load_fit(tmp_path / "fit.nc")
-    with pytest.raises(bb.InputError, match="there is no file"):
-        bb.load_fit(tmp_path / "other.nc")
+    (tmp_path / "fit.nc").write_bytes(b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(bb.InputError, match="cannot be read"):
+        bb.load_fit(tmp_path / "fit.nc")

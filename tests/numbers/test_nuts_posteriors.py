@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
 
 import bayesbias as bb
 from bayesbias import models
@@ -84,13 +83,6 @@ def test_changes_are_those_of_nuts_for_both_tables(script, stored):
         assert (own["mean"] - theirs["mean"]).abs()[whole].item() < 0.15 * theirs["sd"][whole].item(), name
 
 
-def test_a_posterior_of_another_model_is_refused(script, stored, monkeypatch):
-    case = script.CASES["published"]
-    monkeypatch.setitem(script.CASES, "published", script.Case(("pooled",), case.tables, case.moments))
-    with pytest.raises(AssertionError, match=r"nuts_published.csv was sampled from another model .* published"):
-        stored("published")
-
-
 @pytest.mark.full
 @pytest.mark.nuts
 def test_the_model_of_related_words_samples(script, monkeypatch):
@@ -107,104 +99,6 @@ def test_the_model_of_related_words_samples(script, monkeypatch):
     }
     apart = (post["posterior/word_mean"] - exact["word_mean"].mean(("chain", "draw"))).mean(("chain", "draw"))
     assert float(np.abs(apart / exact["word_mean"].std(("chain", "draw"))).max()) < 0.5
-
-
-def evaluated(model, chains, draws, rng):
-    """In place of NUTS: variables and potentials of a model near its starting point, without compilation."""
-    import pytensor
-
-    outputs = [*model.free_RVs, *model.deterministics, *model.potentials]
-    plain = pytensor.compile.mode.Mode("py", None)
-    at = pytensor.function(model.value_vars, model.replace_rvs_by_values(outputs), mode=plain)
-    start = model.initial_point(0)
-    points = [
-        at(*(start[each.name] + rng.normal(0, 0.1, np.shape(start[each.name])) for each in model.value_vars))
-        for _ in range(chains * draws)
-    ]
-    values = {
-        each.name: np.stack(drawn).reshape(chains, draws, *np.shape(drawn[0]))
-        for each, drawn in zip(outputs, zip(*points, strict=True), strict=True)
-    }
-    return values, {"diverging": np.zeros((chains, draws), dtype=bool)}, "points"
-
-
-def factor_of(values, name):
-    """The Cholesky factor of two components."""
-    first, cross, second = values[name]
-    return np.array([[first, 0.0], [cross, second]])
-
-
-def effects_of(values, name, chol):
-    """Vectors (units, 2) around 0: what is drawn directly, and what is drawn as standard normals."""
-    first = values[f"{name}_0"] if f"{name}_0" in values else chol[0, 0] * values[f"{name}_0_raw"]
-    if f"{name}_1" in values:
-        return np.stack([first, values[f"{name}_1"]], axis=1)
-    return np.stack([first, chol[1, 0] / chol[0, 0] * first + chol[1, 1] * values[f"{name}_1_raw"]], axis=1)
-
-
-def log_density(values, name, vectors, chol):
-    """What the model adds for a level's vectors, and the normal density of these where they are what is drawn."""
-    added, expected = (
-        0.0,
-        multivariate_normal(cov=chol @ chol.T).logpdf(vectors).sum() + len(vectors) * np.log(2 * np.pi),
-    )
-    for component in range(2):
-        if f"{name}_{component}_raw" in values:
-            added -= 0.5 * (values[f"{name}_{component}_raw"] ** 2).sum()
-            expected += len(vectors) * np.log(chol[component, component])
-        else:
-            added += values[f"{name}_{component}_prior"]
-    return added, expected
-
-
-def test_the_joint_model_of_tables_has_the_density_of_its_levels(script, monkeypatch):
-    """Rows, cells, attribute words and word x group against normal densities of pairs of numbers, near the start."""
-    given, sampled = [], []
-    build = script.joint_nuts.build_joint
-    monkeypatch.setattr(script.joint_nuts, "build_joint", lambda *built: given.append(built) or build(*built))
-    monkeypatch.setattr(models.nuts, "run_nuts", lambda *asked: sampled.append(evaluated(*asked)) or sampled[0])
-    before, after = script.CASES["changes"].tables()
-    found = script.joint_nuts.compare({"before": before, "after": after}, seed=1, draws=8, chains=2)
-    (_, data, components), drawn = given[0], sampled[0][0]
-    cell = np.cumsum(data.filled.ravel()).reshape(data.filled.shape) - 1
-    connection_of = np.nonzero(data.filled)[1]
-    met = np.cumsum(data.compared.ravel()).reshape(data.compared.shape) - 1
-    groups = data.group_index[data.word]
-    for chain, draw in ((0, 0), (1, 3)):
-        values = {name: each[chain, draw] for name, each in drawn.items()}
-        rows = values["cell_mean"][cell[data.word, data.connection]]
-        shift = np.zeros_like(rows)
-        for i in range(len(data.attribute_classes)):
-            chol = factor_of(values, f"attribute_{i}")
-            vectors = effects_of(values, f"attribute_effect_{i}", chol)
-            assert np.subtract(*log_density(values, f"attribute_effect_{i}", vectors, chol)) == pytest.approx(0)
-            own = np.flatnonzero(data.class_index == i)
-            mine = np.isin(data.attribute, own)
-            shift[mine] += vectors[np.searchsorted(own, data.attribute[mine])]
-        chol = factor_of(values, "interaction_0")
-        vectors = effects_of(values, "interaction_effect", chol)
-        assert np.subtract(*log_density(values, "interaction_effect", vectors, chol)) == pytest.approx(0)
-        shift += vectors[met[data.attribute, groups]]
-        for i in range(len(data.connections)):
-            chol = factor_of(values, f"connection_{i}")
-            vectors = values["cell_mean"][connection_of == i] - values["connection_mean"][i]
-            assert np.subtract(*log_density(values, f"cell_{i}", vectors, chol)) == pytest.approx(0)
-            chol, mine = factor_of(values, f"residual_{i}"), data.connection == i
-            expected = multivariate_normal(cov=chol @ chol.T).logpdf((components - rows - shift)[mine]).sum()
-            assert values[f"distances_{i}"] == pytest.approx(expected + mine.sum() * np.log(2 * np.pi))
-    assert found.engine == "nuts"
-    # the components are a level and a change: of a table, of the difference of both
-    levels = np.linalg.lstsq(
-        components, np.stack([before["distance"], after["distance"]], axis=1)[: len(components)], rcond=None
-    )[0]
-    means = np.einsum("sdkc,ce->sdke", drawn["connection_mean"], levels)
-    for i, name in enumerate(data.connections):
-        whole = found.changes(name).iloc[0]
-        assert whole["mean"] == pytest.approx(means.mean(axis=(0, 1))[i] @ [-1, 1])
-    covariance = found.posterior["posterior/residual_covariance"].to_numpy()
-    for i in range(len(data.connections)):
-        chol = factor_of({"": drawn[f"residual_{i}"][1, 3]}, "")
-        np.testing.assert_allclose(covariance[1, 3, i], levels.T @ chol @ chol.T @ levels)
 
 
 def test_components_and_back(script):

@@ -161,6 +161,7 @@ def test_the_model_of_the_page_is_fitted_from_a_script(extended, outside, tmp_pa
     assert "model alone (nuts)" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 def test_entry_points_of_the_page_make_the_same_known_to_every_program(mine, outside, tmp_path):
     said = json.loads(outside(tmp_path, "-c", OUTSIDE, path=[mine]))
     value, expected = said["metric"]
