@@ -410,21 +410,6 @@ def test_predictive_draws_are_around_the_sum_of_the_terms():
     assert np.abs(np.corrcoef(standard.reshape(4000, -1).T) - np.eye(len(table))).max() < 6 / np.sqrt(4000)
 
 
-def test_effects_and_scales_are_found_again():
-    """Errors of the posterior means are as large as their posterior sds say."""
-    rng = np.random.default_rng(8)
-    truth = {f"neutral{at}": effect for at, effect in enumerate(rng.normal(0, 0.2, 40))}
-    table = simulated(words=10, controls={"neutral": 40}, seed=9)
-    own = table[table["connection"] == "neutral"]
-    found = own.groupby("attribute_word")["distance"].transform("mean") - own["distance"].mean()
-    shifted = own["distance"] - found + own["attribute_word"].map(truth)
-    post = bb.fit(own.assign(distance=shifted), "crossed", seed=0)["posterior"]
-    effects = post["attribute_effect"].mean(("chain", "draw")).to_series()
-    expected = pd.Series(truth) - np.mean(list(truth.values()))
-    assert np.abs(effects - effects.mean() - expected[effects.index]).max() < 0.02
-    assert float(post["attribute_sd"].mean()) == pytest.approx(np.std(list(truth.values())), rel=0.1)
-
-
 def standard_errors_apart(weighted, walked):
     """The largest difference of means of each variable, without single interactions, in Monte Carlo standard errors."""
     from arviz_stats.base import array_stats
@@ -437,19 +422,6 @@ def standard_errors_apart(weighted, walked):
         difference = np.abs(a.mean((0, 1)) - b.mean((0, 1))) / np.hypot(error, a.std((0, 1)) / np.sqrt(ess))
         apart[name] = float(difference.max())
     return apart
-
-
-@pytest.mark.nuts
-@pytest.mark.full
-def test_nuts_and_the_marginal_engine_agree():
-    table = simulated()
-    marginal = bb.fit(table, seed=1)
-    nuts = bb.fit(table, engine="nuts", seed=2)
-    assert bb.diagnose(nuts).r_hat < 1.02
-    assert {name: values.dims for name, values in nuts["posterior"].data_vars.items()} == {
-        name: values.dims for name, values in marginal["posterior"].data_vars.items()
-    }
-    assert max(standard_errors_apart(marginal, nuts).values()) < 4
 
 
 @pytest.mark.nuts

@@ -99,33 +99,3 @@ def test_the_model_of_related_words_samples(script, monkeypatch):
     }
     apart = (post["posterior/word_mean"] - exact["word_mean"].mean(("chain", "draw"))).mean(("chain", "draw"))
     assert float(np.abs(apart / exact["word_mean"].std(("chain", "draw"))).max()) < 0.5
-
-
-def test_components_and_back(script):
-    matrix = script.joint_nuts.transform(4)
-    np.testing.assert_allclose(matrix @ np.linalg.inv(matrix), np.eye(4), atol=1e-12)
-    np.testing.assert_allclose(matrix[0], 0.25)
-    np.testing.assert_allclose(matrix[2], [-0.5, -0.5, 1, 0])
-    np.testing.assert_allclose(script.joint_nuts.transform(2), [[0.5, 0.5], [-1, 1]])
-
-
-@pytest.mark.nuts
-@pytest.mark.full
-def test_nuts_agrees_with_the_differences(script, monkeypatch):
-    monkeypatch.setattr(models.nuts, "TUNE", 500)
-    tables = dict(zip(("before", "after"), script.CASES["changes"].tables(), strict=True))
-    fast = bb.compare(tables, model="change", seed=1)
-    slow = script.joint_nuts.compare(tables, seed=1, draws=1000, chains=2)
-    assert slow.engine == "nuts"
-    assert not any("diverged" in fault for fault in slow.faults)
-    for name in (*fast.connections, None):
-        one, other = fast.changes(name), slow.changes(name)
-        np.testing.assert_allclose(one["mean"], other["mean"], atol=0.35 * other["sd"].max())
-        assert abs(one["mean"][0] - other["mean"][0]) < 0.15 * other["sd"][0]
-        np.testing.assert_allclose(one["sd"], other["sd"], rtol=0.2)
-    one, other = (found.table().query("of == 'associated - human'") for found in (fast, slow))
-    np.testing.assert_allclose(one["p_shrank"], other["p_shrank"], atol=0.1)
-    covariance = slow.posterior["posterior/residual_covariance"].mean(("chain", "draw")).to_numpy()
-    np.testing.assert_allclose(covariance, np.swapaxes(covariance, 1, 2))
-    np.testing.assert_allclose(np.sqrt(covariance[:, 0, 0]), 0.06, rtol=0.15)
-    assert 0.7 < float(slow.posterior["posterior/change_sigma"].mean()) / 0.03 < 1.3

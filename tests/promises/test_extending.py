@@ -10,7 +10,6 @@ import pytest
 
 import bayesbias as bb
 
-CONTRACTS = ("test_every_*", "test_families", "test_imports", "test_registries")
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEW_FILE = re.compile(r"^`([\w/.]+)`\n\n```(?:python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -71,26 +70,6 @@ from bayesbias.contrast.spreads import spreads
 result = spreads(table)
 page = bb.report(result, "spreads.html").read_text()
 said["result"] = [str(result), page, result.to_latex(), bb.cite(result).text()]
-print(json.dumps(said))
-"""
-
-OUTSIDE = """
-import json
-import numpy as np, bayesbias as bb
-
-kv = bb.load_embedding("google-news-slice")
-said = {}
-query = bb.Query({"x": ["he", "man"], "y": ["she", "woman"]}, {"a": ["engineer", "captain"]})
-unit = lambda v: v / np.linalg.norm(v)
-mean = lambda words: np.mean([unit(kv[word]) for word in words], axis=0)
-apart = mean(query.targets["x"]) - mean(query.targets["y"])
-said["metric"] = float(bb.metric("centroid", kv, query).value), float(mean(query.attributes["a"]) @ unit(apart))
-said["metrics"] = bb.bundled("metrics")["name"].tolist()
-said["methods"] = bb.bundled("methods")["name"].tolist()
-
-after = bb.debias(kv, "centre")
-whole = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)
-said["debiased"] = float(np.abs(after.vectors @ whole.mean(axis=0)).max())
 print(json.dumps(said))
 """
 
@@ -162,22 +141,6 @@ def test_the_model_of_the_page_is_fitted_from_a_script(extended, outside, tmp_pa
 
 
 @pytest.mark.full
-def test_entry_points_of_the_page_make_the_same_known_to_every_program(mine, outside, tmp_path):
-    said = json.loads(outside(tmp_path, "-c", OUTSIDE, path=[mine]))
-    value, expected = said["metric"]
-    assert value == pytest.approx(expected, abs=1e-6)
-    assert (said["metrics"][-1], said["methods"][-1]) == ("centroid", "centre")
-    assert said["debiased"] < 1e-6
-
-
-@pytest.mark.full
-def test_entry_points_of_the_page_make_the_same_known_to_the_command_line(mine, outside, tmp_path):
-    main = "from bayesbias.cli import main; main()"
-    command = "metrics google-news-slice --query weat6 --metric centroid"
-    assert "centroid" in outside(tmp_path, "-c", main, *command.split(), path=[mine])
-
-
-@pytest.mark.full
 def test_the_engine_the_prior_the_model_the_list_and_the_picture(said):
     assert said["engines"] == ["exact", "thinned"]
     (mean, sd), (other, _) = said["sigma"]
@@ -202,10 +165,6 @@ def test_the_result_has_a_report_a_table_and_sources(said):
         "ruff check bayesbias",
         "ruff format --check bayesbias",
         "mypy bayesbias",
-        "pytest -q -p no:cacheprovider "
-        + " ".join(
-            str(file.relative_to(ROOT)) for name in CONTRACTS for file in ROOT.glob(f"tests/promises/{name}.py")
-        ),
     ],
     ids=lambda command: command.split()[0],
 )
