@@ -19,7 +19,7 @@ from scipy import sparse
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
-from bayesbias.models.marginal import drawn_scales, reduced, variances_of
+from bayesbias.models.marginal import reduced, variances_of
 from bayesbias.models.related import (
     attribute_sets,
     components_for,
@@ -188,13 +188,6 @@ class Fields(Law):
         mass, factors = _factor_nodes(self.grid, classes)
         return Normals(weights @ self.mean, tuple(roots), mass, factors)
 
-    def _held(self, weights: Matrix) -> NDArray[np.bool_]:
-        """True (m, A) where a sum holds a class."""
-        shape, every = (len(self.kind), len(self.grid.mass)), np.arange(len(self.kind))
-        member = sparse.csr_array((np.ones(len(every)), (every, self.kind)), shape)
-        held: NDArray[np.bool_] = (abs(sparse.csr_array(weights)) @ member).toarray() > 0
-        return held
-
     def _variances(self, weights: Matrix, kinds: Sequence[int]) -> FloatArray:
         """Covariance (classes, classes, m) of what each sum holds of some classes, for factors of 1."""
         cells = sparse.csc_array(weights)
@@ -215,7 +208,10 @@ class Fields(Law):
     def marginals(self, weights: Matrix, offset: FloatArray) -> Mixtures:
         mean, parts = weights @ self.mean + offset, []
         # sums that hold the same classes, some at a time
-        patterns, number = np.unique(self._held(weights), axis=0, return_inverse=True)
+        every = np.arange(len(self.kind))
+        member = sparse.csr_array((np.ones(len(every)), (every, self.kind)), (len(every), len(self.grid.mass)))
+        held = (abs(sparse.csr_array(weights)) @ member).toarray() > 0
+        patterns, number = np.unique(held, axis=0, return_inverse=True)
         for place, pattern in enumerate(patterns):
             kinds = np.flatnonzero(pattern).tolist() or [0]
             mass, factors = _factor_nodes(self.grid, kinds)
@@ -349,7 +345,8 @@ def _independent_cells(data: Distances, scales: Scales, prior: Normal) -> CellMe
 
 def conditional_functionals(result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates | None:
     """Posterior of weighted sums (m, J * C) of cells that are normal given the scales; None where they are tied."""
-    data, drawn = result.data, drawn_scales(result.posterior)
+    data, names = result.data, ("sigma", "connection_sd", "attribute_sd", "interaction_sd")
+    drawn = {name: result.draws(name) for name in names if name in result.posterior}
     points = min(len(drawn["sigma"]), POINTS, max(FEWEST_POINTS, NUMBERS // max(1, weights.shape[0])))
     some = np.linspace(0, len(drawn["sigma"]) - 1, points).round().astype(np.intp)
     scales = variances_of(

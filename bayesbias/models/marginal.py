@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import xarray as xr
 
 from bayesbias._support.progress import counted, progress
 from bayesbias.distances.distances import Distances, once
@@ -95,11 +94,6 @@ class CrossedTarget:
         """The variances at points (B, d)."""
         return variances_of(self.scale_values(theta), self.sums.connections, self.sums.classes)
 
-    def log_prior(self, theta: FloatArray) -> FloatArray:
-        """Log prior density (B,) at points (B, d)."""
-        value: FloatArray = -0.5 * ((theta**2).sum(axis=1) + self.size * np.log(2 * np.pi))
-        return value
-
     def log_density(self, theta: FloatArray) -> FloatArray:
         """Log of prior times likelihood, all constants included, at points (B, d); -inf beyond :data:`BOUNDS`."""
         value = np.full(len(theta), -np.inf)
@@ -110,7 +104,7 @@ class CrossedTarget:
                 likelihood = self.sums.log_likelihood(scales, prior_sd)
             else:
                 likelihood = pattern_log_likelihood(self.sums, scales, prior_sd)
-            value[inside] = likelihood + self.log_prior(theta[inside])
+            value[inside] = likelihood - 0.5 * ((theta[inside] ** 2).sum(axis=1) + self.size * np.log(2 * np.pi))
         return value
 
 
@@ -124,13 +118,6 @@ def variances_of(sds: Mapping[str, FloatArray], connections: int, classes: int) 
         attribute=np.broadcast_to(variance.get("attribute_sd", np.zeros((size, 1))), (size, classes)),
         interaction=variance["interaction_sd"][:, 0] if "interaction_sd" in variance else None,
     )
-
-
-def drawn_scales(posterior: xr.Dataset) -> dict[str, FloatArray]:
-    """The standard deviations (draws, ...) of a model's terms from draws (chain, draw, ...)."""
-    names = ("sigma", "connection_sd", "attribute_sd", "interaction_sd")
-    scales = {name: posterior[name].to_numpy() for name in names if name in posterior}
-    return {name: values.reshape(-1, *values.shape[2:]) for name, values in scales.items()}
 
 
 def fit_for_crossed(spec: ModelSpec, data: Distances) -> tuple[ModelSpec, Distances]:

@@ -386,10 +386,6 @@ class _Kernels:
     # share (W, R) of each form in a word, where words have several: bins are then those of the forms, (R, R)
     shares: FloatArray | None = None
 
-    def of(self, at: int) -> FloatArray:
-        """Correlations (W, W) of the attribute words in a component; of a word with several forms, covariances."""
-        return self.mean(self.correlations[at])
-
     def mean(self, values: FloatArray) -> FloatArray:
         """Values (BINS + 1,) at the bins of each two attribute words, (W, W): means over their forms."""
         matrix: FloatArray = values[self.bins]
@@ -478,7 +474,7 @@ def _fields_of(data: Distances) -> Callable[[int, np.random.Generator], FloatArr
     place = data.word * words + data.attribute
 
     def root_at(component: int) -> FloatArray:
-        return root_of(kernels.of(component))
+        return root_of(kernels.mean(kernels.correlations[component]))
 
     if columns.shape[1] * words**2 <= MOST_NUMBERS_OF_ROOTS:
         root_at = lru_cache(maxsize=None)(root_at)

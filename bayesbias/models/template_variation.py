@@ -185,7 +185,11 @@ def template_errors(templates: _TemplateData, size: int, rng: np.random.Generato
     scale = PRIOR * templates.control_sd
     for axis, (names, distances) in enumerate(templates.axes):
         number, pairs = np.sqrt(len(names)), templates.variations[axis]
-        level = _level(distances)
+        # variation of the mean distance over templates, from the pairs that have all of them
+        whole_pairs = distances[~np.isnan(distances).any(axis=1)]
+        by_template = whole_pairs.mean(axis=0) if len(whole_pairs) else np.zeros(len(names))
+        apart = by_template - by_template.mean()
+        level = Variation(by_template, 0.0, float(apart @ apart), (len(names) - 1) * (len(whole_pairs) > 0))
         # all connections have an error in common, contrasts with the first of them one of their own
         whole += (level.draw_sd(scale, size, rng) * rng.standard_normal(size))[:, None] / number
         if not pairs:
@@ -218,17 +222,6 @@ def change_of_templates(
             both["distance"] = both["distance_after"] - both["distance_before"]
             tables = [like(both, tables[0])]
     return [templates for table in tables if (templates := template_data(table, data)) is not None]
-
-
-def _level(distances: FloatArray) -> Variation:
-    """Variation of the mean distance over templates, from the pairs that have all of them."""
-    whole = distances[~np.isnan(distances).any(axis=1)]
-    templates = distances.shape[1]
-    if not len(whole):
-        return Variation(np.full(templates, np.nan), 0.0, 0.0, 0)
-    by_template = whole.mean(axis=0)
-    apart = by_template - by_template.mean()
-    return Variation(by_template, 0.0, float(apart @ apart), templates - 1)
 
 
 def _alike(by_template: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ import xarray as xr
 
 from bayesbias._support.files import check_target, file_at, from_json, read_as, to_json, whole_file
 from bayesbias.distances.adjustment import Adjustment, slope_adjustment
-from bayesbias.distances.covariances import KEY, Relatedness, relatedness_group, relatedness_in_fit
+from bayesbias.distances.covariances import KEY, relatedness_group, relatedness_in_fit
 from bayesbias.distances.dataframe import coverage_from
 from bayesbias.distances.distances import Distances, class_of_connection
 from bayesbias.errors import InputError
@@ -223,7 +223,11 @@ class Fit:
         word, connection, attribute = (
             constant[f"{name}_index"].to_numpy().astype(np.intp) for name in ("word", "connection", "attribute")
         )
-        related, record = relatedness_in_fit(self.tree), self.fact("coverage")
+        related, record, adjustment = relatedness_in_fit(self.tree), self.fact("coverage"), None
+        if (group := self.adjustment) is not None:  # the error of an estimated slope: further fits need it too
+            known, numbers = (group[name].to_numpy() for name in ("attribute_word", "value"))
+            values = dict(zip(known.astype(str).tolist(), numbers.tolist(), strict=True))
+            adjustment = slope_adjustment(values, str(group.attrs["facts"]), protected.tolist(), related)
         return Distances(
             protected_words=protected,
             connections=connections,
@@ -237,16 +241,8 @@ class Fit:
             relatedness=related,
             coverage=None if record is None or PAIRED in self.tree.children else coverage_from(record),
             moved=str(self.tree.attrs.get("moved", "")),
-            adjustment=self._slope_adjustment(protected.tolist(), related),
+            adjustment=adjustment,
         )
-
-    def _slope_adjustment(self, protected: list[str], related: Relatedness | None) -> Adjustment | None:
-        """The adjustment of a fit by an estimated slope, whose error further fits of the distances need too."""
-        if (group := self.adjustment) is None:
-            return None
-        words = group["attribute_word"].to_numpy().astype(str).tolist()
-        numbers = dict(zip(words, group["value"].to_numpy().tolist(), strict=True))
-        return slope_adjustment(numbers, str(group.attrs["facts"]), protected, related)
 
     @cached_property
     def spec(self) -> ModelSpec:

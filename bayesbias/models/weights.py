@@ -59,16 +59,6 @@ class Cells:
         return np.where(self.filled, self.mean, 0.0).ravel()
 
     @property
-    def same_lists(self) -> tuple[str, ...]:
-        """Groups whose stereotype lists hold the same words as that of an earlier group, and that group."""
-        words = {column: frozenset(self.attribute[self.column == column].tolist()) for column in self.lists.tolist()}
-        for word in words.values():
-            same = [other for other, theirs in words.items() if theirs == word]
-            if len(same) > 1:
-                return tuple(self.columns[place] for place in same)
-        return ()
-
-    @property
     def associated(self) -> NDArray[np.bool_]:
         """True (J,) for protected words with an association: a list of their own, and distances to every list."""
         return (self.own >= 0) & self.filled[:, self.lists].all(axis=1)
@@ -159,11 +149,6 @@ def of_words(cells: Cells, words: IntArray, columns: IntArray, values: FloatArra
     flat = np.broadcast_to(values, places.shape).ravel()
     begins = np.arange(len(words) + 1) * places.shape[1]
     return sparse.csr_array((flat, places.ravel(), begins), shape=(len(words), cells.n.size))
-
-
-def _picked(cells: Cells, words: IntArray, columns: IntArray) -> sparse.csr_array:
-    """Weights (words, J * C) of 1 for one cell of each word."""
-    return of_words(cells, words, columns[:, None], np.ones(1))
 
 
 def mean_words(cells: Cells, columns: Sequence[int]) -> sparse.csr_array:
@@ -344,23 +329,19 @@ def labels_of(data: Distances, words: IntArray, whole: bool = False) -> pd.DataF
     return pd.DataFrame({"protected_word": top[0] + names, "group": top[1] + groups}, dtype="string")
 
 
-def list_columns(cells: Cells) -> list[int]:
-    """Columns of the cells that are lists: the stereotypes of groups, or else connections, then the control lists."""
-    connections = list(cells.columns[: cells.connections])
-    own = cells.lists.tolist() or [place for place, name in enumerate(connections) if name in STEREOTYPES]
-    return own + [connections.index(name) for name in controls_of(connections)]
-
-
 def list_sums(data: Distances, cells: Cells) -> Sums:
     """The mean distance of each protected word to each list."""
-    places = np.array(list_columns(cells))
+    connections = list(cells.columns[: cells.connections])
+    # the stereotypes of groups, or else connections, then the control lists
+    lists = cells.lists.tolist() or [place for place, name in enumerate(connections) if name in STEREOTYPES]
+    places = np.array([*lists, *(connections.index(name) for name in controls_of(connections))])
     word, column = np.nonzero(cells.filled[:, places])
     column = places[column]
     index = labels_of(data, word).assign(
         list=pd.array([cells.columns[place] for place in column], dtype="string"),
         connection=pd.array([cells.columns[place] for place in cells.stands_for[word, column]], dtype="string"),
     )
-    return Sums(index, identity(len(word)), _picked(cells, word, column))
+    return Sums(index, identity(len(word)), of_words(cells, word, column[:, None], np.ones(1)))
 
 
 def left_out(data: Distances, rows: Estimates) -> list[str]:
@@ -379,8 +360,11 @@ def why_no_association(data: Distances, cells: Cells, first: str = OWN, second: 
         names = [repr(name) for name in cells.columns[cells.connections :]]
         there = f"only {names[0]} has" if names else "no group has"
         return f"an association needs the stereotype lists of two groups, and {there} one"
-    if same := cells.same_lists:
-        return f"the stereotype lists of {listed(list(same))} hold the same words"
+    held = [frozenset(cells.attribute[cells.column == column].tolist()) for column in cells.lists.tolist()]
+    if twice := [words for words in held if held.count(words) > 1]:
+        named = zip(cells.columns[cells.connections :], held, strict=True)
+        same = [name for name, words in named if words == twice[0]]
+        return f"the stereotype lists of {listed(same)} hold the same words"
     if gone := _groups_without(data, cells, cells.associated):
         return f"no protected word of {listed(gone)} has distances to the stereotypes of every group"
     return ""

@@ -489,7 +489,8 @@ def test_the_kernel_of_concepts_predicts_the_scatter_of_their_distances(slice_ve
     kernels, sums = models.related.kernels_of(data), models.related.related_sums(data)
     parts, words = kernels.components, data.attribute_words.tolist()
     np.testing.assert_allclose(
-        [np.diag(kernels.of(at)) for at in range(len(parts.variances))], data.relatedness.own_correlations(words)
+        [np.diag(kernels.mean(each)) for each in kernels.correlations],
+        data.relatedness.own_correlations(words),
     )
     # expected scatter within the cells of a class, from the kernel: variances less the variance of the mean
     variance = parts.loadings**2 * parts.variances / data.relatedness.factors_of(parts)
@@ -498,7 +499,7 @@ def test_the_kernel_of_concepts_predicts_the_scatter_of_their_distances(slice_ve
     for word, connection, at in zip(lists.word, lists.connection, lists.listed, strict=True):
         if data.connections[connection] in ("associated", "different"):
             own = lists.member[at]
-            each = [kernels.of(q)[np.ix_(own, own)] for q in range(len(parts.variances))]
+            each = [kernels.mean(kernels.correlations[q])[np.ix_(own, own)] for q in range(len(parts.variances))]
             stereotype += sum(
                 v * (np.trace(k) - k.mean() * own.sum()) for v, k in zip(variance[word], each, strict=True)
             )
