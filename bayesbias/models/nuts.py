@@ -90,9 +90,8 @@ def sample(
         sums = related.related_sums(data)
         drawn, stats, sampler = run_nuts(of_cells(spec, data, sums), chains, draws, rng, options)
         means, factors = (drawn[name].reshape(-1, *drawn[name].shape[2:]) for name in ("word_mean", "sd_factor"))
-        completed = related.completed(spec, means, factors, sums, data, rng)
-        posterior = {name: values.reshape(chains, draws, *values.shape[1:]) for name, values in completed.items()}
-        facts: dict[str, Any] = related.independent_words(sums, data)
+        population, facts = related.further_words(spec, sums, data), related.independent_words(sums, data)
+        posterior = related.completed(population, means, factors, data, chains, rng)
     else:
         model, start = of_rows(spec, data)
         options_used = {"initvals": start, **(options or {})}

@@ -57,40 +57,39 @@ def factors_of(spec: ModelSpec, sums: RelatedSums) -> FactorGrid:
 def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.random.Generator) -> Draws:
     """Independent draws from the posterior."""
     sums = related_sums(data)
-    grid = factors_of(spec, sums)
+    facts, population, grid = independent_words(sums, data), further_words(spec, sums, data), factors_of(spec, sums)
     factors = draw_factors(grid, chains * draws, rng)
     cells = scatter_cells(draw_cells(sums, factors, rng), data.filled)
-    posterior = completed(spec, cells, factors, sums, data, rng)
     used, every = len(sums.sampled), len(data.protected_words)
     note = Note("sampled", rule="variation between words from some of the protected words", used=used, total=every)
     return Draws(
-        posterior={name: values.reshape(chains, draws, *values.shape[1:]) for name, values in posterior.items()},
-        attrs={"grid_mass_outside": float(grid.mass[:, [0, -1]].sum(axis=1).max())} | independent_words(sums, data),
+        posterior=completed(population, cells, factors, data, chains, rng),
+        attrs={"grid_mass_outside": float(grid.mass[:, [0, -1]].sum(axis=1).max())} | facts,
         notes=(note,) if used < every else (),
     )
 
 
 def completed(
-    spec: ModelSpec,
+    population: Population,
     cells: FloatArray,
     factors: FloatArray,
-    sums: RelatedSums,
     data: Distances,
+    chains: int,
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
-    """Every posterior variable (B, ...) from draws of the cells' means (B, J, K) and of the factors (B, A)."""
-    population = further_words(spec, sums, data)
+    """Posterior variables (chain, draw, ...) from draws of the cells' means (B, J, K) and of the factors (B, A)."""
     inverse, by_connection = population.draw(len(factors), rng), factors[:, data.connection_class]
     covariance = population.covariance(inverse, by_connection)
     root = root_of(covariance * population.families)  # of the deviations that the means over the words have
     mean = np.einsum("bjk->bk", np.where(data.filled, cells, 0.0)) / data.filled.sum(axis=0)
-    return {
+    posterior = {
         "connection_mean": mean - np.einsum("bkl,bl->bk", root, rng.standard_normal(mean.shape)),
         "word_mean": cells,
         "connection_sd": np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)),
         "connection_covariance": covariance,
         "sd_factor": factors,
     }
+    return {name: values.reshape(chains, -1, *values.shape[1:]) for name, values in posterior.items()}
 
 
 def further_words(spec: ModelSpec, sums: RelatedSums, data: Distances) -> Population:
