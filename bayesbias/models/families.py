@@ -16,9 +16,9 @@ from scipy import sparse
 from bayesbias.distances.distances import Distances, refuse_repeats
 from bayesbias.errors import InputError
 from bayesbias.models.functionals import (
+    cell_draws,
     cell_fields,
     conditional_functionals,
-    drawn_functionals,
     has_further_errors,
     related_functionals,
 )
@@ -36,6 +36,7 @@ from bayesbias.models.tree import INDEPENDENT, MEANS, Fit, at_rows, row_means
 from bayesbias.models.weights import Cells
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.marginal import LOG_2PI
+from bayesbias.numerics.mixtures import Empirical
 from bayesbias.posteriors import Estimates
 from bayesbias.results import Note
 
@@ -76,7 +77,7 @@ class Independent:
             functionals = conditional_functionals(result, cells, weights)
             if functionals is not None:
                 return functionals
-        return drawn_functionals(result.draws("word_mean"), cells, weights)
+        return Estimates.of(Empirical(cell_draws(result.draws("word_mean"), cells, weights)), weights.shape[0])
 
     def cells(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """The same, to be combined to sums of any kind."""
@@ -170,7 +171,7 @@ class Related(Independent):
     def functionals(self, result: Fit, cells: Cells, weights: sparse.csr_array) -> Estimates:
         """Posterior of weighted sums (m, J * C) of cells: exact."""
         if has_further_errors(result):
-            return drawn_functionals(result.draws("word_mean"), cells, weights)
+            return super().functionals(result, cells, weights)
         return related_functionals(result.spec, result.data, cells, weights)
 
     def log_priors(self, result: Fit) -> dict[str, FloatArray]:

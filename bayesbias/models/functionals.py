@@ -370,11 +370,6 @@ def cell_draws(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> F
     return np.ascontiguousarray((by_connection(cells, weights) @ flat.T).T)
 
 
-def drawn_functionals(values: FloatArray, cells: Cells, weights: sparse.csr_array) -> Estimates:
-    """Weighted sums of cells that are known by these draws."""
-    return Estimates.of(Empirical(cell_draws(values, cells, weights)), weights.shape[0])
-
-
 def has_further_errors(result: Fit) -> bool:
     """True where a fit's means hold errors beyond the model's: of templates, or of an estimated slope."""
     return TEMPLATES in result.tree.children or "slope" in result.posterior

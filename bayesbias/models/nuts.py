@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -88,24 +88,18 @@ def sample(
 
     if spec.related:
         sums = related.related_sums(data)
-        drawn, stats, sampler = run_nuts(of_cells(spec, data, sums), chains, draws, rng, options)
+        drawn, stats, facts = run_nuts(of_cells(spec, data, sums), chains, draws, rng, options)
         means, factors = (drawn[name].reshape(-1, *drawn[name].shape[2:]) for name in ("word_mean", "sd_factor"))
-        population, facts = related.further_words(spec, sums, data), related.independent_words(sums, data)
+        population = related.further_words(spec, sums, data)
+        facts |= related.independent_words(sums, data)
         posterior = related.completed(population, means, factors, data, chains, rng)
     else:
         model, start = of_rows(spec, data)
-        options_used = {"initvals": start, **(options or {})}
-        (posterior, stats, sampler), facts = run_nuts(model, chains, draws, rng, options_used), {}
+        posterior, stats, facts = run_nuts(model, chains, draws, rng, options, start)
     for name, present in (("word_mean", data.filled), ("interaction_effect", data.compared)):
         if name in posterior:
             posterior[name] = np.where(present, posterior[name], np.nan)
-    return Draws(posterior, stats, sampler_facts(sampler, options) | facts)
-
-
-def sampler_facts(sampler: str, options: Mapping[str, Any] | None) -> dict[str, str]:
-    """The attributes of a fit on its sampler."""
-    given = {"sampler_options": to_json({name: str(value) for name, value in options.items()})} if options else {}
-    return {"sampler": sampler, **given}
+    return Draws(posterior, stats, facts)
 
 
 def trace_of(
@@ -114,8 +108,9 @@ def trace_of(
     draws: int,
     rng: np.random.Generator,
     options: Mapping[str, Any] | None = None,
-) -> xr.DataTree:
-    """The tree that PyMC returns for a model, by nutpie where it is installed; its attribute ``sampler`` says."""
+    start: Mapping[str, FloatArray] | None = None,
+) -> tuple[xr.DataTree, dict[str, str]]:
+    """The tree that PyMC returns for a model, by nutpie where it is installed, and the attributes of a fit on it."""
     import pymc
     from pytensor import config
 
@@ -127,6 +122,7 @@ def trace_of(
         "nuts_sampler": "nutpie" if importlib.util.find_spec("nutpie") else "pymc",
         "progressbar": progressbar,
         "quiet": not progressbar,
+        **({} if start is None else {"initvals": start}),
         **(options or {}),
     }
     if "max_treedepth" in how:
@@ -138,8 +134,10 @@ def trace_of(
         except Exception as error:  # of options and models that may come from anywhere
             reason = BACKTRACE.split(str(error), 1)[0].strip()
             raise InputError(f"pymc.sample failed: {type(error).__name__}: {reason}") from error
-    trace.attrs["sampler"] = how["nuts_sampler"]
-    return cast("xr.DataTree", trace)
+    facts = {"sampler": how["nuts_sampler"]}
+    if options:
+        facts["sampler_options"] = to_json({name: str(value) for name, value in options.items()})
+    return trace, facts
 
 
 def run_nuts(
@@ -148,13 +146,14 @@ def run_nuts(
     draws: int,
     rng: np.random.Generator,
     options: Mapping[str, Any] | None = None,
-) -> tuple[dict[str, FloatArray], dict[str, FloatArray], str]:
-    """Variables and statistics of the sampler, (chain, draw, ...) each, and what drew them."""
-    trace = trace_of(model, chains, draws, rng, options)
+    start: Mapping[str, FloatArray] | None = None,
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray], dict[str, Any]]:
+    """Variables and statistics of the sampler, (chain, draw, ...) each, and facts on what drew them."""
+    trace, facts = trace_of(model, chains, draws, rng, options, start)
     posterior, stats = trace["posterior"].dataset, trace["sample_stats"].dataset
     names = [name for name in ("diverging", "energy", "tree_depth", "n_steps") if name in stats]
     return (
         {str(name): posterior[name].to_numpy() for name in posterior.data_vars},
         {name: stats[name].to_numpy() for name in names},
-        trace.attrs["sampler"],
+        facts,
     )

@@ -15,7 +15,7 @@ from bayesbias._support.progress import quiet
 from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.models.families import FAMILIES, Independent, check_draws_of_pairs
-from bayesbias.models.nuts import sampler_facts, trace_of
+from bayesbias.models.nuts import trace_of
 from bayesbias.models.spec import ModelSpec, bundled_models, own_model
 from bayesbias.models.template_variation import template_data
 from bayesbias.models.tree import (
@@ -129,7 +129,7 @@ def sampled(
         _check_labels(dim, built.coords[dim] or (), data)
     chains, draws = size[1], size[0] // size[1]
     check_draws_of_pairs(size[0], len(data.y), chains)
-    trace = trace_of(built, chains, draws, np.random.default_rng(seed), options)
+    trace, facts = trace_of(built, chains, draws, np.random.default_rng(seed), options)
     tree = xr.DataTree.from_dict({f"/{name}": trace[name].to_dataset() for name in ("posterior", "sample_stats")})
     # the variable whose observed values are the distances of the table, row by row, if there is one
     values = {each.name: built.rvs_to_values[each].eval() for each in built.observed_RVs}
@@ -140,7 +140,7 @@ def sampled(
         with quiet("pymc"):
             _add_groups(tree, built, known[0], seed)
     post = _fit_of(tree, data, name, seed, word_mean, _source(model), "nuts", notes)
-    post.attrs |= sampler_facts(trace.attrs["sampler"], options)
+    post.attrs |= facts
     return post
 
 
