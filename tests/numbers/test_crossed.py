@@ -59,19 +59,17 @@ def distances_expected(post, table):
     return mean, posterior["sigma"].to_numpy()[:, :, connection]
 
 
-COMMON = {
+DIMS = {
     "connection_mean": ("connection",),
     "connection_sd": ("connection",),
     "connection_sd0": (),
     "word_mean": ("protected_word", "connection"),
     "sigma": ("connection",),
     "attribute_effect": ("attribute_word",),
-    "attribute_sd": (),
-}
-BY_GROUP = {"interaction_effect": ("attribute_word", "word_group"), "interaction_sd": ()}
-DIMS = {
-    "crossed": COMMON | BY_GROUP | {"attribute_sd": ("attribute_class",), "attribute_sd0": ()},
-    "mine": COMMON | BY_GROUP | {"attribute_sd": ("attribute_class",), "sigma": ()},
+    "attribute_sd": ("attribute_class",),
+    "attribute_sd0": (),
+    "interaction_effect": ("attribute_word", "word_group"),
+    "interaction_sd": (),
 }
 LABELS = {
     "connection": ["associated", "different", "human", "neutral"],
@@ -98,23 +96,20 @@ SEPARATE = (
 )
 
 
-@pytest.mark.parametrize("name", DIMS)
-def test_names_dims_and_holes_of_a_posterior(edited, name):
-    model = edited("crossed", *{"mine": SEPARATE}.get(name, ()))
-    post = bb.fit(holed(simulated()), model, draws=200, chains=2, seed=1)
-    posterior = post["posterior"]
-    assert {name: values.dims[2:] for name, values in posterior.data_vars.items()} == DIMS[name]
-    held = {label for dims in DIMS[name].values() for label in dims}
-    labels = {label: posterior[label].to_numpy().tolist() for label in held}
-    assert labels == {label: LABELS[label] for label in held}
-    assert dict(posterior.sizes) == {"chain": 2, "draw": 100} | {label: len(LABELS[label]) for label in held}
+@pytest.mark.parametrize("changes", [(), SEPARATE], ids=["crossed", "separate"])
+def test_names_dims_and_holes_of_a_posterior(edited, changes):
+    post = bb.fit(holed(simulated()), edited("crossed", *changes), draws=200, chains=2, seed=1)
+    posterior, dims = post["posterior"], dict(DIMS)
+    if changes:
+        dims["sigma"] = ()
+        del dims["attribute_sd0"]
+    assert {name: values.dims[2:] for name, values in posterior.data_vars.items()} == dims
+    assert {label: posterior[label].to_numpy().tolist() for label in LABELS} == LABELS
+    assert dict(posterior.sizes) == {"chain": 2, "draw": 100} | {label: len(each) for label, each in LABELS.items()}
     holes = {name: int(np.isnan(values).sum()) for name, values in posterior.data_vars.items()}
-    assert {name: count for name, count in holes.items() if count} == dict.fromkeys(
-        {"word_mean", "interaction_effect"} & set(holes), 200
-    )
+    assert {name: count for name, count in holes.items() if count} == {"word_mean": 200, "interaction_effect": 200}
     assert np.isnan(posterior["word_mean"].sel(protected_word="w3", connection="associated")).all()
-    if "interaction_effect" in posterior:
-        assert np.isnan(posterior["interaction_effect"].sel(attribute_word="human0", word_group="b")).all()
+    assert np.isnan(posterior["interaction_effect"].sel(attribute_word="human0", word_group="b")).all()
     assert {name: values.dims for name, values in post["sample_stats"].data_vars.items()} == {
         "pareto_k": (),
         "importance_ess": (),
