@@ -350,16 +350,6 @@ class Fit:
         return self.data.places | {"attribute_class": self.data.connection_class[self.data.connection]}
 
     @property
-    def knows_further(self) -> bool:
-        """True where the fit has means over further protected words: a model of one's own may have none."""
-        return FURTHER in self.posterior
-
-    @property
-    def predicts(self) -> bool:
-        """True where distances can be predicted: of a model of one's own from the draws that the fit holds."""
-        return not self.spec.own or "posterior_predictive" in self.tree.children
-
-    @property
     def adjustment(self) -> xr.DataTree | None:
         """The group of a fit of adjusted distances."""
         return self.tree.children.get(ADJUSTMENT)

@@ -26,7 +26,7 @@ from bayesbias.contrast import (
 from bayesbias.contrast.contrast import Rows, control_spread, equal_groups, rows_of, weat_effect_size
 from bayesbias.distances.dataframe import COSINE
 from bayesbias.errors import InputError, shown
-from bayesbias.models.tree import TEMPLATES, Fit
+from bayesbias.models.tree import FURTHER, TEMPLATES, Fit
 from bayesbias.models.weights import left_out as without_row
 from bayesbias.results import Note, Result, drawing
 from bayesbias.vectors.formats import manifest
@@ -108,7 +108,7 @@ class FitSummary(Result):
             names = [f"distance to {name}" for name in self.fit.posterior["connection"].to_numpy()]
             return _by_name(means.assign(quantity=names), "quantity")
         rows = {"overall": _numbers(self._overall.whole.summary(prob).iloc[0])}
-        if self.fit.knows_further:
+        if FURTHER in self.fit.posterior:  # a model of one's own may have none
             rows[NEW] = _numbers(contrasts(post, OWN, others[0], prob, target=POPULATION).iloc[0])
         if self._groups:
             rows |= _by_name(contrasts(post, OWN, others[0], prob, by="group"), "group", "group ")
@@ -217,7 +217,7 @@ class FitSummary(Result):
         tables["Lists"] = self.lists
         if balance is not None:
             tables |= {f"{name}, by {balance.attribute}": table for name, table in balance.tables().items()}
-        if self.fit.predicts:
+        if not self.fit.spec.own or "posterior_predictive" in post.children:
             tables["Distances within predictive intervals"] = check_predictions(post)
         if self.topics is not None:
             tables["Matched reference lists"] = self.topics.table()
