@@ -336,10 +336,11 @@ def load_for_topics(path: str, lists: WordLists, trust_pickle: bool = False) -> 
     kv, vocabulary = load_part(path, lists, trust_pickle=trust_pickle)
     if vocabulary is None:
         return kv
+    keys, vectors_of = vocabulary
     taken = set(find_lists(kv, lists).forms.keys.values())
-    waiting = waiting_words(vocabulary.keys, taken, MOST, 0)
-    rows, vectors = directed(waiting.rows, MOST, vocabulary.vectors_of)
-    words = tuple(vocabulary.keys[row] for row in rows.tolist())
+    waiting = waiting_words(keys, taken, MOST, 0)
+    rows, vectors = directed(waiting.rows, MOST, vectors_of)
+    words = tuple(keys[row] for row in rows.tolist())
     new = np.array([word not in kv.key_to_index for word in words], dtype=np.bool_)
     every = [*kv.index_to_key, *(word for word in words if word not in kv.key_to_index)]
     both = keyed_vectors(every, np.concatenate([kv.vectors, vectors[new]]) if len(rows) else kv.vectors)

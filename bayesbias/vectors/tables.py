@@ -1,4 +1,4 @@
-"""Words and vectors in tables and in what other libraries hold: DataFrames, Parquet, CSV, TSV, JSON, xarray, spaCy."""
+"""Words and vectors in tables and in what other libraries hold: DataFrames, Parquet, CSV, TSV, JSON, spaCy."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +44,7 @@ def arrays_of(source: Any) -> Arrays | None:
     def has(*names: str) -> bool:
         return all(hasattr(source, name) for name in names)
 
-    if has("dims", "coords", "transpose", "to_numpy"):
-        words, vectors, where = _labelled(source)
-    elif has("__arrow_c_stream__"):
+    if has("__arrow_c_stream__"):
         where = "the DataFrame" if has("iloc") else "the table"
         blocks = list(rows_of(arrow_of(source, where), where))
         words = [word for part, _ in blocks for word in part]
@@ -60,18 +59,6 @@ def arrays_of(source: Any) -> Arrays | None:
     else:
         return None
     return words, real_vectors(words, vectors, where), where
-
-
-def _labelled(source: Any) -> Arrays:
-    """A DataArray of two dimensions, one of which has the words as its labels."""
-    of_text = [str(dim) for dim in source.dims if dim in source.coords and source[dim].dtype.kind in "UOT"]
-    if len(source.dims) != 2 or len(of_text) != 1:
-        raise InputError(
-            f"the DataArray has the dimensions {', '.join(map(str, source.dims))}: two are needed, one with the words "
-            "as its labels"
-        )
-    turned = source.transpose(of_text[0], ...)
-    return turned[of_text[0]].to_numpy().tolist(), turned.to_numpy(), "the DataArray"
 
 
 def _spacy(source: Any) -> Arrays:
@@ -172,7 +159,7 @@ def parquet_batches(path: Path, columns: Sequence[str], rows: int = 1 << 16) -> 
         yield batch
 
 
-def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
+def rows_of_text(stream: BufferedReader, suffix: str, where: str) -> Rows:
     """Words and vectors of a text in a format that the end of a file's name tells."""
     import pyarrow as pa
     import pyarrow.json as lines  # type: ignore[import-untyped]
@@ -196,12 +183,12 @@ def _first_of_each(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs) | dict(pairs[::-1])
 
 
-def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
+def _rows_of_csv(stream: BufferedReader, delimiter: str, where: str) -> Rows:
     import pyarrow as pa
     import pyarrow.csv as csv_files  # type: ignore[import-untyped]
 
     # where lines end in CR alone, one is all
-    lines = re.split(rb"\r\n?|\n", stream.readline(LARGEST) + stream.readline(LARGEST))[:2]
+    lines = re.split(rb"\r\n?|\n", stream.peek(LARGEST), maxsplit=2)[:2]
     has_lists = any(map(QUOTED_LIST.search, lines))  # lists in quotes, which NumPy breaks into lines
     # a word may be a quotation mark, which files with tabs hold as it is
     quotes = '"' if delimiter == "," or has_lists else False
@@ -214,7 +201,6 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
     names = (unquoted(head) if are_quoted(head) else head) if named else [str(place) for place in range(len(head))]
     # words may look like numbers; a column that only holds these must say that they are words
     kinds = {WORD if WORD in names else names[0]: pa.string()} if WORD in names or not named else {}
-    stream.seek(0)
     table = csv_files.open_csv(
         stream,
         read_options=csv_files.ReadOptions(column_names=names, skip_rows=int(named), block_size=LARGEST),
