@@ -85,10 +85,11 @@ def _metrics() -> Iterable[dict[str, Any]]:
 def _axes() -> Iterable[dict[str, Any]]:
     from bayesbias.vectors.poles import bundled_axes, poles_of
 
-    for name in sorted([*bundled_axes().axes, "gender_pairs"]):
+    axes = bundled_axes()["axes"]
+    for name in sorted([*axes, "gender_pairs"]):
         known = poles_of(name)
         own = {"negative": known.ends[0], "positive": known.ends[1], "pairs": len(known.pairs)}
-        domain = bundled_axes().axes[name].domain if name in bundled_axes().axes else "Demographic"
+        domain = axes[name]["domain"] if name in axes else "Demographic"
         yield {"name": name, **own, "description": domain, "source": known.source, "doi": known.doi}
 
 

@@ -86,6 +86,7 @@ BLOCK = 1_000
 VOCABULARY = "bayesbias_vocabulary"  # name of the whole vocabulary on an embedding of which a part is being loaded
 # bytes of a fastText model with the number of words and others, before the words
 FASTTEXT_COUNTS = slice(64, 92)
+NONE_HELD = "holds none of the words that were asked for"
 DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
 
 type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike] | Any
@@ -397,7 +398,7 @@ def _part_of_file(path: Path, where: str, request: _WordRequest, trusted: bool) 
     rows = [row for row, word in enumerate(words) if word in held]
     if not rows:
         refuse_numbers([word.decode(errors="replace") for word in wanted.met], where)
-        raise InputError(_none_held(where, _decoded(wanted.met[:5], path), request))
+        raise InputError(f"{where} {NONE_HELD}; {first_keys(_decoded(wanted.met[:5], path), request.listed)}")
     matrix = matrix if len(rows) == len(words) else matrix[rows]
     kv = _with_stored(_made([words[row] for row in rows], matrix, where), path)
     if sample_of(kv) is not None:
@@ -518,9 +519,9 @@ def _part(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
         wanted = set(find_keys([*request.listed, *request.others], source.key_to_index).values())
         words, subwords = [word for word in words if word in wanted], _of_subwords(source, request.composed)
     where = getattr(source, "bayesbias_name", "the embedding")
-    if not words and not subwords:
-        raise InputError(_none_held(where, source.index_to_key, request))
-    whole = not subwords and len(words) == len(source.index_to_key)
+    if request is not None and not words and not subwords:
+        raise InputError(f"{where} {NONE_HELD}; {first_keys(source.index_to_key, request.listed)}")
+    whole = words and not subwords and len(words) == len(source.index_to_key)
     if whole and _directed(words, source.vectors, where).all():
         return source
     rows = source.vectors[[source.key_to_index[word] for word in words]]
@@ -534,10 +535,6 @@ def _part(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
     if request is not None and sample_of(source) is None:
         return _with_sample(kv, (source.index_to_key, lambda chosen: source.vectors[chosen]), request)
     return kv
-
-
-def _none_held(where: str, keys: Sequence[str], request: _WordRequest | None) -> str:
-    return f"{where} holds none of the words that were asked for; {first_keys(keys, request.listed if request else ())}"
 
 
 def _of_subwords(

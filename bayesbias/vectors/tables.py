@@ -9,16 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._support.files import are_quoted, check_unpacked, numbers_columns, read_as, unquoted
 from bayesbias.errors import CoverageWarning, InputError, listed, many, shown, warn
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WORD, VECTORS = "word", ("vector", "embedding")  # names of columns by which one of several is told
 BATCH = 4096  # rows that are read together
@@ -54,7 +51,7 @@ def arrays_of(source: Any) -> Arrays | None:
     elif has("embedding", "tokens", "token_mapping"):
         words, where = list(source.tokens), "the model2vec model"
         vectors = static_vectors(len(words), source.embedding, source.token_mapping, source.weights)
-    elif _is_pair(source):
+    elif isinstance(source, tuple | list) and len(source) == 2:
         words, vectors, where = list(source[0]), source[1], "the pair of words and vectors"
     else:
         return None
@@ -75,13 +72,6 @@ def static_vectors(words: int, embedding: Any, mapping: Any, weights: Any) -> An
     """Weighted vectors of the first tokens of a static model, each in a row of its own or one that a mapping names."""
     vectors = embedding[:words] if mapping is None else embedding[mapping[:words]]
     return vectors if weights is None else np.multiply(vectors, weights[:words, None], dtype=np.float32)
-
-
-def _is_pair(source: Any) -> bool:
-    if not isinstance(source, tuple | list) or len(source) != 2:
-        return False
-    rows = source[1]
-    return (isinstance(rows, list | tuple) and len(rows) > 0 and np.iterable(rows[0])) or np.ndim(rows) == 2
 
 
 def real_vectors(words: Sequence[object], vectors: Any, where: str) -> NDArray[Any]:
@@ -115,22 +105,16 @@ def arrow_of(frame: Any, where: str) -> Any:
     Of pandas the index holds the words where no column does.
     """
     import pyarrow as pa  # type: ignore[import-untyped]
-
-    with read_as("a table of text and real numbers", where):
-        if hasattr(frame, "iloc"):
-            return pa.Table.from_pandas(_with_words(frame), preserve_index=False)
-        return pa.table(frame)
-
-
-def _with_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with its index as a column of words, where only the index holds text."""
     from pandas.api.types import is_numeric_dtype
 
-    named = frame.set_axis(frame.columns.map(str), axis=1)
-    texts = [not is_numeric_dtype(column) and isinstance(next(iter(column), ""), str) for _, column in named.items()]
-    if any(texts) or frame.index.nlevels > 1 or is_numeric_dtype(frame.index):
-        return named
-    return named.reset_index(names=WORD)
+    with read_as("a table of text and real numbers", where):
+        if not hasattr(frame, "iloc"):
+            return pa.table(frame)
+        named = frame.set_axis(frame.columns.map(str), axis=1)
+        firsts = (next(iter(column), "") for _, column in named.items() if not is_numeric_dtype(column))
+        if not (any(isinstance(cell, str) for cell in firsts) or is_numeric_dtype(frame.index)):
+            named = named.reset_index(names=WORD)
+        return pa.Table.from_pandas(named, preserve_index=False)
 
 
 def rows_of_parquet(path: Path) -> Rows:
@@ -170,17 +154,12 @@ def rows_of_text(stream: BufferedReader, suffix: str, where: str) -> Rows:
             return
         if suffix != JSON:
             yield from rows_of(lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST)), where)
-        elif isinstance(content := json.loads(stream.read(), object_pairs_hook=_first_of_each), dict):
+        elif isinstance(content := json.loads(stream.read()), dict):
             parts = content.keys() == {"words", "vectors"}
             words, vectors = content.values() if parts else (list(content), list(content.values()))
             yield words, real_vectors(words, vectors, where)
         else:
             yield from rows_of(pa.Table.from_pylist(content), where)
-
-
-def _first_of_each(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON with the first value of each key."""
-    return dict(pairs) | dict(pairs[::-1])
 
 
 def _rows_of_csv(stream: BufferedReader, delimiter: str, where: str) -> Rows:
@@ -300,7 +279,9 @@ def _rows(batches: Iterable[Any], columns: Sequence[str], where: str) -> Rows:
                 raise InputError(f"{where}: row {row} of the column {name!r} is missing; drop or fill it")
         words, column = batch.column(0).cast("string").fill_null("").to_pylist(), batch.column(1)
         if "string" in str(column.type):
-            yield words, real_vectors(words, [_written_list(cell) for cell in column.to_pylist()], where)
+            cells = [cell.strip().strip("[]").replace(",", " ").split() for cell in column.to_pylist()]
+            lists = [[*map(float, parts)] if all(map(is_written_number, parts)) else parts for parts in cells]
+            yield words, real_vectors(words, lists, where)
         elif not hasattr(column, "flatten"):
             yield words, np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns[1:]])
         else:
@@ -309,9 +290,3 @@ def _rows(batches: Iterable[Any], columns: Sequence[str], where: str) -> Rows:
             matrix = numbers.to_numpy(zero_copy_only=False).reshape(len(words), -1) if even else column.to_pylist()
             yield words, real_vectors(words, matrix, where)
         begin += len(words)
-
-
-def _written_list(text: str) -> object:
-    """The numbers of a list that is written as text; the text itself where it holds others."""
-    parts = text.strip().strip("[]").replace(",", " ").split()
-    return list(map(float, parts)) if all(map(is_written_number, parts)) else text
