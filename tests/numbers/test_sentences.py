@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -444,21 +443,6 @@ class TestTemplatesAsRandomEffect:
 
 class TestMiniLM:
     """A real encoder, all-MiniLM-L6-v2."""
-
-    def test_the_notebook_holds_what_the_model_gives(self):
-        minilm = pytest.importorskip("benchmarks.builders.minilm", reason="the benchmarks are not here")
-        kept = contextual.load_context_vectors(Path(__file__).parents[2] / "notebooks" / "minilm-word.npz")
-        templates = [
-            template
-            for template in contextual.load_templates(["seat", "mention"]).templates
-            if template.name in kept.templates
-        ]
-        words = ["nurse", "mosque", "equations", "garlic"]
-        words = [word for word in words if word in kept.words]
-        made = bb.encode(minilm.MiniLM(), words, contextual.Templates("six", tuple(templates)), vocabulary=0)
-        own = kept.units()[[kept.words.index(word) for word in words]]
-        assert set(made.texts) <= set(kept.texts)
-        assert np.abs(made.units() - own).max() < 2e-3
 
     def test_transformers_give_the_same_vectors(self, tmp_path):
         reason = "needs the extra contextual: uv sync --extra contextual"

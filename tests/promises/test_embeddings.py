@@ -2,11 +2,12 @@
 
 import gzip
 import io
+import json
 import pickle
 import struct
 import tempfile
-import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -218,18 +219,15 @@ class TestFormats:
             bb.load_embedding(given)
         assert_holds(bb.load_embedding(given, words=["cat"]), {"cat": [1, 2]})
 
-    def test_words_of_an_archive_may_be_bytes(self, written):
-        words = np.array([word.encode() for word in VECTORS])
-        assert_holds(bb.load_embedding(written(npz(words=words, vectors=list(VECTORS.values())))), VECTORS)
-
     @pytest.mark.parametrize(("kind", "order"), [("<f4", "F"), (">f8", "C"), ("<f2", "F"), ("<i4", "C")])
     def test_arrays_of_any_order_and_kind_hold_their_vectors(self, written, order, kind):
         vectors = np.arange(1, 13).reshape(4, 3)
-        path = written(npz(words=np.array(list("abcd")), vectors=np.asarray(vectors, kind, order=order)))
+        words = np.array(list("abcd"), dtype="S" if kind == "<i4" else "U")
+        path = written(npz(words=words, vectors=np.asarray(vectors, kind, order=order)))
         assert_holds(bb.load_embedding(path), dict(zip("abcd", vectors, strict=True)))
         assert_holds(bb.load_embedding(path, words=["b", "d"]), {"b": vectors[1], "d": vectors[3]})
 
-    @pytest.mark.parametrize("form", ["binary", "c binary", "binary.gz", "text"])
+    @pytest.mark.parametrize("form", ["c binary", "binary.gz", "text", "npz"])
     def test_part_of_a_file_of_many_pieces_has_the_vectors_and_the_sample_of_the_whole(self, source, form):
         matrix = np.random.default_rng(0).normal(size=(6_000, 60)).astype(np.float32)
         vectors = {f"w{row}" + "x" * (row % 23): vector for row, vector in enumerate(matrix)}
@@ -241,17 +239,6 @@ class TestFormats:
         np.testing.assert_array_equal(samples[0].vectors, samples[1].vectors)
         np.testing.assert_array_equal(samples[0].overall, samples[1].overall)
 
-    def test_wanted_words_of_an_archive_are_read_without_the_others(self, written):
-        words = [f"w{at}" for at in range(60_000)]
-        path = written(npz(words=np.array(words), vectors=np.ones((60_000, 200), dtype=np.float32)))
-        tracemalloc.start()
-        try:
-            assert len(bb.load_embedding(path, words=["w5", "w59999"])) == 2
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-        assert peak < 40e6  # all vectors are 48 MB
-
     def test_a_decade_of_histwords_is_read_without_running_its_pickle(self, tmp_path):
         matrix = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, 4.0]])
         np.save(tmp_path / "1990-w.npy", matrix)
@@ -260,12 +247,26 @@ class TestFormats:
         assert_holds(kv, {"he": [1, 2], "caf\u00e9": [3, 4]})  # a row of zeros is a word that the decade lacks
         assert bb.load_embedding(tmp_path / "1990-w.npy", words=["he", "gone"]).index_to_key == ["he"]
 
-    def test_parquet_has_one_column_a_dimension(self, tmp_path):
-        pd.DataFrame({"token": ["a", "b"], "x": [1.0, 2.0], "y": [3.0, 4.0]}).to_parquet(tmp_path / "v.parquet")
-        assert_holds(bb.load_embedding(tmp_path / "v.parquet"), {"a": [1, 3], "b": [2, 4]})
-        pd.DataFrame({"x": [1.0], "y": [3]}).to_parquet(tmp_path / "w.parquet")
-        with pytest.raises(bb.InputError, match=r"w.parquet: none of x, y holds words"):
-            bb.load_embedding(tmp_path / "w.parquet")
+    def test_tables_have_a_column_of_words_and_one_a_dimension_or_lists(self, tmp_path):
+        frame = pd.DataFrame(VECTORS).T.add_prefix("d").rename_axis("word").reset_index()
+        lists = pd.DataFrame({"word": list(VECTORS), "vector": list(VECTORS.values())})
+        texts = {
+            "a.csv": frame.to_csv(index=False), "b.csv": frame.to_csv(index=False, header=False),
+            "c.tsv": frame.to_csv(index=False, sep="\t"), "d.csv": lists.to_csv(index=False),
+            "e.json": json.dumps(VECTORS), "f.json": lists.to_json(orient="records"),
+            "g.jsonl": lists.to_json(orient="records", lines=True),
+        }  # fmt: skip
+        for name, content in texts.items():
+            (tmp_path / name).write_text(content, encoding="utf-8")
+        (tmp_path / "h.csv.gz").write_bytes(gzip.compress(texts["a.csv"].encode()))
+        frame.to_parquet(tmp_path / "i.parquet")
+        model = SimpleNamespace(tokens=list(VECTORS), embedding=np.array(list(VECTORS.values())), token_mapping=None)
+        model.weights = np.ones(len(VECTORS))
+        pair = model.tokens, model.embedding
+        for source in (*sorted(tmp_path.iterdir()), frame, frame.set_index("word"), lists, model, pair):
+            assert_holds(bb.load_embedding(source), VECTORS)
+        with pytest.raises(bb.InputError, match=r"none of d0, d1, d2 holds words"):
+            bb.load_embedding(frame.drop(columns="word"))
 
     def test_a_fasttext_model_gives_words_that_it_holds_and_composes(self, tmp_path):
         model = FastText([["nurse", "soldier", "farmer"]] * 20, vector_size=6, min_count=1, epochs=1, bucket=50)
@@ -284,7 +285,6 @@ REFUSED = {
     "no number": (b"3 3\ncat 1 2 3\n\ndog 4 5 six\nowl 7 8 9\n", EXPECTED.format(4, 3) + ", found b'dog "),
     "a long line without a header": (b"cat 1 2 3\ndog 4 5 6 7\n", EXPECTED.format(2, 3) + r".*\(4 numbers\)"),
     "a cut last line of another word": (b"dog 1 2 3\nowl 7 8 9\ncat .5", EXPECTED.format(3, 3)),
-    "an underscore in a number": (b"a .1 .2\ndog 1_0 .2\n", EXPECTED.format(2, 2)),
     "no last line break": (b"a .1234 .2567\ndog .1345 .26", "ends without a line break"),
     "a cut binary file": (WHOLE[:-1], "its first line promises 4 vectors, it holds 3 whole ones"),
     "a cut text": (b"".join(LINES[:3]), "promises 4 vectors, it holds 2"),
@@ -299,7 +299,6 @@ REFUSED = {
         r"line 2: a word and 6 numbers were expected, found b'dog .51 .52 .53 .54 .551' \(5 numbers\)"
     ),
     "decimal commas": (b"2 2\ndog 0,5 1,2 \ncat 0,5 1,2 \n", "line 2.*'0,5' is no number: write decimal points"),
-    "binary with fewer dimensions": (b"2 2" + binary({"cat": [0.0] * 3, "dog": [1.0] * 3})[3:], "damaged|truncated"),
     "binary with more dimensions": (b"1 6" + binary({"cat": [0.0] * 3, "dog": [1.0] * 3})[3:], "damaged|truncated"),
     "words alone": (npz(words=["cat"]), r"cannot be read as \.npz"),
     "fewer vectors than words": (npz(words=["cat", "dog"], vectors=[[1.0, 2.0]]), "as many rows"),
@@ -341,14 +340,15 @@ class Trap:
 class TestPickles:
     def test_vectors_and_models_are_read_if_trusted(self, tmp_path):
         model = Word2Vec([["a", "b", "c"]] * 20, vector_size=8, min_count=1, epochs=1, workers=1, seed=1)
-        trained = {word: model.wv[word] for word in model.wv.index_to_key}
-        for saved, vectors in ((keyed(VECTORS), VECTORS), (model, trained)):
-            saved.save(str(tmp_path / "v.kv"))
-            with pytest.raises(bb.InputError, match="runs the code in it: pass trust_pickle=True"):
-                bb.load_embedding(tmp_path / "v.kv")
-            assert_holds(bb.load_embedding(tmp_path / "v.kv", trust_pickle=True), vectors)
-            word, vector = next(iter(vectors.items()))
-            assert_holds(bb.load_embedding(tmp_path / "v.kv", words=[word, "x"], trust_pickle=True), {word: vector})
+        model.save(str(tmp_path / "v.kv"))
+        with pytest.raises(bb.InputError, match="runs the code in it: pass trust_pickle=True"):
+            bb.load_embedding(tmp_path / "v.kv")
+        assert_holds(
+            bb.load_embedding(tmp_path / "v.kv", trust_pickle=True),
+            {one: model.wv[one] for one in model.wv.index_to_key},
+        )
+        part = bb.load_embedding(tmp_path / "v.kv", words=["b", "x"], trust_pickle=True)
+        assert_holds(part, {"b": model.wv["b"]})
 
     def test_objects_of_an_archive_run_no_code_unasked(self, written, tmp_path):
         trap = npz(words=np.array(["a", Trap(tmp_path / "sprung")], dtype=object), vectors=np.eye(2))
