@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -51,6 +50,7 @@ from bayesbias.vectors.lookup import (
     waiting_words,
 )
 from bayesbias.vectors.readers import (
+    DECADE,
     FASTTEXT_MARK,
     PICKLED,
     SAFE,
@@ -59,6 +59,7 @@ from bayesbias.vectors.readers import (
     Wanted,
     begins_with,
     blocks,
+    decade,
     mapped,
     plain_file,
     stored_arrays,
@@ -87,7 +88,6 @@ VOCABULARY = "bayesbias_vocabulary"  # name of the whole vocabulary on an embedd
 # bytes of a fastText model with the number of words and others, before the words
 FASTTEXT_COUNTS = slice(64, 92)
 NONE_HELD = "holds none of the words that were asked for"
-DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
 
 type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike] | Any
 """Forms in which an embedding can be given: those of :func:`load_embedding`."""
@@ -369,7 +369,7 @@ def _from_file(
         )
     where = name if name in bundled else str(path)
     if path.name.endswith(DECADE):
-        kv = _part(_from_decade(path), request)
+        kv = _part(_made(*decade(path), str(path)), request)
     elif begins_with(path, PICKLE_MARK) and path.suffix != SAFE:  # which may begin with the same number
         if not trust_pickle:
             raise InputError(f"{path} is a Python pickle, and {PICKLED}")
@@ -454,29 +454,6 @@ def _decoded(tokens: list[bytes], path: Path) -> list[str]:
             CoverageWarning,
         )
     return words
-
-
-class _PlainUnpickler(pickle._Unpickler):
-    """Reads lists and texts; anything that would run code is refused.
-
-    It is the one in Python, whose memory grows with the file: that in C makes room for what nine bytes promise.
-    """
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Refuse every class and function."""
-        raise pickle.UnpicklingError(f"it holds {module}.{name}, and a vocabulary is a list of words")
-
-
-def _from_decade(path: Path) -> KeyedVectors:
-    """A decade as HistWords keeps it, whose words stand in a pickle; those that it lacks are rows of zeros."""
-    beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
-    with read_as(f"vectors of the words in {beside.name}", str(path)):
-        matrix = np.lib.format.open_memmap(path, mode="r")
-        with beside.open("rb") as file:
-            words = _PlainUnpickler(file, encoding="utf-8", errors="replace").load()
-        real_vectors(list(words), matrix, f"{path} with {beside.name}")
-        rows = np.flatnonzero(matrix.any(axis=1)).tolist()
-        return _made([words[row] for row in rows], np.asarray(matrix[rows]), str(path))
 
 
 def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:

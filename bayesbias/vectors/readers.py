@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import pickle
 import re
 import zlib
 from codecs import BOM_UTF8
@@ -29,7 +30,7 @@ from bayesbias._support.files import archive_of, check_unpacked, from_json, read
 from bayesbias._support.progress import progress
 from bayesbias.errors import InputError, many
 from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
-from bayesbias.vectors.tables import is_header, is_written_number, rows_of_parquet, rows_of_text
+from bayesbias.vectors.tables import is_header, is_written_number, real_vectors, rows_of_parquet, rows_of_text
 
 CHUNK = 1 << 23  # bytes of vectors that are read together
 PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
@@ -47,6 +48,7 @@ SMALLEST, GREATEST = 1e-25, 1e15  # between which lie the sizes of numbers in ve
 DIGITS = 4  # digits of a number from which on a shorter one beside it looks cut
 FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
 SAFE = ".safetensors"
+DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
 SAFE_TYPES = {"U8": "u1", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
 PICKLED = (
     "opening a pickle runs the code in it: pass trust_pickle=True (--trust-pickle) if you trust where it comes from, "
@@ -527,7 +529,8 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
             length = int.from_bytes(file.read(8), "little")
             header = from_json(file.read(min(length, path.stat().st_size)))
 
-        def tensor(name: str) -> NDArray[Any]:
+        tensors = list[NDArray[Any]]()
+        for name in ("words", "vectors"):
             about = header[name]
             (begin, end), shape, dtype = (
                 about["data_offsets"],
@@ -536,9 +539,8 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
             )
             if begin < 0 or prod(shape) * dtype.itemsize != end - begin:
                 raise ValueError(f"{name} of shape {shape} does not fill the bytes from {begin} to {end}")
-            return np.memmap(path, dtype=dtype, mode="r", offset=8 + length + begin, shape=shape)
-
-        words, matrix = tensor("words").tobytes().split(b"\n"), tensor("vectors")
+            tensors.append(np.memmap(path, dtype=dtype, mode="r", offset=8 + length + begin, shape=shape))
+        words, matrix = tensors[0].tobytes().split(b"\n"), tensors[1]
         _check_fit(path, (len(words),), matrix.shape, matrix.dtype)
         return words, matrix
 
@@ -564,3 +566,26 @@ def mapped(path: Path, trusted: bool = False) -> tuple[list[bytes], NDArray[Any]
     raise InputError(
         f"{path} cannot be memory-mapped: write it as .npz or .safetensors with save_embedding, or read it without mmap"
     )
+
+
+class _PlainUnpickler(pickle._Unpickler):
+    """Reads lists and texts; anything that would run code is refused.
+
+    It is the one in Python, whose memory grows with the file: that in C makes room for what nine bytes promise.
+    """
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Refuse every class and function."""
+        raise pickle.UnpicklingError(f"it holds {module}.{name}, and a vocabulary is a list of words")
+
+
+def decade(path: Path) -> tuple[list[str], NDArray[Any]]:
+    """A decade as HistWords keeps it, whose words stand in a pickle; those that it lacks are rows of zeros."""
+    beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
+    with read_as(f"vectors of the words in {beside.name}", str(path)):
+        matrix = np.lib.format.open_memmap(path, mode="r")
+        with beside.open("rb") as file:
+            words = _PlainUnpickler(file, encoding="utf-8", errors="replace").load()
+        real_vectors(list(words), matrix, f"{path} with {beside.name}")
+        rows = np.flatnonzero(matrix.any(axis=1)).tolist()
+        return [words[row] for row in rows], np.asarray(matrix[rows])

@@ -47,7 +47,12 @@ def arrays_of(source: Any) -> Arrays | None:
         words = [word for part, _ in blocks for word in part]
         vectors = np.concatenate([rows for _, rows in blocks]) if blocks else np.empty((0, 0))
     elif has("vocab", "pipe_names") or has("key2row") or has("vectors", "strings"):
-        words, vectors, where = _spacy(source)
+        vocabulary = getattr(source, "vocab", source)
+        held = getattr(vocabulary, "vectors", vocabulary)
+        strings, where = getattr(vocabulary, "strings", None) or held.strings, "the vectors of spaCy"
+        # words are kept by hash, and several may have one row
+        known = {strings[key]: row for key, row in held.key2row.items() if key in strings}
+        words, vectors = list(known), np.asarray(held.data)[list(known.values())]
     elif has("embedding", "tokens", "token_mapping"):
         words, where = list(source.tokens), "the model2vec model"
         vectors = static_vectors(len(words), source.embedding, source.token_mapping, source.weights)
@@ -56,16 +61,6 @@ def arrays_of(source: Any) -> Arrays | None:
     else:
         return None
     return words, real_vectors(words, vectors, where), where
-
-
-def _spacy(source: Any) -> Arrays:
-    """Vectors, a vocabulary or a pipeline of spaCy: words are kept by hash, and several may have one row."""
-    vocabulary = getattr(source, "vocab", source)
-    vectors = getattr(vocabulary, "vectors", vocabulary)
-    where = "the vectors of spaCy"
-    strings = getattr(vocabulary, "strings", None) or vectors.strings
-    known = [(strings[key], row) for key, row in vectors.key2row.items() if key in strings]
-    return [word for word, _ in known], np.asarray(vectors.data)[[row for _, row in known]], where
 
 
 def static_vectors(words: int, embedding: Any, mapping: Any, weights: Any) -> Any:

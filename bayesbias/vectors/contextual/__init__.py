@@ -216,16 +216,6 @@ def _english() -> dict[str, dict[str, list[str]]]:
     return read_toml(shipped("data") / "templates" / ENGLISH)
 
 
-def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
-    """Part of speech of words: those of the bundled English lists, then what the lists and the user declare."""
-    english = lists is None or subtag(lists.language) in ("", "en")
-    kind_of: dict[str, str] = {}
-    for mapping in (_english()["kinds"] if english else {}, {} if lists is None else lists.grammar, grammar or {}):
-        for kind, words in checked(Grammar, mapping, "grammar").items():
-            kind_of |= dict.fromkeys(words, kind)
-    return kind_of
-
-
 def english_words() -> dict[str, str]:
     """Some 640 common English words with their parts of speech, which :func:`encode` takes as vocabulary.
 
@@ -315,7 +305,11 @@ def encode(
         lists, own = lists_and_words(words)
         sample = _sample(vocabulary, own, lists)
         every, outside = (*own, *sample), tuple(sample)
-        kinds = {**sample, **kinds_of(lists, grammar)}
+        kinds = dict(sample)
+        english = lists is None or subtag(lists.language) in ("", "en")
+        for known in (_english()["kinds"] if english else {}, {} if lists is None else lists.grammar, grammar or {}):
+            for part, of_part in checked(Grammar, known, "grammar").items():
+                kinds |= dict.fromkeys(of_part, part)
         chosen = load_templates(templates)
         names, origin = tuple(template.name for template in chosen.templates), f"templates {chosen.name}"
         tried = [
