@@ -149,12 +149,17 @@ def rows_of_text(stream: BufferedReader, suffix: str, where: str) -> Rows:
             return
         if suffix != JSON:
             yield from rows_of(lines.read_json(stream, read_options=lines.ReadOptions(block_size=LARGEST)), where)
-        elif isinstance(content := json.loads(stream.read()), dict):
+        elif isinstance(content := json.loads(stream.read(), object_pairs_hook=_first_of_each), dict):
             parts = content.keys() == {"words", "vectors"}
             words, vectors = content.values() if parts else (list(content), list(content.values()))
             yield words, real_vectors(words, vectors, where)
         else:
             yield from rows_of(pa.Table.from_pylist(content), where)
+
+
+def _first_of_each(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON with the first value of each key."""
+    return dict(pairs) | dict(pairs[::-1])
 
 
 def _rows_of_csv(stream: BufferedReader, delimiter: str, where: str) -> Rows:

@@ -2,15 +2,12 @@
 
 import gzip
 import io
-import json
 import pickle
 import struct
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.fasttext import save_facebook_model
@@ -246,27 +243,6 @@ class TestFormats:
         kv = bb.load_embedding(tmp_path / "1990-w.npy")
         assert_holds(kv, {"he": [1, 2], "caf\u00e9": [3, 4]})  # a row of zeros is a word that the decade lacks
         assert bb.load_embedding(tmp_path / "1990-w.npy", words=["he", "gone"]).index_to_key == ["he"]
-
-    def test_tables_have_a_column_of_words_and_one_a_dimension_or_lists(self, tmp_path):
-        frame = pd.DataFrame(VECTORS).T.add_prefix("d").rename_axis("word").reset_index()
-        lists = pd.DataFrame({"word": list(VECTORS), "vector": list(VECTORS.values())})
-        texts = {
-            "a.csv": frame.to_csv(index=False), "b.csv": frame.to_csv(index=False, header=False),
-            "c.tsv": frame.to_csv(index=False, sep="\t"), "d.csv": lists.to_csv(index=False),
-            "e.json": json.dumps(VECTORS), "f.json": lists.to_json(orient="records"),
-            "g.jsonl": lists.to_json(orient="records", lines=True),
-        }  # fmt: skip
-        for name, content in texts.items():
-            (tmp_path / name).write_text(content, encoding="utf-8")
-        (tmp_path / "h.csv.gz").write_bytes(gzip.compress(texts["a.csv"].encode()))
-        frame.to_parquet(tmp_path / "i.parquet")
-        model = SimpleNamespace(tokens=list(VECTORS), embedding=np.array(list(VECTORS.values())), token_mapping=None)
-        model.weights = np.ones(len(VECTORS))
-        pair = model.tokens, model.embedding
-        for source in (*sorted(tmp_path.iterdir()), frame, frame.set_index("word"), lists, model, pair):
-            assert_holds(bb.load_embedding(source), VECTORS)
-        with pytest.raises(bb.InputError, match=r"none of d0, d1, d2 holds words"):
-            bb.load_embedding(frame.drop(columns="word"))
 
     def test_a_fasttext_model_gives_words_that_it_holds_and_composes(self, tmp_path):
         model = FastText([["nurse", "soldier", "farmer"]] * 20, vector_size=6, min_count=1, epochs=1, bucket=50)
