@@ -436,7 +436,7 @@ class _Encoding:
                         f"the word {text[begin:end]!r} is cut off by the tokenizer's limit in {shown(text)}: shorten "
                         "the sentence"
                     )
-                parts.append((vectors[inside].mean(axis=0), int(inside.sum())))
+                parts.append((vectors[inside].mean(axis=0, dtype=np.float32), int(inside.sum())))
         else:
             matrix = np.asarray(self.encoder(texts))
             if matrix.ndim != 2 or len(matrix) != len(texts) or matrix.dtype.kind not in "fiu":
