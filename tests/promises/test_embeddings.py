@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gensim.models import FastText, KeyedVectors, Word2Vec
-from gensim.models.fasttext import save_facebook_model
+from gensim.models import KeyedVectors, Word2Vec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -111,13 +110,6 @@ class TestBundledVectors:
     def test_the_larger_slice_is_read_as_gensim_reads_it(self, news, shared_slice):
         assert news.index_to_key == shared_slice.index_to_key
         np.testing.assert_array_equal(news.vectors, shared_slice.vectors)
-
-    def test_they_are_listed(self):
-        table = bb.bundled("embeddings")
-        assert table[["name", "vectors", "dimensions", "licence"]].to_numpy().tolist() == [
-            ["google-news-slice", 2949, 300, "Apache-2.0"],
-            ["glove-50d-slice", 20518, 50, "PDDL-1.0"],
-        ]
 
 
 class TestFormats:
@@ -243,14 +235,6 @@ class TestFormats:
         kv = bb.load_embedding(tmp_path / "1990-w.npy")
         assert_holds(kv, {"he": [1, 2], "caf\u00e9": [3, 4]})  # a row of zeros is a word that the decade lacks
         assert bb.load_embedding(tmp_path / "1990-w.npy", words=["he", "gone"]).index_to_key == ["he"]
-
-    def test_a_fasttext_model_gives_words_that_it_holds_and_composes(self, tmp_path):
-        model = FastText([["nurse", "soldier", "farmer"]] * 20, vector_size=6, min_count=1, epochs=1, bucket=50)
-        save_facebook_model(model, str(tmp_path / "v.bin"))
-        kv = bb.load_embedding(tmp_path / "v.bin", words=["nurse", "dragon"])
-        assert kv.index_to_key == ["nurse", "dragon"]
-        for word in kv.index_to_key:
-            np.testing.assert_allclose(kv[word], model.wv[word], rtol=1e-5)
 
 
 WHOLE = binary(VECTORS)
@@ -388,11 +372,9 @@ class TestSaving:
 
 
 ALIKE = [  # language, asked, held, and whether a word is found as it is
-    ("en", "caf\u00e9", "cafe\u0301", True),
-    ("en", "New York", "New\xa0York", True),
-    ("en", "New York", "New_York", True),
     ("en", "New York", "new_york", False),
     ("tr", "\u0130stanbul", "istanbul", False),
+    ("en", "New York", "New_York", True),
     ("az", "I\u015f\u0131k", "\u0131\u015f\u0131k", False),
     ("de", "Stra\u00dfe", "STRASSE", False),
 ]
