@@ -420,7 +420,7 @@ class _Encoding:
 
     def _differs(self, sentence: Sentence) -> bool:
         """True where the encoder gives another vector to a sentence than the one that is known."""
-        (again, _), (first, _) = *self._encoded([sentence]), self.known[self.key(sentence)]
+        again, first = self._encoded([sentence])[0][0], self.known[self.key(sentence)][0]
         return len(again) != len(first) or bool(np.linalg.norm(again - first) > CLOSE * np.linalg.norm(first))
 
     def _encoded(self, sentences: list[Sentence]) -> list[Part]:
