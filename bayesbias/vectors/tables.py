@@ -55,18 +55,16 @@ def arrays_of(source: Any) -> Arrays | None:
         words, vectors = list(known), np.asarray(held.data)[list(known.values())]
     elif has("embedding", "tokens", "token_mapping"):
         words, where = list(source.tokens), "the model2vec model"
-        vectors = static_vectors(len(words), source.embedding, source.token_mapping, source.weights)
+        size, rows, weights = len(words), source.token_mapping, source.weights
+        # each token has a row of its own, or one that the mapping names
+        vectors = source.embedding[:size] if rows is None else source.embedding[rows[:size]]
+        if weights is not None:
+            vectors = np.multiply(vectors, weights[:size, None], dtype=np.float32)
     elif isinstance(source, tuple | list) and len(source) == 2:
         words, vectors, where = list(source[0]), source[1], "the pair of words and vectors"
     else:
         return None
     return words, real_vectors(words, vectors, where), where
-
-
-def static_vectors(words: int, embedding: Any, mapping: Any, weights: Any) -> Any:
-    """Weighted vectors of the first tokens of a static model, each in a row of its own or one that a mapping names."""
-    vectors = embedding[:words] if mapping is None else embedding[mapping[:words]]
-    return vectors if weights is None else np.multiply(vectors, weights[:words, None], dtype=np.float32)
 
 
 def real_vectors(words: Sequence[object], vectors: Any, where: str) -> NDArray[Any]:
