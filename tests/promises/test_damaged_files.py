@@ -206,10 +206,7 @@ class TestBombs:
             bb.contexts(path, ["he"])
 
 
-ALONE = {
-    "embedding": bb.load_embedding, "table": bb.read_distance_table, "fit": bb.load_fit, "words": bb.load_words,
-    "frequencies": counts, "corpus": lambda path: bb.contexts(path, ["he"]),
-}  # fmt: skip
+ALONE = {"embedding": bb.load_embedding, "fit": bb.load_fit, "words": bb.load_words, "frequencies": counts}
 
 
 @pytest.mark.parametrize("what", ALONE)
