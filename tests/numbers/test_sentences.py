@@ -141,11 +141,12 @@ class TestEncode:
         assert len(vectors.texts) == len(vectors.words) * len(TEMPLATES)
 
     def test_a_word_is_the_mean_of_its_pieces(self):
-        found = bb.encode(Pieces(), ["nightingale"], ["I saw {}."], vocabulary=0)
+        found = bb.encode(Pieces(), ["nightingale"], ["I saw {}."])
         encoder = Pieces()
         expected = np.mean([encoder.word(part + "#") for part in ("nigh", "ting", "ale.")], axis=0)
         assert np.allclose(found.vectors[0], expected, atol=1e-6)
         assert found.pieces.tolist() == [3]
+        assert len(bb.encode(Letters(), "weat7", ["{}."]).vocabulary) == 420
         assert found.representation == "word"
         assert {"count": 1, "total": 1, "words": ["nightingale"]} in [note.numbers for note in found.notes]
 
