@@ -38,7 +38,7 @@ class TargetVectors:
     def of(cls, n: IntArray, total: FloatArray, squares: FloatArray, products: FloatArray) -> TargetVectors:
         """From the sum (d, d) of e e' over all vectors e."""
         sums = cls(n, total, squares, products)
-        return replace(sums, within=(products - sums._between) / max(sums._freedom, 1))
+        return replace(sums, within=(products - sums._between) / max(int(n.sum() - (n > 0).sum()), 1))
 
     @property
     def _between(self) -> FloatArray:
@@ -46,11 +46,6 @@ class TargetVectors:
         held = self.n > 0
         value: FloatArray = (self.total[held] / self.n[held, None]).T @ self.total[held]
         return value
-
-    @property
-    def _freedom(self) -> int:
-        """Degrees of freedom of the scatter within units."""
-        return int(self.n.sum() - (self.n > 0).sum())
 
     def at(self, rows: IntArray) -> TargetVectors:
         """Some units; the scatter within units stays that of all."""
@@ -60,7 +55,7 @@ class TargetVectors:
     def grouped(self, group: IntArray, groups: int) -> TargetVectors:
         """Units taken together by the number of their group (U,)."""
         total = sums_by(self.total, group, groups)
-        products = self.within * self._freedom + self._between
+        products = self.within * int(self.n.sum() - (self.n > 0).sum()) + self._between
         n, squares = np.bincount(group, self.n, groups).astype(np.intp), np.bincount(group, self.squares, groups)
         return TargetVectors.of(n, total, squares, products)
 
@@ -167,7 +162,7 @@ class VectorSample(Result):
 
     def caption(self) -> str:
         """The unit of which vectors are means."""
-        return f"vectors of words by {self.unit}"
+        return f"vectors of words by {self.clusters or 'document'}"
 
     def header(self) -> dict[str, object]:
         """Facts of how the vectors were made."""
@@ -175,20 +170,10 @@ class VectorSample(Result):
         return made | {"corpus": self.about.get("corpus", {}).get("name")}
 
     @property
-    def number(self) -> int:
-        """Number of clusters."""
-        return int(self.cluster.max()) + 1
-
-    @property
-    def unit(self) -> str:
-        """Name of a cluster."""
-        return "document" if self.clusters is None else self.clusters
-
-    @property
     def noun(self) -> str:
         """Name of a cluster: that of its column where this is a word whose plural has an s."""
-        plain = self.unit.isalpha() and len(self.unit) > 2 and self.unit[-1] not in "hsxyz"
-        return self.unit if plain else "cluster"
+        unit = self.clusters or "document"
+        return unit if unit.isalpha() and len(unit) > 2 and unit[-1] not in "hsxyz" else "cluster"
 
     def target(self, word: str | None) -> str:
         """A word of the sample; the only one where none is named."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability
 from bayesbias._support.progress import one_thread
@@ -18,7 +17,6 @@ from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.adjustment import check_used, numbers_by_word, word_values
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import PROTECTED
 from bayesbias.errors import InputError, listed
 from bayesbias.models.fits import checked_draws, used_seed
@@ -39,7 +37,6 @@ from bayesbias.second_stage.stages import (
     default_contrast,
     posterior_tree,
     stage_of,
-    word_rows,
 )
 from bayesbias.vectors import find_keys
 from bayesbias.vectors.lookup import left_out
@@ -233,14 +230,11 @@ def criterion(
         cited = (Cited(f"model {fit.spec.name}", fit.spec.source, fit.spec.doi or ""), *([record] if record else []))
     spelled = {key: word for word, key in find_keys(side.words, outside.index).items()}
     outside, errors = outside.rename(spelled), errors.rename(spelled)
-    attribute = None
-    if adjust is not None:
-        valued = [word for word in side.words if word in outside.index]
-        attribute = word_values(valued, adjust, frequencies, side.relatedness, side.language)
     present, unvalued = set(side.words), tuple(word for word in side.words if word not in outside.index)
     missing = {"without a value": unvalued, absent: tuple(word for word in outside.index if word not in present)}
-    shared = [word for word in side.words if word in outside.index]
-    if attribute is not None:
+    shared, attribute = [word for word in side.words if word in outside.index], None
+    if adjust is not None:
+        attribute = word_values(shared, adjust, frequencies, side.relatedness, side.language)
         lost = tuple(word for word in shared if word not in attribute.numbers)
         missing[f"without a known {attribute.name}"] = lost
         shared = [word for word in shared if word in attribute.numbers]
@@ -375,7 +369,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Side:
     if related is None:
         poles = _two_poles(contrast or default_contrast([data])[0], groups)
         stage = stage_of({"fit": fit}, poles)
-        contrasts, known = word_rows(stage, rows=DIFFERENCE), dict(zip(every, groups, strict=True))
+        contrasts, known = stage.contrasts(DIFFERENCE, single=True), dict(zip(every, groups, strict=True))
         names = tuple(contrasts.index["word"].tolist())
         return _Side(
             contrast=poles,
@@ -397,7 +391,13 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Side:
     poles = pair if pair and set(pair) <= set(lists) else _two_poles(pair, groups)
     for name in poles:
         one_of(name, list(lists), "a list of the contrast")
-    y, full = _list_differences(data, [lists[name] for name in poles])
+    # a word may stand to two groups of a table: each distance counts once
+    pairs, means = data.table.drop_duplicates(["protected_word", "attribute_word"]), []
+    for name in poles:
+        own = pairs[pairs["attribute_word"].isin(lists[name])]
+        means.append(own.groupby("protected_word", observed=True)["distance"].mean().reindex(every).to_numpy())
+    y = means[0] - means[1]
+    full = np.isfinite(y)
     labels = [word for word, whole in zip(every, full, strict=True) if whole]
     parts = components_for(related, np.array(labels))
     # the distances to a list have these components; places are those of offsets between the two lists. The value of a
@@ -439,21 +439,6 @@ def _two_poles(pair: tuple[str, str] | None, groups: tuple[str, ...]) -> tuple[s
     return pair
 
 
-def _list_differences(data: Distances, lists: Sequence[Sequence[str]]) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Mean distance (J,) to the words of one list less that to the other, and which words have both."""
-    means = []
-    for words in lists:
-        inside = np.isin(data.attribute_words, words)[data.attribute]
-        # a word may stand to two groups of a table: each distance counts once
-        pair = np.unique(data.word[inside] * len(data.attribute_words) + data.attribute[inside], return_index=True)[1]
-        word, y = data.word[inside][pair], data.y[inside][pair]
-        counts = np.bincount(word, minlength=len(data.protected_words))
-        sums = np.bincount(word, y, minlength=len(counts))
-        means.append(np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0))
-    difference = means[0] - means[1]
-    return difference, np.isfinite(difference)
-
-
 def _strata(related: Relatedness, lists: Sequence[Sequence[str]]) -> Strata:
     """The two lists as poles, the first being the negative one."""
     every = list(dict.fromkeys(word for words in lists for word in words))
@@ -461,12 +446,8 @@ def _strata(related: Relatedness, lists: Sequence[Sequence[str]]) -> Strata:
         raise InputError(f"{listed(both)} stands in both lists of the contrast: it cancels, give other lists")
     rows = pd.Index(related.attribute_words).get_indexer(pd.Index(every))
     vectors = related.attributes[rows].astype(float)
-    members = []
-    for sign, words in zip((-1.0, 1.0), lists, strict=True):
-        member = np.zeros((len(words), len(every)))
-        member[np.arange(len(words)), [every.index(word) for word in words]] = sign
-        members.append(member)
-    return Strata(vectors, tuple(members))
+    first, second = (np.equal.outer(np.array(words), np.array(every)).astype(float) for words in lists)
+    return Strata(vectors, (-first, second))
 
 
 def _without(values: FloatArray, covariate: FloatArray) -> FloatArray:

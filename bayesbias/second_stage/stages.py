@@ -14,13 +14,13 @@ import pandas as pd
 import xarray as xr
 from scipy import sparse
 
-from bayesbias._support.arguments import finite_number, flag, mapping, one_of
+from bayesbias._support.arguments import finite_number, flag, one_of
 from bayesbias._support.progress import one_thread, progress
 from bayesbias.axes import Axis
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.adjustment import check_used
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.dataframe import Coverage, ListEntry, coverage_of, limits_of, template_columns
+from bayesbias.distances.dataframe import Coverage, coverage_of, limits_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown, within
@@ -112,23 +112,37 @@ class Stage:
     copies: Mapping[str, str] = MappingProxyType({})  # name of an embedding that came before to that; has no means
 
     def sums(self, rows: str | None) -> list[Sums]:
-        """The sums of the means of each embedding, given what rows of words are."""
-        return [
-            _sums_of_places(list(part.words))
-            if isinstance(part, Axis)
-            else row_sums(part.data, part.cells, *self.contrast, rows)
-            for part in self.parts
-        ]
+        """The sums of the means of each embedding, none of which is without words, given what rows of words are."""
+        every = []
+        for name, part in zip(self.measured, self.parts, strict=True):
+            if isinstance(part, Axis):  # the mean of all places, and below it each
+                words, each = list(part.words), identity(len(part.words))
+                mean = sparse.csr_array(np.full((1, len(words)), 1 / max(len(words), 1)))
+                labels = pd.DataFrame({"protected_word": pd.array([WHOLE, *words], dtype="string")})
+                every.append(Sums(labels, stacked(mean, each), each, PAIRS))
+            else:
+                every.append(row_sums(part.data, part.cells, *self.contrast, rows))
+            if len(every[-1].index) < 2:
+                raise InputError(f"{name}: no protected word has {' and '.join(self.contrast)} distances")
+        return every
 
-    def part(self, names: Iterable[str]) -> Stage:
-        """The same of some of the embeddings."""
-        return stage_of({name: self.measured[name] for name in names}, self.contrast)
+    def contrasts(self, rows: str | None = None, single: bool = False) -> Estimates:
+        """The contrast of the whole list as a fit has it, by ``embedding``, and ``count``, how many words it holds.
 
-
-def checked_tables(tables: Tables) -> dict[str, pd.DataFrame | Axis]:
-    """Named distance tables, or named axes."""
-    axes = isinstance(tables, Mapping) and any(isinstance(each, Axis) for each in tables.values())
-    return mapping(tables, "tables", "distance tables, all tables or all axes", Axis if axes else pd.DataFrame)
+        Of one embedding also that of each ``single`` word, by ``word``. The joint covariance is made once.
+        """
+        every = self.sums(rows)
+        words = [sums.index["protected_word"].iloc[1:] for sums in every]
+        if single:
+            parts, combine, index = every[0].parts, every[0].combine[1:], pd.DataFrame({"word": words[0].to_numpy()})
+        else:
+            parts = sparse.csr_array(sparse.block_diag([sums.combine[[0]] @ sums.parts for sums in every]))
+            combine, counts = identity(len(every)), [own.nunique() for own in words]
+            index = pd.DataFrame({"embedding": range(len(every)), "count": counts})
+        means = self.means.combine(parts)
+        covariance = means.law.covariance(means.weights)
+        law = Gaussian.known(combine @ means.mean, combine @ (combine @ covariance).T)
+        return Estimates.of(law, len(index), index)
 
 
 def checked_contrast(contrast: tuple[str, str] | None) -> tuple[str, str] | None:
@@ -198,7 +212,12 @@ def measured_stage(
         pair, notes = default_contrast(data.values()) if contrast is None else (contrast, ())
         attribute = "" if adjust is None else str(next(iter([adjust] if isinstance(adjust, str) else adjust)))
         attribute = next(iter(data.values())).adjusted or attribute
-        copies = _copies({name: _cell_means(each, pair) for name, each in data.items()})
+        means = {}
+        for name, each in data.items():
+            word, connection = np.nonzero(each.filled & np.isin(each.connections, pair))
+            labels = [each.protected_words[word], each.connections[connection]]
+            means[name] = pd.Series(each.cells.mean[word, connection], pd.MultiIndex.from_arrays(labels))
+        copies = _copies(means)
         copies = {name: first for name, first in copies.items() if by_name[name] is by_name[first]}
         kept = {name: each for name, each in data.items() if name not in copies}
         measured: dict[str, Measured] = dict(kept)
@@ -215,26 +234,13 @@ def measured_stage(
         return replace(stage_of(measured, pair), asked=notes, adjusted=attribute, copies=copies)
 
 
-def _cell_means(data: Distances, contrast: tuple[str, str]) -> pd.Series:
-    """The mean distances of a contrast by protected word and connection."""
-    word, connection = np.nonzero(data.filled & np.isin(data.connections, contrast))
-    labels = [data.protected_words[word], data.connections[connection]]
-    return pd.Series(data.cells.mean[word, connection], pd.MultiIndex.from_arrays(labels))
-
-
 def _copies(means: Mapping[str, pd.Series]) -> dict[str, str]:
     """Name to the first name with the same means of the same words, for those whose means came before."""
-    first: dict[str, pd.Series] = {}
-    again: dict[str, str] = {}
+    first, again = dict[str, pd.Series](), dict[str, str]()
     for name, given in means.items():
         own = given.sort_index()
-        same = (
-            other
-            for other, known in first.items()
-            if len(known) == len(own) > 0
-            if np.abs(known.to_numpy() - own.to_numpy()).max() <= SAME and known.index.equals(own.index)
-        )
-        if other := next(same, None):
+        held = (other for other, known in first.items() if len(own) and known.index.equals(own.index))
+        if other := next((other for other in held if (first[other] - own).abs().max() <= SAME), None):
             again[name] = other
         else:
             first[name] = own
@@ -273,13 +279,6 @@ def _stage_of_axes(axes: Mapping[str, Axis]) -> Stage:
     return Stage(axes, first.ends, means, list(axes.values()), PAIRS, notes)
 
 
-def _sums_of_places(words: list[str]) -> Sums:
-    """The mean of all places, and below it each."""
-    mean = sparse.csr_array(np.full((1, len(words)), 1 / max(len(words), 1)))
-    labels = pd.DataFrame({"protected_word": pd.array([WHOLE, *words], dtype="string")})
-    return Sums(labels, stacked(mean, identity(len(words))), identity(len(words)), PAIRS)
-
-
 def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Stage:
     """The mean distances, or places, in one or more embeddings, with their joint covariance.
 
@@ -293,8 +292,15 @@ def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Sta
             with within(name):
                 parts.append(_cell_errors(each, contrast))
     joint, errors, notes = _joint_errors(parts, contrast)
+
+    def with_templates(weights: Matrix) -> FloatArray:
+        each = zip(parts, _by_part(parts, weights), strict=True)  # errors of templates are those of single embeddings
+        own = [_of_roots([part.templates], some) for part, some in each if part.templates is not None]
+        return errors(weights) + np.sum(own, axis=0)
+
+    templates = any(part.templates is not None for part in parts)
     embedding = np.repeat(np.arange(len(parts)), [part.cells.n.size for part in parts])
-    law = Gaussian(np.concatenate([part.cells.means for part in parts]), _with_templates(parts, errors))
+    law = Gaussian(np.concatenate([part.cells.means for part in parts]), with_templates if templates else errors)
     means = Estimates.of(law, len(embedding), pd.DataFrame({"embedding": embedding}))
     repeats = dict.fromkeys(note for part in parts for note in part.data.notes)
     return Stage(measured, contrast, means, parts, joint, (*notes, *repeats))
@@ -341,19 +347,6 @@ def _of_roots(roots: Sequence[Matrix], weights: Matrix) -> FloatArray:
     """The covariance (m, m) of weighted sums (m, n), from roots (n, units) of independent parts of that of all."""
     parts = [sparse.csr_array(weights @ root) for root in roots]
     return sum(((part @ part.T).toarray() for part in parts), np.zeros((weights.shape[0], weights.shape[0])))
-
-
-def _with_templates(parts: Sequence[CellErrors], errors: Errors) -> Errors:
-    """The same with the errors of templates, which are those of single embeddings."""
-    if all(part.templates is None for part in parts):
-        return errors
-
-    def both(weights: Matrix) -> FloatArray:
-        each = zip(parts, _by_part(parts, weights), strict=True)
-        own = [_of_roots([part.templates], some) for part, some in each if part.templates is not None]
-        return errors(weights) + np.sum(own, axis=0)
-
-    return both
 
 
 def _by_part(parts: Sequence[CellErrors], weights: Matrix) -> list[sparse.csr_array]:
@@ -430,39 +423,6 @@ def rows_of_all(stage: Stage) -> tuple[str, list[Note]]:
     return DIFFERENCE, [Note("no-value", what="associations", reason=f"missing lists in {listed(lacking)}")]
 
 
-def _sums(stage: Stage, rows: str | None) -> list[Sums]:
-    """The sums of each embedding, of which none is without words."""
-    every = stage.sums(rows)
-    for embedding, sums in zip(stage.measured, every, strict=True):
-        if len(sums.index) < 2:
-            raise InputError(f"{embedding}: no protected word has {' and '.join(stage.contrast)} distances")
-    return every
-
-
-def whole_lists(stage: Stage, rows: str | None = None) -> Estimates:
-    """The contrast of the whole list as a fit has it, by ``embedding``, and ``count``, how many words it holds."""
-    every = _sums(stage, rows)
-    weights = sparse.csr_array(sparse.block_diag([sums.combine[[0]] @ sums.parts for sums in every]))
-    counts = [sums.index["protected_word"].iloc[1:].nunique() for sums in every]
-    index = pd.DataFrame({"embedding": range(len(every)), "count": counts})
-    return _known(stage, weights, identity(len(every)), index)
-
-
-def word_rows(stage: Stage, rows: str | None = None) -> Estimates:
-    """The rows of single words as the fit of one embedding has them, by ``word``."""
-    (sums,) = _sums(stage, rows)
-    words = sums.index["protected_word"].to_numpy()[1:]
-    return _known(stage, sums.parts, sums.combine[1:], pd.DataFrame({"word": words}))
-
-
-def _known(stage: Stage, parts: sparse.csr_array, combine: sparse.csr_array, index: pd.DataFrame) -> Estimates:
-    """Sums ``combine @ parts`` of the means of all embeddings, with their joint covariance, which is made once."""
-    means = stage.means.combine(parts)
-    covariance = means.law.covariance(means.weights)
-    law = Gaussian.known(combine @ means.mean, combine @ (combine @ covariance).T)
-    return Estimates.of(law, len(index), index)
-
-
 def units_of(standardise: object, tables: Tables) -> FloatArray | None:
     """The unit of each embedding (tables,), in cosine distance; None where contrasts are in cosine distance.
 
@@ -493,11 +453,13 @@ def holdings(tables: Tables, contrast: tuple[str, str]) -> tuple[pd.DataFrame, l
     The share is NaN where it is not known; control lists that the contrast does not take are not counted.
     """
     rows, records, used = list[tuple[object, ...]](), list[Coverage](), set[str]()
+    kinds = {"protected"} | ({"stereotype"} if set(contrast) & set(STEREOTYPES) else set())
     for table in tables.values():
         if (record := coverage_of(table)) is None:  # an axis has notes of its own
             rows.append((np.nan, None, table.name if isinstance(table, Axis) else None))
             continue
-        lists = [entry for entry in record.lists if _counts(entry, contrast)]
+        controls = [entry for entry in record.lists if entry["kind"] == "control" and entry["list"] in contrast]
+        lists = [entry for entry in record.lists if entry["kind"] in kinds] + controls
         sizes = [entry["asked"] for entry in lists]
         total = sum(np.nan if count is None else count for count in sizes) or np.nan
         rows.append((sum(entry["found"] for entry in lists) / total, record.language, record.word_list))
@@ -507,10 +469,3 @@ def holdings(tables: Tables, contrast: tuple[str, str]) -> tuple[pd.DataFrame, l
     notes = [*limits_of(records, used), *([Note("spelling", words=list(respelled))] if respelled else [])]
     held = pd.DataFrame(rows, columns=["found", "language", "word_list"])
     return held.astype({"found": float, "language": "string", "word_list": "string"}), notes
-
-
-def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
-    """True if a contrast takes the words of a list."""
-    if entry["kind"] == "stereotype":
-        return any(name in STEREOTYPES for name in contrast)
-    return entry["kind"] == "protected" or entry["list"] in contrast

@@ -125,8 +125,8 @@ def test_errors_of_one_embedding_are_those_of_its_fit(unequal):
     for name, table in unequal.items():
         stage = stages.stage_of({name: read_distances(table)}, ("associated", "different"))
         alone = rows_of(Fit(bb.fit(table, draws=40, seed=0)), "associated", "different")
-        assert stages.whole_lists(stage).sd == pytest.approx(alone.whole.sd, rel=0.01)
-        assert stages.word_rows(stage).sd == pytest.approx(alone.unshrunk.sd, rel=0.01)
+        assert stage.contrasts().sd == pytest.approx(alone.whole.sd, rel=0.01)
+        assert stage.contrasts(single=True).sd == pytest.approx(alone.unshrunk.sd, rel=0.01)
 
 
 def test_contrasts_are_of_one_kind_in_all_embeddings(unequal):

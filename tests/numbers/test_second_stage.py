@@ -206,7 +206,7 @@ def test_the_correlation_is_that_of_brute_force():
 def test_a_variable_of_groups_is_not_taken_for_one_of_embeddings(groups):
     """No relation: contrasts and the variable are alike within 4 groups of 6."""
     rng, band, calls = np.random.default_rng(0), np.repeat(np.arange(4), 6), 0
-    residuals = [(1 - part) * np.eye(24) + part * pools._same(band) for part in (0.0, 0.3, 0.6, 0.9)]
+    residuals = [(1 - part) * np.eye(24) + part * np.equal.outer(band, band) for part in (0.0, 0.3, 0.6, 0.9)]
     residuals = residuals if groups else residuals[:1]
     for _ in range(60):
         x, theta = (rng.normal(0, 1, 4)[band] + rng.normal(0, 0.3, 24) for _ in range(2))
@@ -296,7 +296,7 @@ def test_the_mean_is_the_plain_one_and_that_of_the_pooled(ratio):
         y = rng.multivariate_normal(np.zeros(6), covariance)
         layout = pools._Grouping(own, band, True, weights)
         drawn = layout.drawn(y, covariance, 0.05, 1000, rng)
-        mean = layout.settings(drawn) @ np.bincount(own, weights)
+        mean = layout.variables(drawn, np.bincount(own, weights))["mean"][1]
         training = drawn.effects[-1] @ weights
         assert np.allclose(mean + training, (drawn.coefficients + drawn.effects.sum(axis=0)) @ weights)
         # scales have long tails: draws of the effects, which cancel, are up to some tens
