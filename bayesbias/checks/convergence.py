@@ -13,7 +13,7 @@ import xarray as xr
 from scipy.special import stdtr
 
 from bayesbias._support.arguments import probability, several
-from bayesbias.checks.confounds import Balance, known_balance
+from bayesbias.checks.confounds import Balance, balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.dataframe import FEWEST_PROTECTED, coverage_of
 from bayesbias.errors import InputError
@@ -59,7 +59,7 @@ def check_predictions(
     0  2256        0.5        0.9
     """
     result = Fit.read(post)
-    draws = predictive_cells(result, seed)
+    draws = flat_draws(family_of(result.spec).predicted_cells(result, predictive_generator(result, seed)))
     data = result.data
     word, connection, y = data.word, data.connection, data.y
     labels = result.posterior["connection"].to_numpy()
@@ -71,11 +71,6 @@ def check_predictions(
         shares = [inside.mean(), *(inside[connection == k].mean() for k in range(len(labels)))]
         table[f"inside_{100 * prob:g}"] = shares
     return table
-
-
-def predictive_cells(result: Fit, seed: int | None = None) -> FloatArray:
-    """Predictive draws of a distance in each cell, (draws, protected_word, connection); NaN in empty cells."""
-    return flat_draws(family_of(result.spec).predicted_cells(result, predictive_generator(result, seed)))
 
 
 ENDS = (0.1, 0.3)  # centred cosine similarities that part dissimilar, similar and close words
@@ -288,7 +283,9 @@ def diagnose(post: xr.DataTree) -> Verdict:
     )
     ess = ess if importance_ess is None else min(ess, importance_ess)
     outside = float(attrs["grid_mass_outside"]) if "grid_mass_outside" in attrs else None
-    balance, distances = known_balance(result), result.tree["observed_data/distance"].to_numpy()
+    related, distances = result.data.relatedness, result.tree["observed_data/distance"].to_numpy()
+    frequent = related is not None and related.ranks_by_word and result.adjustment is None
+    balanced = balance(result.tree) if frequent else None
     faults = list(judged(r_hat, None if np.isnan(ess) else ess, divergences, pareto_k, outside))
     if broken:
         faults.append(Note("unreliable", figure="draws missing or constant:", value=broken, limit=0))
@@ -309,8 +306,8 @@ def diagnose(post: xr.DataTree) -> Verdict:
         importance_ess=importance_ess,
         grid_mass_outside=outside,
         prior_width=width,
-        notes=tuple(dict.fromkeys([*faults, *_notes(result, balance, width)])),
-        balance=balance,
+        notes=tuple(dict.fromkeys([*faults, *_notes(result, balanced, width)])),
+        balance=balanced,
     )
 
 
@@ -346,7 +343,7 @@ def engine_faults(drawn: Draws) -> tuple[Note, ...]:
     )
 
 
-def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[Note]:
+def _notes(result: Fit, balanced: Balance | None, width: float | None) -> list[Note]:
     """Notes on what is unusual about the distances behind a fit; ``width`` is as in :class:`Verdict`."""
     table = result.data.to_frame()
     words, total = table["protected_word"].nunique(), len(table)
@@ -371,7 +368,7 @@ def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[No
         rows = scatter[scatter["fault"]].to_dict("records")
         notes += [Note("variogram", similarity=row["similarity"], ratio=row["relative"]) for row in rows]
     notes += [*template_notes(result), *_width_notes(result, words, width), *_extreme_notes(result, table)]
-    return [*notes, *(() if balance is None else balance.warnings)]
+    return [*notes, *(() if balanced is None else balanced.warnings)]
 
 
 def outlying(table: pd.DataFrame) -> list[Note]:

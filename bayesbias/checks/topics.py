@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from pathlib import Path
@@ -34,8 +34,6 @@ from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
-
-    from bayesbias.vectors.lookup import FoundConcepts
 
 
 Kind = Literal["topical", "random"]
@@ -274,6 +272,8 @@ def topic_null(
     words = np.array([vectors.index_to_key[row] for row in candidates], dtype=object)
     labels = pd.MultiIndex.from_product([range(replicates), list(plan.observed)], names=["replicate", "statistic"])
     values = pd.Series(measured.ravel(), labels, name="value").reset_index().astype({"statistic": "str"})
+    few = len(candidates) < PLENTY * sum(sizes)
+    rule = f"for {sum(sizes)} of a replicate" if few else "the most frequent"
     return TopicNull(
         words=source.name,
         values=values,
@@ -292,7 +292,7 @@ def topic_null(
         notes=(
             *plan.notes,
             *(_unlike(coherence, similarity) if kind == "topical" else []),
-            *_few(sum(sizes), len(candidates), sampled),
+            *([Note("few-candidates", words=len(candidates), rule=rule)] if few or sampled == "frequent" else []),
         ),
     )
 
@@ -406,12 +406,6 @@ def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[Note]:
     ]
 
 
-def _few(needed: int, candidates: int, sampled: str) -> list[Note]:
-    rule = f"for {needed} of a replicate" if candidates < PLENTY * needed else "the most frequent"
-    few = candidates < PLENTY * needed or sampled == "frequent"
-    return [Note("few-candidates", words=candidates, rule=rule)] if few else []
-
-
 class _Listed(NamedTuple):
     """Rows of the embedding that hold the words of a list, and the number of forms of each of its entries."""
 
@@ -472,7 +466,11 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
         connections = ", ".join(sorted(set(table["connection"])))
         raise InputError(f"{lists.name!r} has only {connections} distances: give stereotypes of two groups or controls")
     distances = near.fillna(0.0).to_numpy()
-    attributes = {name: _listed(kv, looked, words[name]) for name in names}
+    attributes = {}
+    for name in names:
+        forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words[name]]
+        rows_of_list = np.array([kv.key_to_index[key] for keys in forms for key in keys], dtype=np.intp)
+        attributes[name] = _Listed(rows_of_list, tuple(map(len, forms)))
     # protected vectors that are summed by weight already, (C, lists, dimensions)
     units = looked.units(protected["protected_word"].tolist())
     weighted = np.stack([w.T for w in weights.values()]) @ units
@@ -499,12 +497,6 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
         protected=units.mean(axis=0),
         notes=tuple(dict.fromkeys([*limits_of([record]), *replace(record, relatedness="").notes()])),
     )
-
-
-def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> _Listed:
-    forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words]
-    rows = [kv.key_to_index[key] for keys in forms for key in keys]
-    return _Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
 
 
 def _weights(

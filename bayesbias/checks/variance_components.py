@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -46,13 +46,8 @@ type Components = tuple[frozenset[str], ...]
 """Facets of each component."""
 
 
-class ComponentDraws(NamedTuple):
-    """Standard deviations (chain, draw, component), the same of the observed levels, and how they were drawn."""
-
-    sds: FloatArray
-    finite_population: FloatArray
-    stats: dict[str, Any]
-    faults: tuple[Note, ...] = ()
+type ComponentDraws = tuple[FloatArray, FloatArray, dict[str, Any], tuple[Note, ...]]
+"""Standard deviations (chain, draw, component), the same of the observed levels, figures of the sampler, and faults."""
 
 
 @dataclass(frozen=True)
@@ -118,20 +113,20 @@ def draw_components(
         raise InputError(f"{missing:,} of {y.size:,} numbers are missing: leave out their levels or give engine='nuts'")
     chosen = NUTS if missing or engine == NUTS else MARGINAL
     if chosen == NUTS:
-        drawn = _draw_by_nuts(y, layout, chains, draws // chains, rng)
+        drawn, at_hand, stats, faults = _draw_by_nuts(y, layout, chains, draws // chains, rng)
     else:
         nested = tuple(layout.facets.index(name) for name in layout.nested)
         sums = facet_sums(y, [layout.axes(component) for component in components], nested)
-        drawn = _draw_by_marginal(sums, chains, draws // chains, rng)
+        drawn, at_hand, stats, faults = _draw_by_marginal(sums, chains, draws // chains, rng)
     freedom, shared_by = zip(*(layout.degrees(component, y.shape) for component in components), strict=True)
     steps = {"chain": np.arange(chains), "draw": np.arange(draws // chains)}
     labels = {"component": [layout.label(component) for component in components]}
-    sds = {"component_sd": drawn.sds, "finite_population_sd": drawn.finite_population}
+    sds = {"component_sd": drawn, "finite_population_sd": at_hand}
     tree = xr.DataTree.from_dict(
         {
             "/posterior": xr.Dataset({name: (STEPS, unit * each) for name, each in sds.items()}, steps | labels),
             "/sample_stats": xr.Dataset(
-                {name: (STEPS[: np.ndim(value)], value) for name, value in drawn.stats.items()}, steps
+                {name: (STEPS[: np.ndim(value)], value) for name, value in stats.items()}, steps
             ),
             "/observed_data": xr.Dataset({"y": (layout.facets, y)}),
             "/constant_data": xr.Dataset(
@@ -140,7 +135,7 @@ def draw_components(
         }
     )
     tree.attrs = {"engine": chosen, "seed": seed_used, "versions": to_json(versions_of(chosen))}
-    return tree, drawn.faults
+    return tree, faults
 
 
 def draw_sds(
@@ -178,7 +173,7 @@ def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.G
     means = np.full(len(guess), 1 / PRIOR.rate)
     sds, stats, faults = draw_sds(lambda sds: sums.log_likelihood(sds**2), means, guess, chains, draws, rng)
     finite_population = np.sqrt(sums.finite_population(sds.reshape(chains * draws, -1) ** 2, rng)).reshape(sds.shape)
-    return ComponentDraws(sds, finite_population, stats, faults)
+    return sds, finite_population, stats, faults
 
 
 def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
@@ -211,7 +206,7 @@ def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: n
     finite_population = sds_drawn.copy()
     for number, axes in enumerate(places[:-1]):
         finite_population[..., number] = _finite_spread(effects, places, axes, y.shape, layout)
-    return ComponentDraws(sds_drawn, finite_population, dict(stats), mixing_faults(sds_drawn, stats))
+    return sds_drawn, finite_population, dict(stats), mixing_faults(sds_drawn, stats)
 
 
 def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:
