@@ -116,11 +116,9 @@ class Covariates(Result):
         return self.sample.notes
 
     def caption(self) -> str:
-        """The terms, and who is sampled."""
         return f"vectors of words by {self.formula}, {many(int(self.sample.cluster.max()) + 1, self.sample.noun)}"
 
     def header(self) -> dict[str, object]:
-        """Facts of how the vectors were made."""
         return self.sample.header()
 
     def table(self) -> pd.DataFrame:
@@ -129,7 +127,6 @@ class Covariates(Result):
         return self.sample.table().assign(reason=pd.array(reasons, dtype="string"))
 
     def sources(self) -> tuple[Any, ...]:
-        """The methods, the embedding, and documents that are known by name."""
         made, name = self.sample.about, about(self.sample.kv)["name"]
         works = [Cited("regression of embeddings on covariates", "", REGRESSION), Cited(f"embedding {name}")]
         if made["vectors"] == "à la carte":
@@ -422,12 +419,10 @@ class CovariateContrast(Result):
     lists: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     def caption(self) -> str:
-        """The contrast, its unit, and its negative side."""
-        by = " by " * bool(len(self.design.frame.columns)) + ", ".join(self.design.frame)
+        by = " by " * bool(len(self.design.frame.columns)) + ", ".join(map(str, self.design.frame))
         return f"{self.target}: {' - '.join(self.ends)}{by}, cosine distance (< 0: nearer to {self.ends[0]})"
 
     def header(self) -> dict[str, object]:
-        """Facts of the vectors, and the words of the lists."""
         lists = {f"{name} =": list(words) for name, words in self.lists.items() if name != cut(words)}
         design = self.design
         return {
@@ -503,25 +498,21 @@ class CovariateContrast(Result):
         return summary.join(self.rests)
 
     def summary(self) -> pd.DataFrame:
-        """Differences, and the values that are compared."""
         table = self.table(self.prob)
         rows = [table[table["quantity"] == quantity] for quantity in ("difference", "value")]
         columns = ["name", "mean", "sd", "low", "high", "p_closer", "equal", "clusters"]
         return pd.concat(rows, ignore_index=True)[columns].astype({"clusters": int})
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """All numbers, lines along numbers, and how the vectors were made."""
         lines = {f"Along {name}": self.along(name, self.prob) for name in self.design.numbers}
         made = pd.DataFrame(self.by.header().items(), columns=["fact", "value"])
         return {"All numbers": self.table(self.prob), **lines, "Vectors": made}
 
     def pictures(self) -> dict[str, Callable[[], Any]]:
-        """Values and differences, and lines along numbers."""
         lines = {f"Along {name}": partial(self.figure, along=name) for name in self.design.numbers}
         return super().pictures() | lines
 
     def sources(self) -> tuple[Any, ...]:
-        """Those of the regression."""
         return self.by.sources()
 
     def checks(self, permutations: int = PERMUTATIONS, seed: int = 0) -> pd.DataFrame:
@@ -552,7 +543,8 @@ class CovariateContrast(Result):
         if len(x) == 1:
             reason = "there is one vector, whose errors are known"
         elif len(repeated):
-            varying = [name for name in design.frame if design.frame[name].groupby(design.cluster).nunique().max() > 1]
+            most = {str(name): column.groupby(design.cluster).nunique().max() for name, column in design.frame.items()}
+            varying = [name for name, values in most.items() if values > 1]
             have = f"{many(len(repeated), design.noun)} {agreed(len(repeated), 'has', 'have')}"
             reason = f"{have} several values of {listed(varying)}, and these methods need one each"
         table["reason"] = pd.array([reason] * len(table), dtype="string")

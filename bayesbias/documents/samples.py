@@ -161,11 +161,9 @@ class VectorSample(Result):
         return cls(tuple(sums), units, np.zeros(1, dtype=np.intp), "embedding", sums, embedding, about)
 
     def caption(self) -> str:
-        """The unit of which vectors are means."""
         return f"vectors of words by {self.clusters or 'document'}"
 
     def header(self) -> dict[str, object]:
-        """Facts of how the vectors were made."""
         made = {name.replace("_", " "): fact for name, fact in self.about.items()}
         return made | {"corpus": self.about.get("corpus", {}).get("name")}
 

@@ -28,6 +28,7 @@ from bayesbias.results import Cited, Note
 from bayesbias.second_stage.stages import (
     CHAINS,
     GIVEN_UNITS,
+    LINE,
     NEARLY,
     Adjust,
     Staged,
@@ -57,8 +58,6 @@ SPREADS = {
     "sd within groups (median)": "within_sd",
 }
 """Rows of the table to variables of the posterior."""
-RELATED = ("correlation", "slope", "intercept", "residual_sd")
-"""Variables of the posterior that tell of a relation."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -79,14 +78,12 @@ class Pool(Staged):
         Their ``index``: ``embedding``, ``setting``, ``group``, ``protected_words`` (how many), ``weight`` (in the mean
         over these embeddings), ``unit`` (in cosine distance), ``found`` (share of the words of this contrast that it
         holds; NaN where it is not known), ``language`` and ``word_list``.
-    population
-        What was pooled, as :class:`Estimates` by ``variable`` and ``name``: the draws of :attr:`tree`.
-    tree
-        A DataTree that ArviZ reads: ``posterior`` with ``theta`` (setting), ``mean`` (of these embeddings),
-        ``population_mean`` and ``between_sd`` (of embeddings like these); with groups ``group_mean``
-        (embedding_group), ``group_sd`` (between them) and ``within_sd``, whose squares add up to that of
-        ``between_sd``; with replicates ``training_sd``; with ``on`` the ``correlation``, ``slope``, ``intercept`` and
-        ``residual_sd`` of each relation (variable).
+    population, tree
+        What was pooled, as :class:`Estimates` by ``variable`` and ``name``, and as a DataTree that ArviZ reads, with
+        the group ``posterior``: ``theta`` (setting), ``mean`` (of these embeddings), ``population_mean`` and
+        ``between_sd`` (of embeddings like these); with groups ``group_mean`` (embedding_group), ``group_sd`` (between
+        them) and ``within_sd``, whose squares add up to that of ``between_sd``; with replicates ``training_sd``; with
+        ``on`` ``correlation``, ``slope``, ``intercept`` and ``residual_sd`` of each relation (variable).
     outside, correlates
         The outside variables by setting, with their standard errors; and one row for each: ``variable``; ``n`` and
         ``of``, how many ``embeddings``, ``settings`` or ``groups`` its relation is over; ``errors``, whether its values
@@ -113,13 +110,12 @@ class Pool(Staged):
     rows: str = DIFFERENCE
 
     def caption(self) -> str:
-        """The contrast, its unit, and its negative side."""
         first, second = self.contrast
         return f"{first} - {second}, {self.unit} (< 0: closer to {first})"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was pooled."""
-        index, held = self.estimates.index, self.estimates.index.set_index("embedding")["found"].dropna().sort_values()
+        index = self.estimates.index
+        held = index.set_index("embedding")["found"].dropna().sort_values()
         languages = index["language"].dropna().unique().tolist()
         shares = [f"{share:.0%} ({name})" for name, share in held.items()]
         return {
@@ -176,7 +172,6 @@ class Pool(Staged):
         return pd.concat(parts, ignore_index=True)[list(table)].astype({"quantity": "string", "name": "string"})
 
     def summary(self) -> pd.DataFrame:
-        """The numbers of all embeddings together, and below them each."""
         table = self.table(self.prob)
         single = table["quantity"] == "embedding"
         kind = table["quantity"].mask(single, "")
@@ -185,7 +180,6 @@ class Pool(Staged):
         return pd.concat([names[~single], names[single]], ignore_index=True)[columns]
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """All numbers, the estimates before they are pooled, and relations to outside variables."""
         own = self.estimates.index.assign(estimate=self.estimates.mean, se=self.estimates.sd)
         tables = {"All numbers": self.table(self.prob), "Each embedding, not pooled": own}
         return tables | ({"Outside variables": self.relation(self.prob)} if len(self.correlates) else {})
@@ -202,7 +196,7 @@ class Pool(Staged):
         if self.correlates.empty:
             return self.correlates
         rho, slope, rest = (self.draws(name) for name in ("correlation", "slope", "residual_sd"))
-        columns = {}
+        columns = dict[str, FloatArray]()
         for name, draws in (("correlation", rho), ("slope", slope)):
             own = describe(draws, probability(prob, "prob"))
             columns |= {name: own["mean"], f"{name}_low": own["low"], f"{name}_high": own["high"]}
@@ -222,7 +216,6 @@ class Pool(Staged):
         return float((one > other).mean())
 
     def sources(self) -> tuple[Any, ...]:
-        """The second stage, and the word lists and embeddings of its tables."""
         return (Cited("second stage: pool", "bayesbias"), *self.cited)
 
 
@@ -277,10 +270,8 @@ def pool(
         squares, which is better if the covariance of the errors is exact, and may put a mean outside all estimates.
     adjust, frequencies
         As in :func:`fit`, for the distances of each embedding; ``frequencies`` may be a mapping of names of tables.
-    draws
-        Independent draws in all, a multiple of 4.
-    seed
-        As in :func:`fit`.
+    draws, seed
+        Independent draws in all, a multiple of 4, and the seed, as in :func:`fit`.
 
     Returns
     -------
@@ -337,17 +328,17 @@ def pool(
     band = np.zeros(len(named)) if layout.band is None else layout.band
     number, code = connected_components(near & np.equal.outer(band, band), directed=False)
     joined = number > 1 and not setting_of and on is None
-    firsts = np.array(list(named))[_firsts(code)[code]].tolist()
+    firsts = np.array(list(named))[_firsts(code.astype(np.intp))[code]].tolist()
     alike = {name: first for name, first in zip(named, firsts, strict=True) if joined and name != first}
     if alike:
         settings, bands, layout = _arranged(list(named), alike, group_of, weights)
-        first = stage_of({name: stage.measured[name] for name in settings}, stage.contrast).contrasts(rows)
-        first = first if units is None else first / units[_firsts(layout.own)]
+        alone = stage_of({name: stage.measured[name] for name in settings}, stage.contrast).contrasts(rows)
+        alone = alone if units is None else alone / units[_firsts(layout.own)]
         # copies count in what is estimated of all errors, and would make those of one another larger: means over
         # settings have the errors that the first embeddings have without copies
         member = np.eye(len(settings))[layout.own]
         apart = np.eye(len(named)) - member @ _setting_weights(layout.own)
-        joint = member @ first.covariance.to_numpy() @ member.T + apart @ errors @ apart.T
+        joint = member @ alone.covariance.to_numpy() @ member.T + apart @ errors @ apart.T
         contrasts = Estimates.of(Gaussian.known(contrasts.mean, joint), len(named), contrasts.index)
     pooled, own, equal = contrasts, layout.own, _equal_weights(layout.own, layout.band)
     if alike:
@@ -356,7 +347,7 @@ def pool(
     width, rng = WIDTH if units is None else STANDARD_WIDTH, np.random.default_rng([seed_used, 1])
     drawn = layout.drawn(y, covariance, width, draws, rng)
     relations, correlates = _relations(outside, y, covariance, layout, drawn, width, rng)
-    coords = {"setting": settings, "embedding_group": bands, "variable": _variables(outside)}
+    coords = {"setting": settings, "embedding_group": bands, "variable": list(outside)[::2]}
     tree = posterior_tree(
         layout.variables(drawn, np.bincount(own, equal)) | relations,
         seed_used,
@@ -389,7 +380,7 @@ def pool(
         *held_notes,
         *stage.asked,
     ]
-    missing = {name: outside.index[outside[name].isna()].tolist() for name in _variables(outside)}
+    missing = {name: outside.index[outside[name].isna()].tolist() for name in list(outside)[::2]}
     for name, lost in missing.items():
         notes += left_out(len(lost), len(outside), "embeddings", f"no {name}", lost)
     if weights == "precision" and not y.min() <= (mean := tree["posterior/mean"].to_numpy().mean()) <= y.max():
@@ -426,14 +417,14 @@ def _labels(mapping: Mapping[str, str] | None, names: list[str], argument: str) 
 
 
 def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
-    """Outside variables by setting; standard errors of 0 where they are not given."""
+    """Outside variables by setting, each followed by its standard errors; 0 where these are not given."""
     if on is None:
         return pd.DataFrame(index=settings)
     frame = on.set_index("name") if "name" in on.columns else on
     frame = frame.set_axis(frame.index.map(str), axis=0)
     frame = frame.reindex(settings).apply(pd.to_numeric, errors="coerce").astype(float)
     table = pd.DataFrame(index=settings)
-    for name in _variables(frame):
+    for name in (str(name) for name in frame.columns if not str(name).endswith("_se")):
         values = frame[name].to_numpy()
         se = frame.get(f"{name}_se", pd.Series(0.0, index=settings)).to_numpy()
         known = np.isfinite(values) & np.isfinite(se)
@@ -448,19 +439,13 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
 
 def _setting_weights(own: IntArray) -> FloatArray:
     """Weights (settings, embeddings) of the mean over the embeddings of each setting, numbers from 0."""
-    member = (np.arange(own.max() + 1)[:, None] == own).astype(float)
-    weights: FloatArray = member / member.sum(axis=1, keepdims=True)
-    return weights
+    member = np.equal.outer(np.arange(own.max() + 1), own).astype(float)
+    return np.asarray(member / member.sum(axis=1, keepdims=True))
 
 
 def _firsts(codes: IntArray) -> IntArray:
     """The place where each code, from 0, first stands."""
     return np.unique(codes, return_index=True)[1]
-
-
-def _variables(outside: pd.DataFrame) -> list[str]:
-    """Names of outside variables, without the columns of their standard errors."""
-    return [str(name) for name in outside.columns if not str(name).endswith("_se")]
 
 
 def _equal_weights(own: IntArray, band: IntArray | None) -> FloatArray:
@@ -570,7 +555,7 @@ def _relations(
     y, covariance = weights @ y, weights @ covariance @ weights.T
     band = None if layout.band is None else layout.band[_firsts(layout.own)]
     relations, rows = [], []
-    for name in _variables(outside):
+    for name in list(outside)[::2]:
         finite = np.flatnonzero(np.isfinite(outside[name]))
         values, se = (outside[column].to_numpy()[finite] for column in (name, f"{name}_se"))
         observed, errors = y[finite], covariance[np.ix_(finite, finite)]
@@ -594,18 +579,11 @@ def _relations(
         through = None if through is None else through / through.sum()
         relation = latent_relation(observed, errors, values, se**2, residuals, width, draws, rng, weights=through)
         relations.append(relation)
-        rows.append(
-            {
-                "variable": name,
-                "n": len(values),
-                "of": over,
-                "errors": bool(se.any()),
-                "plain": float(np.corrcoef(observed, values)[0, 1]),
-                **({"group_share": float(shares[relation.residual].mean())} if len(shares) > 1 else {}),
-            }
-        )
+        row = {"variable": name, "n": len(values), "of": over, "errors": bool(se.any())}
+        row["plain"] = float(np.corrcoef(observed, values)[0, 1])
+        rows.append(row | ({"group_share": float(shares[relation.residual].mean())} if len(shares) > 1 else {}))
     related: dict[str, tuple[str | None, FloatArray]] = {
         name: ("variable", np.column_stack([getattr(relation, name) for relation in relations]))
-        for name in (RELATED if relations else ())
+        for name in (LINE if relations else ())
     }
     return related, pd.DataFrame(rows)

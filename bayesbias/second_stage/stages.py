@@ -46,7 +46,7 @@ SAME = 1e-6  # mean distances that differ by less are those of one embedding
 NEARLY = 0.99  # correlation of the errors of two embeddings from which on they are nearly one
 GIVEN_UNITS = "the given units"
 CHAINS = 4  # into which draws are divided for ArviZ; all draws are independent
-STEPS = ("chain", "draw")
+LINE = ("correlation", "slope", "intercept", "residual_sd")  # variables of the posterior that tell of a relation
 
 
 class Staged(Result):
@@ -77,11 +77,11 @@ class Staged(Result):
 def posterior_tree(variables: Mapping[str, tuple[str | None, FloatArray]], seed: int, **coords: Any) -> xr.DataTree:
     """A DataTree of draws (D, ...): each variable with the name of its dimension beside the draws, if it has one."""
     made = {
-        name: (STEPS if dim is None else (*STEPS, dim), values.reshape(CHAINS, -1, *values.shape[1:]))
+        name: (("chain", "draw", *([dim] if dim else [])), values.reshape(CHAINS, -1, *values.shape[1:]))
         for name, (dim, values) in variables.items()
     }
-    draws = next(iter(made.values()))[1].shape[1]
-    posterior = xr.Dataset(made, {"chain": np.arange(CHAINS), "draw": np.arange(draws), **coords})
+    size = next(iter(variables.values()))[1].shape[0] // CHAINS
+    posterior = xr.Dataset(made, {"chain": np.arange(CHAINS), "draw": np.arange(size), **coords})
     tree = xr.DataTree.from_dict({"/posterior": posterior})
     tree.attrs = {"seed": seed, "engine": EXACT}
     return tree
@@ -180,10 +180,8 @@ def default_contrast(every: Iterable[Distances]) -> tuple[tuple[str, str], tuple
     common = [name for name in first if all(name in others for others in rest)]
     if not common:
         raise InputError("no connection stands beside associated everywhere: name two connections as contrast")
-    if common[0] == "different":
-        return ("associated", "different"), ()
     lacking = Note("no-value", what="associated - different", reason="lacking in some embedding")
-    return ("associated", common[0]), (lacking,)
+    return ("associated", common[0]), (lacking,) * (common[0] != "different")
 
 
 def measured_stage(
@@ -202,12 +200,10 @@ def measured_stage(
     named = isinstance(frequencies, Mapping) and set(map(str, frequencies)) == set(frames)
     by_name = {str(key): frequencies[key] for key in frequencies} if named else dict.fromkeys(frames, frequencies)
     with one_thread():  # thousands of small matrices, of which several threads make more work
-        data: dict[str, Distances] = {}
-        with progress("reading the tables", len(frames)) as done:
-            for name, frame in frames.items():
-                with within(name):
-                    data[name] = read_distances(frame)
-                done(len(data))
+        data = dict[str, Distances]()
+        for name, frame in frames.items():
+            with within(name):
+                data[name] = read_distances(frame)
         refuse_mixed(data)
         pair, notes = default_contrast(data.values()) if contrast is None else (contrast, ())
         attribute = "" if adjust is None else str(next(iter([adjust] if isinstance(adjust, str) else adjust)))
@@ -327,8 +323,7 @@ def _joint_errors(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> tup
 
     def apart(weights: Matrix) -> FloatArray:
         own = [errors(some) for errors, some in zip(each, _by_part(parts, weights), strict=True)]
-        value: FloatArray = np.sum(own, axis=0)
-        return value
+        return np.asarray(np.sum(own, axis=0))
 
     return APART, apart, notes
 
@@ -365,41 +360,28 @@ def _shared(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> Errors:
     for part in parts:
         data = part.data
         rows = np.isin(data.connections[data.connection], contrast)
-        frame = pd.DataFrame(
-            {
-                "word": data.protected_words[data.word[rows]],
-                "attribute": data.attribute_words[data.attribute[rows]],
-                "connection": data.connections[data.connection[rows]],
-                "value": (data.y - data.cells.mean[data.word, data.connection])[rows],
-            }
-        )
-        by_word = frame.groupby(["attribute", "connection"])["value"]
+        frame = data.table.assign(value=data.y - data.cells.mean[data.word, data.connection])[rows]
+        by_word = frame.groupby(["attribute_word", "connection"])["value"]
         # the mean deviation of an attribute word is its own effect, what is left belongs to the pair
         frame["rest"] = frame["value"] - by_word.transform("mean")
-        rest = frame.set_index(["word", "attribute", "connection"])["rest"]
+        rest = frame.set_index(["protected_word", "attribute_word", "connection"])["rest"]
         means.append(by_word.mean())
         rests.append(rest[~rest.index.duplicated()])
-    of_words, of_pairs = _mean_correlation(means), _mean_correlation(rests)
-    count = max(len(part.sources) for part in parts)
-    shares = [of_pairs if source == count - 1 else of_words for source in range(count)]
+    shares = [_mean_correlation(means)] * (len(parts[0].sources) - 1) + [_mean_correlation(rests)]
     stacked_roots = []
-    for source in range(count):
-        roots = [part.sources[source] for part in parts if len(part.sources) > source]
-        if len(roots) < len(parts):
-            shares[source] = 0.0
-            continue
+    for share, roots in zip(shares, zip(*(part.sources for part in parts), strict=True), strict=True):
         # the roots of all embeddings, with the columns of the same words below each other
         names, below = np.unique(np.concatenate([labels for _, labels in roots])), []
         for root, labels in roots:
             entries = root.tocoo()
             places = entries.row, np.searchsorted(names, labels)[entries.col]
             below.append(sparse.csr_array((entries.data, places), shape=(root.shape[0], len(names))))
-        stacked_roots.append(np.sqrt(shares[source]) * stacked(*below))
+        stacked_roots.append(np.sqrt(share) * stacked(*below))
 
     def errors(weights: Matrix) -> FloatArray:
         total = _of_roots(stacked_roots, weights)
         for part, some in zip(parts, _by_part(parts, weights), strict=True):
-            own = zip(part.sources, shares, strict=False)
+            own = zip(part.sources, shares, strict=True)
             total += _of_roots([np.sqrt(1 - share) * root for (root, _), share in own], some)
         return total
 
@@ -432,18 +414,15 @@ def units_of(standardise: object, tables: Tables) -> FloatArray | None:
         return np.array([finite_number(standardise[name], f"standardise of {name}", positive=True) for name in tables])
     if not flag(standardise, "standardise"):
         return None
-    units = []
-    for name, each in tables.items():
-        if isinstance(each, Axis):
-            unit = distance_sd(each.embedding, name)
-        else:
-            unit = Distances.read(each, check=False).distance_sd(name)
-        if isinstance(unit, str):
-            raise InputError(
-                f"contrasts cannot be standardised, since {unit}; or give units of your own, such as "
-                f"standardise={{{name!r}: 0.12, ...}}"
-            )
-        units.append(unit)
+    units = [
+        distance_sd(each.embedding, name)
+        if isinstance(each, Axis)
+        else Distances.read(each, check=False).distance_sd(name)
+        for name, each in tables.items()
+    ]
+    if unknown := [unit for unit in units if isinstance(unit, str)]:
+        own = f"standardise={{{next(iter(tables))!r}: 0.12, ...}}"
+        raise InputError(f"contrasts cannot be standardised, since {unknown[0]}; or give your own units, such as {own}")
     return np.array(units)
 
 
@@ -453,15 +432,14 @@ def holdings(tables: Tables, contrast: tuple[str, str]) -> tuple[pd.DataFrame, l
     The share is NaN where it is not known; control lists that the contrast does not take are not counted.
     """
     rows, records, used = list[tuple[object, ...]](), list[Coverage](), set[str]()
-    kinds = {"protected"} | ({"stereotype"} if set(contrast) & set(STEREOTYPES) else set())
+    kinds = ("protected", "stereotype") if set(contrast) & set(STEREOTYPES) else ("protected",)
     for table in tables.values():
         if (record := coverage_of(table)) is None:  # an axis has notes of its own
             rows.append((np.nan, None, table.name if isinstance(table, Axis) else None))
             continue
         controls = [entry for entry in record.lists if entry["kind"] == "control" and entry["list"] in contrast]
         lists = [entry for entry in record.lists if entry["kind"] in kinds] + controls
-        sizes = [entry["asked"] for entry in lists]
-        total = sum(np.nan if count is None else count for count in sizes) or np.nan
+        total = sum(np.nan if entry["asked"] is None else entry["asked"] for entry in lists) or np.nan
         rows.append((sum(entry["found"] for entry in lists) / total, record.language, record.word_list))
         records.append(record)
         used.update(entry["list"] for entry in lists)

@@ -121,29 +121,19 @@ def test_rare_words_are_left_out_and_keep_their_places(kv):
     some = bb.instances(texts, ["tax"], kv, transform=np.eye(50), window=1, min_count=2)
     np.testing.assert_array_equal(whole.vectors["tax"].total[:4], some.vectors["tax"].total[:4])
     np.testing.assert_allclose(some.vectors["tax"].total[4], kv["market"], rtol=1e-6)
+    none = bb.instances(["zzz tax qqq"] * 3 + ["bank tax"], ["tax"], kv, transform=np.eye(50), min_count=1)
+    assert int(none.vectors["tax"].n.sum()) == 1
+    assert [(each["count"], each["total"]) for each in numbers(none, "left-out")] == [(3, 4)]
 
 
 def test_of_two_targets_the_longer_one_takes_the_instance(kv):
     texts = ["money for income tax school", "money tax school"] * 3
     sample = bb.instances(texts, ["tax", "income tax"], kv, transform=np.eye(50), min_count=1)
     assert [int(sample.vectors[word].n.sum()) for word in sample.targets] == [3, 3]
-    assert numbers(sample, "left-out") == [
-        {
-            "count": 3,
-            "total": 6,
-            "kind": "instances of tax",
-            "reason": "inside a longer target",
-            "words": ["income tax"],
-        }
-    ]
+    (inside,) = numbers(sample, "left-out")
+    assert (inside["count"], inside["total"], inside["words"]) == (3, 6, ["income tax"])
     around = kv.vectors[[kv.key_to_index[word] for word in ("money", "for", "school")]].astype(float)
     np.testing.assert_allclose(sample.vectors["income tax"].total[0], around.mean(axis=0), rtol=1e-6)
-
-
-def test_instances_without_a_known_word_are_counted(kv):
-    sample = bb.instances(["zzz tax qqq"] * 3 + ["bank tax"], ["tax"], kv, transform=np.eye(50), min_count=1)
-    assert int(sample.vectors["tax"].n.sum()) == 1
-    assert [(each["count"], each["total"]) for each in numbers(sample, "left-out")] == [(3, 4)]
 
 
 def test_the_transform_is_the_weighted_least_squares_of_vectors_on_contexts():
@@ -189,23 +179,12 @@ def test_a_planted_difference_is_found_and_no_other(kv):
     row = table.loc["p: R - L"]
     assert 0 < row["low"] < expected < row["high"]
     assert table.loc["h: y - x", "low"] < 0 < table.loc["h: y - x", "high"]
-    assert table.loc["p: R - L", "equal"] == pytest.approx(expected, abs=0.15)
     shares = table[["share_instances", "share_speakers", "share_words"]].sum(axis=1)
     np.testing.assert_allclose(shares, 1.0)
     assert (result.table()["sd"].to_numpy() >= result.table(words="given")["sd"].to_numpy() - 1e-12).all()
     checks = result.checks(permutations=199).set_index("name")
     assert (checks.loc["p: R - L", ["p", "p_cr2", "p_permutation"]] < 0.02).all()
     assert (checks.loc["h: y - x", ["p", "p_cr2", "p_permutation"]] > 0.05).all()
-
-
-def test_estimates_of_values_are_read_by_pandas_and_arviz(corpus, kv):
-    result = bb.covariates(of(corpus, kv), "party").contrast(["bank", "market"], ["school", "teacher"])
-    estimates = result.estimates()
-    difference = estimates.select(quantity="value", party="R") - estimates.select(quantity="value", party="L")
-    row = result.table().set_index("name").loc["party: R - L"]
-    assert difference.mean[0] == pytest.approx(row["mean"])
-    assert difference.sd[0] == pytest.approx(row["sd"])
-    assert estimates.to_datatree()["posterior/value"].sizes["quantity"] == len(result.table())
 
 
 def test_an_axis_of_known_errors_is_that_of_the_embedding(kv):
@@ -227,13 +206,11 @@ def test_an_axis_of_known_errors_is_that_of_the_embedding(kv):
         ("partys", r"names 'partys' \(did you mean 'party'\?\)"),
         ("one", "has one value"),
         ("party + same", "cannot be told apart by 12 speakers: leave one out"),
-        ("unit", "cannot be told apart by 12 speakers"),
-        ("0", "the terms of the formula cannot be told apart"),
     ],
 )
 def test_wrong_formulas_are_refused(corpus, kv, formula, message):
-    frame = corpus.assign(one="x", same=corpus["party"].str.lower(), unit=corpus["speaker"])
-    sample = of(frame, kv, covariates=["party", "one", "same", "unit"])
+    frame = corpus.assign(one="x", same=corpus["party"].str.lower())
+    sample = of(frame, kv, covariates=["party", "one", "same"])
     with pytest.raises(InputError, match=message):
         bb.covariates(sample, formula)
 
@@ -242,8 +219,6 @@ def test_wrong_formulas_are_refused(corpus, kv, formula, message):
     ("change", "message"),
     [
         ({"targets": "zzz"}, "zzz: no instance in 120 documents"),
-        ({"transform": np.eye(49)}, r"transform is \(49, 49\)"),
-        ({"clusters": "who"}, "no column 'who'"),
         ({"corpus": iter([])}, "it is read several times"),
         ({"transform": None}, "needs 100"),
     ],
@@ -259,7 +234,6 @@ def test_wrong_input_is_told(corpus, kv, change, message):
     [
         ("a.jsonl", '{"text": "tax bank"}\n["tax"]\n', "line 2 cannot be read as an object"),
         ("a.csv", "text,party\ntax bank\n", "Expected 2 columns, got 1"),
-        ("a.txt", "tax", "a corpus is a file of"),
     ],
 )
 def test_damaged_files_are_told(kv, tmp_path, name, content, message):
@@ -270,12 +244,9 @@ def test_damaged_files_are_told(kv, tmp_path, name, content, message):
 
 def test_texts_of_any_type_are_covariates_and_negative_numbers_have_brackets(corpus, kv):
     sample = of(corpus, kv, covariates=["party", "year"])
-    before = bb.covariates(sample, "party").axis("gender").table()
-    sample.units["party"] = sample.units["party"].astype("string")
-    pd.testing.assert_frame_equal(bb.covariates(sample, "party").axis("gender").table(), before)
-    sample.units["since"] = sample.units["year"] - 60.0
-    names = bb.covariates(sample, "since").axis("gender").table()["name"]
-    assert names.iloc[-1] == "since: 47 - (-48)"
+    sample.units["party"], sample.units["since"] = sample.units["party"].astype("string"), sample.units["year"] - 60.0
+    names = bb.covariates(sample, "party + since").axis("gender").table()["name"].tolist()
+    assert {"party: R - L", "since: 47 - (-48)"} <= set(names)
 
 
 def test_missing_covariates_are_counted_and_few_clusters_are_said(corpus, kv):
@@ -311,14 +282,13 @@ def levelled(corpus):
     return named
 
 
-@pytest.mark.parametrize("formula", ["party + age", "age + place + party", "age * party + place"])
-def test_order_of_terms_and_names_of_levels_change_nothing(levelled, kv, formula):
+def test_order_of_terms_and_names_of_levels_change_nothing(levelled, kv):
     """The order moved sds by .3%, and names by .1%."""
     tables = []
     for parties, places, asked in (
-        ("LR", "xyz", formula),
-        ("LR", "xyz", " + ".join(" * ".join(term.split(" * ")[::-1]) for term in formula.split(" + ")[::-1])),
-        ("ba", "nom", formula),
+        ("LR", "xyz", "age * party + place"),
+        ("LR", "xyz", "place + party * age"),
+        ("ba", "nom", "age * party + place"),
     ):
         sample = of(levelled(parties, places), kv, covariates=["party", "place", "age"])
         table = bb.covariates(sample, asked).contrast(["bank"], ["school"]).table()
@@ -337,7 +307,7 @@ def test_order_of_rows_of_the_embedding_changes_nothing(levelled, kv):
         order = np.random.default_rng(seed).permutation(len(kv))
         moved = keyed_vectors([kv.index_to_key[row] for row in order], kv.vectors[order])
         by = bb.covariates(of(levelled("LR", "xyz"), moved, covariates=["party", "age"]), "party + age")
-        tables.append(pd.concat([by.contrast(["bank"], ["school"]).table(), by.axis("affluence").table()]))
+        tables.append(by.contrast(["bank"], ["school"]).table())
     pd.testing.assert_frame_equal(*tables, rtol=1e-9, atol=1e-12)
 
 
@@ -354,8 +324,6 @@ def test_lists_that_share_a_word_are_refused(corpus, kv):
     by = bb.covariates(of(corpus, kv), "party")
     with pytest.raises(InputError, match="is in both lists"):
         by.contrast(["bank", "school"], ["bank"])
-    with pytest.raises(InputError, match=r"does not hold 'taxes' \(did you mean 'tax'\?\)"):
-        by.contrast(["bank"], ["school"], target="taxes")
 
 
 def test_a_further_term_moves_the_answer_by_what_it_explains(kv):
@@ -434,9 +402,9 @@ def associated(table, kv, groups, formula="p"):
     return bb.covariates(bb.vector_sample(table, kv, clusters="s"), formula).association(lists_of(*groups))
 
 
-@pytest.mark.parametrize("groups", [("he", "she"), ("he", "she", "it")])
-def test_an_association_is_that_of_double_centred_distances(kv, groups):
+def test_an_association_is_that_of_double_centred_distances(kv):
     """One vector of each word of each of twelve speakers, over the debiased length of the word: arithmetic."""
+    groups = ("he", "she", "it")
     table = spoken(kv, groups)
     result = associated(table, kv, groups)
     means, lists = [], directions(kv, groups)
@@ -486,9 +454,9 @@ def test_words_that_speakers_do_not_say_are_taken_off_by_least_squares(kv):
     assert row.mean[0] == pytest.approx(expected[party == 1].mean() - expected[party == 0].mean(), abs=1e-6)
 
 
-@pytest.mark.parametrize("groups", [("he", "she"), ("he", "she", "it")])
-def test_a_lean_of_a_speaker_to_one_list_is_no_association(kv, groups):
+def test_a_lean_of_a_speaker_to_one_list_is_no_association(kv):
     """Another dimension, which one list alone has: all words of a speaker move along it, by the length of each."""
+    groups = ("he", "she", "it")
     longer = np.column_stack([kv.vectors, np.zeros(len(kv))])
     longer[[kv.key_to_index[word] for word in LISTS["he"]], -1] = 3.0
     longer = keyed_vectors(kv.index_to_key, longer.astype(np.float32))
@@ -546,37 +514,19 @@ def test_rare_words_and_speakers_of_one_group_are_left_out_and_named(kv):
 
 
 @pytest.mark.parametrize(
-    ("change", "groups", "message"),
+    ("change", "message"),
     [
-        (lambda t: t.assign(s=range(len(t))), ("he", "she"), "no cluster says words of each group, he, she: name who"),
-        (lambda t: t[t["word"].isin(PROTECTED["he"])], ("he", "she"), "no word of she is left"),
-        (
-            lambda t: t[~t["word"].isin(PROTECTED["she"]) | t["s"].isin(["s0", "s1"])],
-            ("he", "she"),
-            "no word of she is",
-        ),
-        (lambda t: t, ("he",), "has stereotypes of 1 group: an association needs two"),
+        (lambda t: t.assign(s=range(len(t))), "no cluster says words of each group, he, she: name who"),
+        (lambda t: t[t["word"].isin(PROTECTED["he"])], "no word of she is left"),
         (
             lambda t: t[~t["word"].isin(PROTECTED["he"]) | ((t["word"] == "he") == (t["p"] == "L"))],
-            ("he", "she"),
             "the words of he are in two parts, and no cluster says words of both",
         ),
     ],
 )
-def test_associations_that_cannot_be_told_are_refused(kv, change, groups, message):
-    table = change(spoken(kv, ("he", "she"), speakers=20))
+def test_associations_that_cannot_be_told_are_refused(kv, change, message):
     with pytest.raises(InputError, match=message):
-        associated(table, kv, groups)
-
-
-def test_associations_of_wrong_lists_are_refused(kv):
-    by = bb.covariates(bb.vector_sample(spoken(kv, ("he", "she")), kv, clusters="s"), "p")
-    forms = bb.WordLists("f", {"he": [["he", "his"]], "she": ["she"]}, {"he": ["bank"], "she": ["school"]})
-    with pytest.raises(InputError, match="'he' has 2 forms"):
-        by.association(forms)
-    twice = bb.WordLists("t", {"he": ["he"], "she": ["she"]}, {"he": ["bank"], "she": ["bank"]})
-    with pytest.raises(InputError, match="the stereotypes of she are those of another group"):
-        by.association(twice)
+        associated(change(spoken(kv, ("he", "she"), speakers=20)), kv, ("he", "she"))
 
 
 @pytest.mark.full
