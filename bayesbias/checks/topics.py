@@ -234,16 +234,16 @@ def topic_null(
     plan = _contrasts(vectors, source, case) if metric is None else _metric(vectors, source, metric, case)
     candidates, sampled = _candidates(vectors, plan.taken)
     names, lists = list(plan.lists), list(plan.lists.values())
-    sizes, every = [len(each.rows) for each in lists], [each.weights for each in lists]
+    sizes, every = [len(rows) for rows, _ in lists], [_shares(each) for _, each in lists]
     if len(candidates) < sum(sizes):
         raise InputError(f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed")
     unit = unit_single(vectors.vectors[candidates])
-    given = [unit_rows(vectors.vectors[each.rows]) for each in lists]
+    given = [unit_rows(vectors.vectors[rows]) for rows, _ in lists]
     means = np.stack([weights @ units for weights, units in zip(every, given, strict=True)])
     rng = np.random.default_rng(seed)
     near = np.array([kind == "topical" and _is_near(name) for name in plan.observed])
     if kind == "topical":
-        wanted = Wanted(tuple(every), tuple(len(each.forms) for each in lists), means @ means.T, plan.together)
+        wanted = Wanted(tuple(every), tuple(len(each) for _, each in lists), means @ means.T, plan.together)
         # the products are small: threads wait for each other, and with their number the nearest words would change
         with one_thread(), progress("drawing topics", replicates) as done:
             anywhere = None if near.all() else draw_alike(unit, wanted, replicates, rng, done)
@@ -254,8 +254,9 @@ def topic_null(
                 drawn = _as_near(unit, wanted, anywhere, fixed, fixed @ means.T, replicates, rng, done)
     else:
         drawn = anywhere = np.stack([np.concatenate(draw_any(len(unit), sizes, rng)) for _ in range(replicates)])
-    whole = [_coherence(units, np.arange(len(units))[None], each) for units, each in zip(given, lists, strict=True)]
-    reached = [_coherence(unit, part, each) for part, each in zip(by_list(drawn, sizes), lists, strict=True)]
+    forms = {name: each for name, (_, each) in plan.lists.items()}
+    whole = [_coherence(own, np.arange(len(own))[None], each) for own, each in zip(given, forms.values(), strict=True)]
+    reached = [_coherence(unit, own, each) for own, each in zip(by_list(drawn, sizes), forms.values(), strict=True)]
     coherence = pd.DataFrame({"list": names, "words": sizes, "target": whole, "reached": reached})
     centre = unit.mean(axis=0, dtype=np.float64)
 
@@ -282,7 +283,7 @@ def topic_null(
         coherence=coherence,
         similarity=similarity,
         found=plan.found,
-        forms={name: each.forms for name, each in plan.lists.items()},
+        forms=forms,
         drawn=words[drawn],
         anywhere=None if anywhere is None else words[anywhere],
         kind=kind,
@@ -357,15 +358,20 @@ def _candidates(kv: KeyedVectors, taken: set[str]) -> tuple[IntArray, str]:
     return rows_of(kv, (word for word in words if word not in taken)), kind
 
 
-def _coherence(unit: NDArray[np.floating], words: IntArray, entry: _Listed) -> float:
+def _shares(forms: tuple[int, ...]) -> FloatArray:
+    """Share of each row in the mean of a list, whose entries weigh the same, by the number of forms of each entry."""
+    return np.repeat(1 / (len(forms) * np.array(forms, dtype=float)), forms)
+
+
+def _coherence(unit: NDArray[np.floating], words: IntArray, forms: tuple[int, ...]) -> float:
     """Mean pairwise cosine similarity of the entries of lists (rows, words); NaN for one entry."""
-    entries = len(entry.forms)
+    entries = len(forms)
     if entries == 1:
         return float("nan")
-    means = list_means(unit, words, entry.weights)
-    starts = np.cumsum((0, *entry.forms))
+    means = list_means(unit, words, _shares(forms))
+    starts = np.cumsum((0, *forms))
     own = np.zeros(len(words))
-    for begin, count in zip(starts[:-1], entry.forms, strict=True):
+    for begin, count in zip(starts[:-1], forms, strict=True):
         part = list_means(unit, words[:, begin : begin + count], np.full(count, 1 / count)) if count > 1 else None
         own += 1.0 if part is None else np.vecdot(part, part)
     total = entries**2 * np.vecdot(means, means).astype(np.float64) - own
@@ -406,22 +412,10 @@ def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[Note]:
     ]
 
 
-class _Listed(NamedTuple):
-    """Rows of the embedding that hold the words of a list, and the number of forms of each of its entries."""
-
-    rows: IntArray
-    forms: tuple[int, ...]
-
-    @property
-    def weights(self) -> FloatArray:
-        """Share of each row in the mean of the list: entries weigh the same, and the forms of an entry."""
-        return np.repeat(1 / (len(self.forms) * np.array(self.forms, dtype=float)), self.forms)
-
-
 class _Statistics(NamedTuple):
     """Statistics to measure on random lists, and the lists that replicates draw."""
 
-    lists: dict[str, _Listed]
+    lists: dict[str, tuple[IntArray, tuple[int, ...]]]  # rows of the embedding, and the number of forms of each entry
     found: dict[str, tuple[str, ...]]  # attribute list to its words that were found; empty for a metric
     together: tuple[tuple[int, ...], ...]  # which lists are drawn together: stereotypes first, then each control list
     taken: set[str]  # words that replicates leave out
@@ -465,12 +459,11 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
     if not weights:
         connections = ", ".join(sorted(set(table["connection"])))
         raise InputError(f"{lists.name!r} has only {connections} distances: give stereotypes of two groups or controls")
-    distances = near.fillna(0.0).to_numpy()
-    attributes = {}
+    distances, attributes = near.fillna(0.0).to_numpy(), {}
     for name in names:
         forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words[name]]
         rows_of_list = np.array([kv.key_to_index[key] for keys in forms for key in keys], dtype=np.intp)
-        attributes[name] = _Listed(rows_of_list, tuple(map(len, forms)))
+        attributes[name] = rows_of_list, tuple(map(len, forms))
     # protected vectors that are summed by weight already, (C, lists, dimensions)
     units = looked.units(protected["protected_word"].tolist())
     weighted = np.stack([w.T for w in weights.values()]) @ units
@@ -480,9 +473,8 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
         """Contrasts (replicates, C) of the words at some rows as attribute words."""
         used, inverse = np.unique(rows, return_inverse=True)
         cosines = weighted @ unit_rows(kv.vectors[used]).T
-        entries = list(attributes.values())
-        parts = by_list(inverse.reshape(rows.shape), [len(entry.rows) for entry in entries])
-        means = [cosines[:, i, part] @ entries[i].weights for i, part in enumerate(parts)]
+        parts = by_list(inverse.reshape(rows.shape), [len(own) for own, _ in attributes.values()])
+        means = [cosines[:, i, part] @ _shares(attributes[names[i]][1]) for i, part in enumerate(parts)]
         # the weights of a contrast add up to 0, so that distances are cosines with the opposite sign
         return -np.sum(means, axis=0).T
 
@@ -563,7 +555,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric, case
         return values
 
     return _Statistics(
-        lists={name: _Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
+        lists={name: (part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         found={},
         together=(tuple(range(len(parts))),),
         taken={*also, *ready.found.keys.values()},

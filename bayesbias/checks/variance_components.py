@@ -203,9 +203,20 @@ def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: n
         )
         for number, axes in enumerate(places[:-1])
     ]
+    nested = tuple(layout.facets.index(name) for name in layout.nested)
     finite_population = sds_drawn.copy()
     for number, axes in enumerate(places[:-1]):
-        finite_population[..., number] = _finite_spread(effects, places, axes, y.shape, layout)
+        # what levels at hand add, in the mean over those of the other facets
+        kept = tuple(2 + axis for axis in range(y.ndim) if axis not in axes)
+        mean: FloatArray = np.zeros(1)
+        for effect, other in zip(effects, places[:-1], strict=True):
+            if set(axes) <= set(other) and not noise_to(other, axes, nested, places[-1]):
+                mean = mean + effect.mean(axis=kept, keepdims=True)
+        centred = layout.centred(axes)
+        for axis in centred:
+            mean = mean - mean.mean(axis=2 + axis, keepdims=True)
+        freedom = np.prod([y.shape[axis] - (axis in centred) for axis in axes])
+        finite_population[..., number] = np.sqrt((mean**2).sum(axis=tuple(range(2, mean.ndim))) / freedom)
     return sds_drawn, finite_population, dict(stats), mixing_faults(sds_drawn, stats)
 
 
@@ -228,21 +239,3 @@ def component_table(tree: xr.DataTree, prob: float, finite_population: bool = Fa
         columns |= {name: ends["mean"], f"{prefix}low": ends["low"], f"{prefix}high": ends["high"]}
     table = pd.DataFrame(columns)
     return table if finite_population else table.iloc[:, :7]
-
-
-def _finite_spread(
-    effects: list[FloatArray], places: list[Axes], axes: Axes, shape: tuple[int, ...], layout: Layout
-) -> FloatArray:
-    """Standard deviation (chain, draw) of what levels at hand add, in the mean over those of the other facets."""
-    nested = tuple(layout.facets.index(name) for name in layout.nested)
-    kept = tuple(2 + axis for axis in range(len(shape)) if axis not in axes)
-    mean: FloatArray = np.zeros(1)
-    for effect, other in zip(effects, places[:-1], strict=True):
-        if set(axes) <= set(other) and not noise_to(other, axes, nested, places[-1]):
-            mean = mean + effect.mean(axis=kept, keepdims=True)
-    centred = layout.centred(axes)
-    for axis in centred:
-        mean = mean - mean.mean(axis=2 + axis, keepdims=True)
-    freedom = np.prod([shape[axis] - (axis in centred) for axis in axes])
-    spread: FloatArray = np.sqrt((mean**2).sum(axis=tuple(range(2, mean.ndim))) / freedom)
-    return spread

@@ -398,7 +398,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Side:
     if both := sorted(set(lists[poles[0]]) & set(lists[poles[1]])):
         raise InputError(f"{listed(both)} stands in both lists of the contrast: it cancels, give other lists")
     words = np.array([word for name in poles for word in dict.fromkeys(lists[name])])
-    vectors = related.attributes[pd.Index(related.attribute_words).get_indexer(words)].astype(float)
+    vectors = related.attributes[pd.Index(related.attribute_words).get_indexer(pd.Index(words))].astype(float)
     first, second = (np.equal.outer(np.array(lists[name]), words).astype(float) for name in poles)
     offset = mean_offset(field, Strata(vectors, (-first, second)))
     refuse_one_pair(offset, "a criterion")

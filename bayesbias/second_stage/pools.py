@@ -27,7 +27,6 @@ from bayesbias.posteriors import Estimates
 from bayesbias.results import Cited, Note
 from bayesbias.second_stage.stages import (
     CHAINS,
-    GIVEN_UNITS,
     LINE,
     NEARLY,
     Adjust,
@@ -380,14 +379,14 @@ def pool(
         *held_notes,
         *stage.asked,
     ]
-    missing = {name: outside.index[outside[name].isna()].tolist() for name in list(outside)[::2]}
-    for name, lost in missing.items():
-        notes += left_out(len(lost), len(outside), "embeddings", f"no {name}", lost)
+    for variable in list(outside)[::2]:
+        lost = outside.index[outside[variable].isna()].tolist()
+        notes += left_out(len(lost), len(outside), "embeddings", f"no {variable}", lost)
     if weights == "precision" and not y.min() <= (mean := tree["posterior/mean"].to_numpy().mean()) <= y.max():
         notes.append(Note("edge", side="below" if mean < y.min() else "above"))
     return Pool(
         contrast=stage.contrast,
-        unit=COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS,
+        unit=COSINE if units is None else "the given units" if isinstance(standardise, Mapping) else IN_SDS,
         weights=weights,
         estimates=replace(contrasts, index=index),
         tree=tree,

