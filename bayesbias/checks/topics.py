@@ -454,12 +454,13 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
     pairs = table.pivot_table("distance", "protected_word", "attribute_word", observed=True)
     near = pd.DataFrame({name: pairs[list(words[name])].mean(axis=1) for name in names})
     near = near.reindex(index=protected["protected_word"])
-    known = near.notna().to_numpy()
-    weights = _weights(known, protected["group"].to_numpy(), names, list(lists.stereotypes))
+    whole = near.notna().all(axis=1).to_numpy()  # a word that is a list of one has no distance to it
+    near, protected = near[whole], protected[whole]
+    weights = _weights(protected["group"].to_numpy(), names, list(lists.stereotypes))
     if not weights:
         connections = ", ".join(sorted(set(table["connection"])))
         raise InputError(f"{lists.name!r} has only {connections} distances: give stereotypes of two groups or controls")
-    distances, attributes = near.fillna(0.0).to_numpy(), {}
+    distances, attributes = near.to_numpy(), {}
     for name in names:
         forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words[name]]
         rows_of_list = np.array([kv.key_to_index[key] for keys in forms for key in keys], dtype=np.intp)
@@ -491,45 +492,25 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
     )
 
 
-def _weights(
-    known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], stereotypes: list[str]
-) -> dict[str, FloatArray]:
-    """Weights (J, lists) of mean distances in each contrast; ``known`` says which of these there are."""
+def _weights(groups: NDArray[Any], names: list[str], stereotypes: list[str]) -> dict[str, FloatArray]:
+    """Weights (J, lists) of the mean distances of words, whose groups are given, in each contrast.
+
+    Words without own stereotypes have no weight, nor stereotypes of groups without protected words.
+    """
     own = groups[:, None] == np.array(names, dtype=object)
-    listed_groups = [name for name in stereotypes if name in names]
+    lists = np.flatnonzero(np.isin(names, stereotypes) & own.any(axis=0))
+    of_words = word_weights(groups.tolist(), own[:, lists].any(axis=1), [names[place] for place in lists])[:, None]
     weights = {}
     for second in counterparts("associated", [*STEREOTYPES, *(name for name in names if name not in stereotypes)]):
-        if second == "different":
-            matrix = _association_weights(known, own, np.isin(names, stereotypes))
+        if second != "different":
+            matrix = of_words * (own.astype(float) - np.array([name == second for name in names]))
         else:
-            other = np.array([name == second for name in names])
-            both = (own & known).any(axis=1) & known[:, other].any(axis=1)
-            weights_of_words = word_weights(groups.tolist(), both, listed_groups)
-            matrix = weights_of_words[:, None] * (own.astype(float) - other)
+            matrix = np.zeros(own.shape)
+            if len(lists) > 1:
+                matrix[:, lists] = of_words * list_contrasts(len(lists))[own[:, lists].argmax(axis=1)]
         if matrix.any():
             weights[f"associated - {second}"] = matrix
     return weights
-
-
-def _association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereotype: NDArray[np.bool_]) -> FloatArray:
-    """Weights (J, lists) of mean distances in associated - different; ``own`` says which list is of a word's group.
-
-    Words without one of the mean distances have no weight, nor stereotypes of groups without protected words.
-    """
-    used = stereotype & own.any(axis=0)
-    while True:
-        complete = (own & used).any(axis=1) & known[:, used].all(axis=1)
-        met = used & own[complete].any(axis=0)
-        if (met == used).all():
-            break
-        used = met
-    lists = np.flatnonzero(used)
-    values = np.zeros(known.shape)
-    if len(lists) > 1:
-        place = own[:, lists].argmax(axis=1)
-        weights = word_weights(place.astype(str).tolist(), complete, np.arange(len(lists)).astype(str).tolist())
-        values[:, lists] = weights[:, None] * list_contrasts(len(lists))[place]
-    return values
 
 
 def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric, case: Case) -> _Statistics:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import mapping, several
-from bayesbias.errors import InputError, listed, near, shown
+from bayesbias._support.arguments import mapping, one_of, several
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray, sums_by
 from bayesbias.posteriors import PROB
 from bayesbias.results import Note, Result
@@ -175,14 +175,8 @@ class VectorSample(Result):
 
     def target(self, word: str | None) -> str:
         """A word of the sample; the only one where none is named."""
-        if word is None and len(self.targets) == 1:
-            return self.targets[0]
-        if word is None or word not in self.targets:
-            beside = near(str(word), self.targets)
-            raise InputError(
-                f"the sample does not hold {shown(word)}{beside}: name one of {listed(list(self.targets))} with target"
-            )
-        return word
+        alone = word is None and len(self.targets) == 1
+        return self.targets[0] if alone else one_of(word, self.targets, "target")
 
     def table(self) -> pd.DataFrame:
         """Numbers of vectors, units and clusters of each word."""
