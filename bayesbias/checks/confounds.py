@@ -141,8 +141,8 @@ def _list_means(data: Distances, values: WordValues, related: Relatedness | None
     by_list = listed.groupby("attribute_class")["attribute_word"]
     member = np.array([np.isin(attributes, by_list.get_group(name)) for name in names], dtype=float)
     member = member.reshape(len(names), len(attributes))
-    mine = table[table["connection"] == OWN].drop_duplicates("protected_word").set_index("protected_word")
-    list_of = mine["attribute_class"].to_dict()
+    mine = table[table["connection"] == OWN].drop_duplicates("protected_word")
+    list_of = dict(zip(mine["protected_word"], mine["attribute_class"], strict=True))
     own = [names.index(list_of[word]) if list_of.get(word) else -1 for word in words]
     x = values.of(attributes)
     expected, kernels, loadings = np.tile(slope * x, (len(words), 1)), None, None
@@ -195,10 +195,9 @@ def _judged_pairs(given: _ListMeans, values: WordValues, spread: float) -> pd.Da
     known = [own[(member > 0) & np.isfinite(own)] for member in given.member]
     rows = []
     for i, j in combinations(range(len(given.names)), 2):
-        difference = expected[:, i] - expected[:, j]
-        common, predicted = _overlap(known[i], known[j], BIN * spread), float(difference.mean())
-        numbers = (centres[i] - centres[j], common, predicted, float(difference.min()), float(difference.max()))
-        rows.append((given.names[i], given.names[j], *numbers))
+        common, apart = _overlap(known[i], known[j], BIN * spread), expected[:, i] - expected[:, j]
+        predicted = apart.mean(), apart.min(), apart.max()
+        rows.append((given.names[i], given.names[j], centres[i] - centres[j], common, *predicted))
     return pd.DataFrame(rows, columns=PAIRS)
 
 

@@ -367,8 +367,14 @@ def _notes(result: Fit, balanced: Balance | None, width: float | None) -> list[N
         scatter = check_relatedness(result.tree)
         rows = scatter[scatter["fault"]].to_dict("records")
         notes += [Note("variogram", similarity=row["similarity"], ratio=row["relative"]) for row in rows]
-    notes += [*template_notes(result), *_width_notes(result, words, width), *_extreme_notes(result, table)]
-    return [*notes, *(() if balanced is None else balanced.warnings)]
+    notes += template_notes(result)
+    # intervals whose width rests on the prior of the scales as much as on the distances
+    worth = result.tree.attrs.get("independent_protected_words")
+    if worth is not None and worth - 1 < result.posterior.sizes["connection"] and words >= FEWEST_PROTECTED:
+        notes.append(Note("few-words", effective=float(worth), words=words))
+    if worth is None and width is not None and (words < THIN_LIST or abs(width) > MOST_WIDTH):
+        notes.append(Note("few-levels", count=words, factor="protected words"))
+    return [*notes, *_extreme_notes(result, table), *(() if balanced is None else balanced.warnings)]
 
 
 def outlying(table: pd.DataFrame) -> list[Note]:
@@ -383,15 +389,6 @@ def outlying(table: pd.DataFrame) -> list[Note]:
 def too_few_words(protected: int) -> str:
     """Why so few protected words have no answer on the whole list."""
     return f"{protected} protected words, fewer than {FEWEST_PROTECTED}"
-
-
-def _width_notes(result: Fit, words: int, width: float | None) -> list[Note]:
-    """A note on intervals whose width rests on the prior of the scales as much as on the distances."""
-    if (worth := result.tree.attrs.get("independent_protected_words")) is not None:
-        few = worth - 1 < result.posterior.sizes["connection"] and words >= FEWEST_PROTECTED
-        return [Note("few-words", effective=float(worth), words=words)] if few else []
-    few = width is not None and (words < THIN_LIST or abs(width) > MOST_WIDTH)
-    return [Note("few-levels", count=words, factor="protected words")] if few else []
 
 
 def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[Note]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -388,15 +388,10 @@ def _similarity(
         directions = centred / np.maximum(np.linalg.norm(centred, axis=2, keepdims=True), 1e-12)
         columns[name] = (each @ each.transpose(0, 2, 1)).mean(axis=0)
         columns[f"cosine_{name}"] = (directions @ directions.transpose(0, 2, 1)).mean(axis=0)
-    pairs = list(combinations(range(len(names)), 2))
-    return pd.DataFrame(
-        {
-            "first": pd.Series([names[first] for first, _ in pairs], dtype="str"),
-            "second": pd.Series([names[second] for _, second in pairs], dtype="str"),
-            "control": np.array([not set(pair) <= set(stereotypes) for pair in pairs], dtype=bool),
-            **{name: np.array([columns[name][pair] for pair in pairs], dtype=float) for name in SIMILARITIES},
-        }
-    )
+    first, second = np.triu_indices(len(names), 1)
+    labels, control = pd.array(names, dtype="str"), ~(np.isin(first, stereotypes) & np.isin(second, stereotypes))
+    numbers = {name: columns[name][first, second] for name in SIMILARITIES}
+    return pd.DataFrame({"first": labels[first], "second": labels[second], "control": control, **numbers})
 
 
 def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[Note]:

@@ -182,12 +182,14 @@ def _estimated(
         for at, (tokens, _) in enumerate(documents):
             codes = _codes(tokens, place)
             if len(codes) > 1:
-                context, around = _contexts(vectors, codes, window)
-                some = around > 0
-                by_word = sparse.csr_array(
-                    (1 / around[some], (codes[some], np.flatnonzero(some))), shape=(size, len(codes))
-                )
-                sums += by_word @ context
+                # sums of the vectors around each token, and how many words these are, from running sums
+                own = np.column_stack([vectors[codes].astype(float), codes < size - 1])
+                whole, spots = np.cumsum(np.vstack([0 * own[:1], own]), axis=0), np.arange(len(codes))
+                ends, begins = np.minimum(spots + window + 1, len(codes)), np.maximum(spots - window, 0)
+                around = whole[ends] - whole[begins] - own
+                some = np.flatnonzero(around[:, -1] > 0)
+                shares = 1 / around[some, -1], (codes[some], some)
+                sums += sparse.csr_array(shares, shape=(size, len(codes))) @ around[:, :-1]
                 met += np.bincount(codes[some], minlength=size)
             done(at)
     used = np.flatnonzero(met[:-1] >= LEAST_COUNT)
@@ -203,19 +205,6 @@ def _estimated(
     centred = ((y - np.average(y, axis=0, weights=weights)) ** 2).sum(axis=1)
     share = 1 - (weights @ left) / (weights @ centred)
     return matrix, {"transform": "estimated", "transform words": len(used), "transform R2": float(share)}
-
-
-def _contexts(every: NDArray[np.float32], codes: IntArray, window: int) -> tuple[FloatArray, FloatArray]:
-    """Sums (T, d) of the vectors around each token of a document, and how many words these are."""
-    vectors = every[codes].astype(float)
-    is_known = (codes < len(every) - 1).astype(float)
-    whole = np.cumsum(np.column_stack([np.vstack([0 * vectors[:1], vectors]), np.r_[0, is_known]]), axis=0)
-    place = np.arange(len(codes))
-    ends, begins = np.minimum(place + window + 1, len(codes)), np.maximum(place - window, 0)
-    around = whole[ends] - whole[begins]
-    around[:, :-1] -= vectors
-    around[:, -1] -= is_known
-    return around[:, :-1], around[:, -1]
 
 
 @dataclass
