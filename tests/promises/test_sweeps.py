@@ -8,7 +8,6 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-import numpy as np
 import pytest
 
 import bayesbias as bb
@@ -85,10 +84,9 @@ def test_what_is_there_is_not_computed_again_and_what_changes_is(study, tmp_path
 def test_results_of_processes_are_those_of_one_process(study, tmp_path):
     with processes() as pool:
         fits = bb.sweep(study.fitted, study.FITS, tmp_path / "two", pool)
-    bb.sweep(study.fitted, study.FITS, tmp_path / "one")
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    single = bb.contrasts(study.fitted(**study.FITS["glove-50d-slice"]))
-    np.testing.assert_array_equal(bb.contrasts(fits["glove-50d-slice"])["mean"], single["mean"])
+    again = bb.sweep(study.fitted, study.FITS, tmp_path / "one")
+    assert contents(tmp_path / "one").keys() == contents(tmp_path / "two").keys()
+    assert all(fits[name].identical(again[name]) for name in study.FITS)  # bytes of pickles tell what was shared
 
 
 def test_a_failure_loses_no_other_result(study, tmp_path):
@@ -120,11 +118,11 @@ def test_a_cluster_of_dask(study, tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
     cluster = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)
     with cluster, distributed.Client(cluster) as client:
-        bb.sweep(study.fitted, study.FITS, tmp_path / "cluster", client.get_executor())
+        fits = bb.sweep(study.fitted, study.FITS, tmp_path / "cluster", client.get_executor())
         with pytest.raises(bb.InputError, match="1 of 3 calls"):
             bb.sweep(study.squared, MANY, tmp_path / "failed", client.get_executor())
-    bb.sweep(study.fitted, study.FITS, tmp_path / "one")
-    assert contents(tmp_path / "cluster") == contents(tmp_path / "one")
+    again = bb.sweep(study.fitted, study.FITS, tmp_path / "one")
+    assert all(fits[name].identical(again[name]) for name in study.FITS)
 
 
 def test_a_damaged_result_is_named(study, tmp_path):
