@@ -104,8 +104,7 @@ class Design:
 
     def _terms_at(self, rows: pd.DataFrame) -> FloatArray:
         """The terms (rows, p) of values of the covariates."""
-        value: FloatArray = self.spec.get_model_matrix(rows).to_numpy(dtype=float)
-        return value
+        return np.asarray(self.spec.get_model_matrix(rows).to_numpy(dtype=float))
 
     def along(self, name: str, points: FloatArray) -> FloatArray:
         """Weights (points, p) of the terms at values of a number, averaged over the combinations of the others."""
@@ -205,8 +204,7 @@ class Design:
 
     def products(self, attributes: AttributeWords) -> FloatArray:
         """Products (R,) of the rows' means with the direction of a contrast."""
-        value: FloatArray = self.vectors.mean @ attributes.direction
-        return value
+        return np.asarray(self.vectors.mean @ attributes.direction)
 
     @cached_property
     def overlaps(self) -> list[float]:
@@ -313,8 +311,7 @@ class GroupVectors(TargetVectors):
     def variances(self, b: FloatArray) -> FloatArray:
         of_words = self.contrasts.T @ b.reshape(len(self.contrasts), -1)
         parts = zip(self.weights, self.words, of_words, strict=True)
-        value: FloatArray = np.sum([weights**2 * word.variances(own) for weights, word, own in parts], axis=0)
-        return value
+        return np.asarray(np.sum([weights**2 * word.variances(own) for weights, word, own in parts], axis=0))
 
     def length(self, cluster: IntArray) -> float:
         """1: each word is divided by its own length."""
@@ -408,8 +405,7 @@ def _additive(vectors: Sequence[FloatArray], said: NDArray[np.bool_], unit: str,
     if np.linalg.matrix_rank(normal, hermitian=True) < said.any(axis=1).sum() - 1:
         raise InputError(f"the words of {name} are in two parts, and no {unit} says words of both: leave some out")
     right = np.array([each[own].sum(axis=0) - own @ plain for own, each in zip(said, vectors, strict=True)])
-    value: FloatArray = plain - share.T @ (np.linalg.pinv(normal, hermitian=True) @ right)
-    return value
+    return np.asarray(plain - share.T @ (np.linalg.pinv(normal, hermitian=True) @ right))
 
 
 SAMPLE = 3000  # words of the vocabulary
@@ -428,8 +424,7 @@ class AxisWords:
     def covariance(self, vectors: FloatArray) -> FloatArray:
         """Covariance (J, J), over words like these, of the products of vectors (J, d) with the direction."""
         coordinates = self.field.coordinates(vectors)
-        value: FloatArray = (coordinates * self.variances) @ coordinates.T
-        return value
+        return np.asarray((coordinates * self.variances) @ coordinates.T)
 
 
 @dataclass(frozen=True)
@@ -470,8 +465,7 @@ class ListWords:
         kernel = list_correlations(parts.correlations, self.same, self.shares)
         between = parts.variances[:, None, None] * (self.signs @ kernel @ self.signs.T)
         loadings = parts.loadings.reshape(len(vectors), len(self.signs), -1)
-        value: FloatArray = np.einsum("ikq,qkl,jlq->ij", loadings, between, loadings, optimize=True)
-        return value
+        return np.asarray(np.einsum("ikq,qkl,jlq->ij", loadings, between, loadings, optimize=True))
 
 
 type AttributeWords = AxisWords | ListWords

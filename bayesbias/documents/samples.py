@@ -44,8 +44,7 @@ class TargetVectors:
     def _between(self) -> FloatArray:
         """Sum (d, d) over units of n m m', with their mean m."""
         held = self.n > 0
-        value: FloatArray = (self.total[held] / self.n[held, None]).T @ self.total[held]
-        return value
+        return np.asarray((self.total[held] / self.n[held, None]).T @ self.total[held])
 
     def at(self, rows: IntArray) -> TargetVectors:
         """Some units; the scatter within units stays that of all."""
@@ -72,8 +71,7 @@ class TargetVectors:
     def variances(self, b: FloatArray) -> FloatArray:
         """Variances (U,) that the vectors of a unit give to the product of its mean with b (d,)."""
         if self.errors is not None:
-            known: FloatArray = np.einsum("i,uij,j->u", b, self.errors, b, optimize=True)
-            return known
+            return np.asarray(np.einsum("i,uij,j->u", b, self.errors, b, optimize=True))
         return np.maximum(b @ self.within @ b, 0.0) / self.n
 
     def length(self, cluster: IntArray) -> float:

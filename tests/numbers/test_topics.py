@@ -16,6 +16,7 @@ HAND = {
     **{f"word{at}": (np.cos(at), np.sin(at)) for at in range(5)},
 }  # fmt: skip
 LISTS = bb.WordLists("hand", {"A": ["a"], "B": ["b"]}, {"A": ["x1", "x2"], "B": ["y1", "y2"]}, {"human": ["h"]})
+REPLICATES = 200
 CONTRASTS = ("associated - different", "associated - human", "associated - neutral")
 
 
@@ -29,12 +30,12 @@ def part(news):
 
 @pytest.fixture(scope="module")
 def gender(news):
-    return bb.topic_null(news, "gender", replicates=400, seed=1)
+    return bb.topic_null(news, "gender", replicates=REPLICATES, seed=1)
 
 
 @pytest.fixture(scope="module")
 def unrelated(news):
-    return bb.topic_null(news, "gender", replicates=200, kind="random")
+    return bb.topic_null(news, "gender", replicates=REPLICATES, kind="random")
 
 
 def random_vectors(words=80, size=12, seed=0):
@@ -213,7 +214,8 @@ def test_words_of_several_forms_are_replaced_by_as_many_words():
 def test_coherence_is_that_of_the_given_lists(gender, news):
     lists = bb.load_words("gender")
     table = gender.coherence.set_index("list")
-    vectors, drawn = dict(zip(news.index_to_key, news.vectors, strict=True)), [gender.lists(at) for at in range(400)]
+    vectors = dict(zip(news.index_to_key, news.vectors, strict=True))
+    drawn = [gender.lists(at) for at in range(REPLICATES)]
     for name, words in {**lists.stereotypes, **lists.controls}.items():
         assert table.loc[name, "target"] == pytest.approx(similarity(news, [w for w in words if w in news]), abs=1e-6)
         found = np.mean([similarity(vectors, topics[name]) for topics in drawn])
@@ -244,7 +246,7 @@ def test_random_lists_are_as_similar_to_each_other_as_the_given_ones(gender, unr
     every = {}
     for control, statistic in ((False, "associated - different"), (True, "associated - human")):
         every[control] = {name: [] for name in names}
-        for replicate in range(400):
+        for replicate in range(REPLICATES):
             for name, words in gender.lists(replicate, statistic).items():
                 every[control][name].append(np.mean([unit[w] for w in words], axis=0))
 
@@ -274,7 +276,7 @@ def test_the_null_is_as_wide_as_the_posterior(news, name):
     The posterior knows how widely the given lists scatter (.85 to 1.17 times as widely as the vectors let expect);
     random lists scatter as expected.
     """
-    null = bb.topic_null(news, name, replicates=400)
+    null = bb.topic_null(news, name, replicates=REPLICATES)
     post = bb.fit(bb.distance_table(news, name), seed=0)
     factor = float(post["posterior/sd_factor"].sel(attribute_class="stereotype").mean())
     spread = null.table().set_index("statistic")["sd"]["associated - different"]

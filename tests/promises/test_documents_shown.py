@@ -58,7 +58,6 @@ def test_a_change_of_a_difference_does_not_depend_on_the_zero_of_a_number(plante
     slope = found.table().set_index("name").loc["party[T.Republican]:turn", "mean"]
     assert row["mean"] == pytest.approx(9 * slope)
     assert table.set_index("name").loc["party: Republican - Democratic", "at"] == "turn 5.5"
-    assert len(planted(4.0, formula="party + turn").table()) == len(table) + 4 - 2
 
 
 def test_a_difference_has_the_number_of_speakers_that_it_rests_on(planted):
