@@ -46,6 +46,8 @@ def test_false_alarms_are_counted_against_the_nominal_rate(sized):
     assert crossed["width"] > 1.5 * published["width"]
 
 
+@pytest.mark.study
+@pytest.mark.full
 def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
     """One draw of a study (benchmarks/validity/simulated_tables.py) whose rates were 0 to 4% under Exponential(2)."""
     shape = {"groups": {"g": 2, "h": 1}, "stereotypes": {"g": 4, "h": 4}, "human": 8}

@@ -180,7 +180,7 @@ def test_a_planted_difference_is_found_and_no_other(kv):
     assert table.loc["h: y - x", "low"] < 0 < table.loc["h: y - x", "high"]
     shares = table[["share_instances", "share_speakers", "share_words"]].sum(axis=1)
     np.testing.assert_allclose(shares, 1.0)
-    assert (result.table()["sd"].to_numpy() >= result.table(words="given")["sd"].to_numpy() - 1e-12).all()
+    assert (result.estimates().sd >= result.estimates("given").sd - 1e-12).all()
     checks = result.checks(permutations=199).set_index("name")
     assert (checks.loc["p: R - L", ["p", "p_cr2", "p_permutation"]] < 0.02).all()
     assert (checks.loc["h: y - x", ["p", "p_cr2", "p_permutation"]] > 0.05).all()
@@ -290,11 +290,10 @@ def test_order_of_terms_and_names_of_levels_change_nothing(levelled, kv):
         ("ba", "nom", "age * party + place"),
     ):
         sample = of(levelled(parties, places), kv, covariates=["party", "place", "age"])
-        table = bb.covariates(sample, asked).contrast(["bank"], ["school"]).table()
-        values = table[table["quantity"] == "value"].copy()
+        values = bb.covariates(sample, asked).contrast(["bank"], ["school"]).estimates().select(quantity="value")
         former = dict(zip([*parties, *places], "LRxyz", strict=True))
-        values["name"] = [" ".join(sorted(former[level] for level in name.split(", "))) for name in values["name"]]
-        tables.append(values.set_index("name").sort_index()[["mean", "sd", "low", "high"]])
+        names = [" ".join(sorted(former[level] for level in name.split(", "))) for name in values.index["name"]]
+        tables.append(pd.DataFrame({"mean": values.mean, "sd": values.sd}, names).sort_index())
     for other in tables[1:]:
         pd.testing.assert_frame_equal(other, tables[0], rtol=1e-9, atol=0)
 
@@ -306,7 +305,8 @@ def test_order_of_rows_of_the_embedding_changes_nothing(levelled, kv):
         order = np.random.default_rng(seed).permutation(len(kv))
         moved = keyed_vectors([kv.index_to_key[row] for row in order], kv.vectors[order])
         by = bb.covariates(of(levelled("LR", "xyz"), moved, covariates=["party", "age"]), "party + age")
-        tables.append(by.contrast(["bank"], ["school"]).table())
+        found = by.contrast(["bank"], ["school"]).estimates()
+        tables.append(found.index.assign(mean=found.mean, sd=found.sd))
     pd.testing.assert_frame_equal(*tables, rtol=1e-9, atol=1e-12)
 
 
