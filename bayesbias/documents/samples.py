@@ -173,8 +173,9 @@ class VectorSample(Result):
 
     def target(self, word: str | None) -> str:
         """A word of the sample; the only one where none is named."""
-        alone = word is None and len(self.targets) == 1
-        return self.targets[0] if alone else one_of(word, self.targets, "target")
+        if word is None and len(self.targets) == 1:
+            return self.targets[0]
+        return one_of(str(word), self.targets, "target")
 
     def table(self) -> pd.DataFrame:
         """Numbers of vectors, units and clusters of each word."""
