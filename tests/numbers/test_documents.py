@@ -199,46 +199,30 @@ def test_an_axis_of_known_errors_is_that_of_the_embedding(kv):
     np.testing.assert_allclose(row[["mean", "sd"]].astype(float), known[["mean", "sd"]].astype(float), rtol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("formula", "message"),
-    [
+def test_wrong_formulas_are_refused(corpus, kv):
+    frame = corpus.assign(one="x", same=corpus["party"].str.lower())
+    sample = of(frame, kv, covariates=["party", "one", "same"])
+    for formula, message in (
         ("partys", r"names 'partys' \(did you mean 'party'\?\)"),
         ("one", "has one value"),
         ("party + same", "cannot be told apart by 12 speakers: leave one out"),
-    ],
-)
-def test_wrong_formulas_are_refused(corpus, kv, formula, message):
-    frame = corpus.assign(one="x", same=corpus["party"].str.lower())
-    sample = of(frame, kv, covariates=["party", "one", "same"])
-    with pytest.raises(InputError, match=message):
-        bb.covariates(sample, formula)
+    ):
+        with pytest.raises(InputError, match=message):
+            bb.covariates(sample, formula)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"targets": "zzz"}, "zzz: no instance in 120 documents"),
-        ({"corpus": iter([])}, "it is read several times"),
-        ({"transform": None}, "needs 100"),
-    ],
-)
-def test_wrong_input_is_told(corpus, kv, change, message):
-    options = {"corpus": corpus, "targets": ["tax"], "transform": np.eye(50), "clusters": None} | change
-    with pytest.raises(InputError, match=message):
-        bb.instances(options.pop("corpus"), options.pop("targets"), kv, **options)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.jsonl", '{"text": "tax bank"}\n["tax"]\n', "line 2 cannot be read as an object"),
-        ("a.csv", "text,party\ntax bank\n", "Expected 2 columns, got 1"),
-    ],
-)
-def test_damaged_files_are_told(kv, tmp_path, name, content, message):
-    (tmp_path / name).write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        bb.instances(tmp_path / name, "tax", kv, transform=np.eye(50), min_count=1)
+def test_wrong_input_and_damaged_files_are_told(corpus, kv, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "tax bank"}\n["tax"]\n', encoding="utf-8")
+    (tmp_path / "a.csv").write_text("text,party\ntax bank\n", encoding="utf-8")
+    for given, target, transform, message in (
+        (corpus, "zzz", np.eye(50), "zzz: no instance in 120 documents"),
+        (iter([]), "tax", np.eye(50), "it is read several times"),
+        (corpus, "tax", None, "needs 100"),
+        (tmp_path / "a.jsonl", "tax", np.eye(50), "line 2 cannot be read as an object"),
+        (tmp_path / "a.csv", "tax", np.eye(50), "Expected 2 columns, got 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            bb.instances(given, target, kv, transform=transform)
 
 
 def test_texts_of_any_type_are_covariates_and_negative_numbers_have_brackets(corpus, kv):
