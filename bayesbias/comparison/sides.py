@@ -118,11 +118,6 @@ class BeforeAfter:
             apart = replace(law, mean=self.change.mean, roots=roots)
         return Estimates.of(apart, len(after), after.index)
 
-    def standardised(self, units: Sequence[Any], centre: float) -> BeforeAfter:
-        """Values less ``centre`` in the unit of each embedding; what is observed stays as it is."""
-        before, after = ((each - centre) / by for each, by in zip((self.before, self.after), units, strict=True))
-        return replace(self, before=before, after=after)
-
 
 def side_weights(
     numbers: int, parts: sparse.csr_array, places: tuple[int, int], known: FloatArray
@@ -174,8 +169,9 @@ def fixed_values(data: Distances, values: FloatArray) -> dict[int, float]:
     return fixed
 
 
-def known_changes(data: Distances, cells: Cells, fixed: Mapping[int, float]) -> FloatArray:
+def known_changes(data: Distances, cells: Cells, change: FloatArray) -> FloatArray:
     """Changes (J, C) of cells all of whose distances belong to connections that moved as one; NaN elsewhere."""
+    fixed = fixed_values(data, change)
     by_connection = np.full(len(data.connections), np.nan)
     by_connection[list(fixed)] = list(fixed.values())
     connection = np.full((len(data.protected_words), len(data.attribute_words)), -1)
@@ -184,8 +180,8 @@ def known_changes(data: Distances, cells: Cells, fixed: Mapping[int, float]) -> 
     place = cells.word * len(cells.columns) + cells.column
     # one distance whose change is not known makes the sum of its cell NaN
     total = np.bincount(place, value, minlength=cells.n.size).reshape(cells.n.shape)
-    change: FloatArray = np.divide(total, cells.n, out=np.full(cells.n.shape, np.nan), where=cells.filled)
-    return change
+    known: FloatArray = np.divide(total, cells.n, out=np.full(cells.n.shape, np.nan), where=cells.filled)
+    return known
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,7 @@ def compare(tables, draws=4000, chains=4, seed=0):
     faults = mixing_faults(every[:, :, ~np.isnan(every[0, 0])], stats)
     mean, word = np.einsum("ec,sdck->sdek", back, means), np.einsum("ec,sdcjk->sdejk", back, words)
     found = []
-    for before, after in matched.pairs:
+    for before, after in matched.changes.values():
         weights = back[after] - back[before]
         scales = {
             LEVELS[level]: np.sqrt(np.einsum("c,sdkcg,g->sdk", weights, covariance, weights))

@@ -325,7 +325,7 @@ def test_pairs_under_another_connection_do_not_match(tables, compared):
     before, after = tables
     other = after.assign(connection=after["connection"].replace({"human": "neutral"}))
     matched = comparison.changes.match({"before": before, "after": other})
-    assert set(matched.table["connection"]) == {"associated", "different", "neutral"}
+    assert set(matched.data.connections) == {"associated", "different", "neutral"}
     swapped = {"associated": "different", "different": "associated", "human": "neutral", "neutral": "human"}
     with pytest.raises(bb.InputError, match="share no pair under one connection"):
         compared(after=after.assign(connection=after["connection"].map(swapped)))
@@ -380,8 +380,7 @@ def with_group(table):
 def test_what_differs_between_tables_is_said(tables, of_before, of_after, note):
     matched = comparison.changes.match({"before": of_before(tables[0]), "after": of_after(tables[1])})
     assert note in [(one.code, one.numbers) for one in matched.notes]
-    kept = matched.table["protected_word"] == "a 0"
-    assert set(matched.table.loc[kept, "group"]) <= {"a"}
+    assert set(matched.data.groups[matched.data.protected_words == "a 0"]) <= {"a"}
 
 
 def test_missing_pairs_and_no_controls(tables, compared):
@@ -411,8 +410,8 @@ def test_slope_takes_the_change_out_of_the_distances_before():
     table = simulate(SHAPE, "crossed", START, 3)
     data = Distances.read(table)
     change = -0.4 * (table["distance"].to_numpy() - 0.9) + rng.normal(0, 0.01, len(table))
-    rows = data.connection == 0
-    assert comparison.changes.slope(data, table["distance"].to_numpy(), change, rows) == pytest.approx(1 / 0.4, rel=0.1)
+    slopes = comparison.changes.slopes_of(data, table["distance"].to_numpy(), change, {3: 0.0})
+    assert slopes == pytest.approx([1 / 0.4, 1 / 0.4, 1 / 0.4, 0], rel=0.1)
 
 
 @pytest.mark.study
