@@ -28,7 +28,7 @@ from bayesbias.contrast import POPULATION
 from bayesbias.contrast.associations import ONE_GROUP, PARTS_OF_WHOLE, control_of_parts, decomposable
 from bayesbias.contrast.contrast import equal_groups
 from bayesbias.distances.covariances import relatedness_in_fit
-from bayesbias.distances.dataframe import COSINE, known_coverage
+from bayesbias.distances.dataframe import COSINE, coverage_from
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.errors import InputError
 from bayesbias.models.functionals import Fields, cell_fields
@@ -371,7 +371,7 @@ class Comparison(Result):
         lacking = why_no_association(self.data, self.cells[0])
         if not lacking and decomposable(self.data.filled, list(self.connections)):
             tables["Parts of the change"] = self.decomposition(prob=self.prob)
-        records = {name: record for name in self.embeddings if (record := known_coverage(self.coverage.get(name)))}
+        records = {name: coverage_from(self.coverage[name]) for name in self.embeddings if name in self.coverage}
         facts = {name: {fact: known.embedding.get(fact) for fact in FACTS} for name, known in records.items()}
         facts = {name: {"embedding": name, "sd": self.units()[name], **known} for name, known in facts.items()}
         tables["Embeddings"] = pd.DataFrame(facts.values())

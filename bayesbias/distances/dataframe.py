@@ -181,14 +181,6 @@ def entries_of(lists: WordLists, held: Container[str]) -> list[ListEntry]:
     ]
 
 
-def known_coverage(stored: object) -> Coverage | None:
-    """The record from its plain values, or None where these are not ours."""
-    try:
-        return coverage_from(stored)
-    except InputError:
-        return None
-
-
 @cache
 def _of_coverage() -> TypeAdapter[Coverage]:
     """The check of a record, which takes longer to make than to use."""

