@@ -369,7 +369,7 @@ class Comparison(Result):
         whole = every["protected_word"] == WHOLE
         tables = {"Whole list": every[whole], "Protected words": every[~whole].dropna(axis=1, how="all")}
         lacking = why_no_association(self.data, self.cells[0])
-        if not lacking and decomposable(self.data.filled, list(self.connections)):
+        if not lacking and decomposable(self.data):
             tables["Parts of the change"] = self.decomposition(prob=self.prob)
         records = {name: coverage_from(self.coverage[name]) for name in self.embeddings if name in self.coverage}
         facts = {name: {fact: known.embedding.get(fact) for fact in FACTS} for name, known in records.items()}
