@@ -21,8 +21,8 @@ from bayesbias.comparison.sides import SCALE_DIMS, STEP, WORDS, ChangeDraws, fix
 from bayesbias.contrast import POPULATION, SAMPLE
 from bayesbias.distances.covariances import KEY as RELATED_GROUP
 from bayesbias.distances.covariances import Relatedness, relatedness_group
-from bayesbias.distances.dataframe import PAIR, TEMPLATES, DistanceTable, limits_of, template_columns
-from bayesbias.distances.distances import Distances, averaged, once, refuse_mixed, stacked_tables
+from bayesbias.distances.dataframe import PAIR, TEMPLATES, DistanceTable, averaged, limits_of, once, template_columns
+from bayesbias.distances.distances import Distances, refuse_mixed, stacked_tables
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, within
 from bayesbias.models.families import family_of

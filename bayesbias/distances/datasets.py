@@ -40,12 +40,15 @@ from bayesbias.distances.dataframe import (
     DistanceTable,
     ListEntry,
     Provenance,
+    columns_of,
     coverage_from,
     coverage_of,
     list_entry,
+    once,
     template_columns,
+    text_where_few,
 )
-from bayesbias.distances.distances import Distances, columns_of, once, text_where_few
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, near, shown, warn, within
 from bayesbias.vectors import load_embedding
 from bayesbias.vectors.readers import text_lines
@@ -256,7 +259,7 @@ def _checked(rows: pd.DataFrame, bounded: bool) -> pd.DataFrame:
     if "distance" in rows and rows["distance"].dtype.kind not in "biufcmM":  # text, which may hold numbers
         numbers = pd.to_numeric(rows["distance"], errors="coerce")
         rows = rows.assign(distance=rows["distance"].astype(object).where(numbers.isna(), numbers))
-    table = columns_of(rows, bounded).frame()
+    table = columns_of(rows, bounded)
     if "group" not in table:
         table["group"] = pd.Categorical([None] * len(table), categories=pd.Index([], dtype="str"))
     if "attribute_class" not in table:

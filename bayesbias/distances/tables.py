@@ -36,8 +36,9 @@ from bayesbias.distances.dataframe import (
     limits_of,
     list_entry,
     provenance_of,
+    text_where_few,
 )
-from bayesbias.distances.distances import Distances, text_where_few
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import draws_for, few_words, measured_relatedness
 from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
 from bayesbias.numerics.constants import ENOUGH
