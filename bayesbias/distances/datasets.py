@@ -240,14 +240,12 @@ def _read_parquet(file: Path) -> tuple[pd.DataFrame, Provenance]:
         return table, Provenance()
     record = from_json(metadata[RECORD].decode())
     parts = {name: metadata[name.encode()] for name in record["parts"]}  # none may be lost
-    arrays = {
-        name: read_arrays(io.BytesIO(part), str(file)) for name, part in parts.items() if name != RELATED.decode()
-    }
+    arrays = {name: read_arrays(io.BytesIO(part), str(file)) for name, part in parts.items()}
     adjusted = arrays.get(ADJUSTMENT.decode())
     with within(f"what goes with {file} is not as write_distance_table writes it"):
         return table, Provenance(
             coverage=None if record["coverage"] is None else coverage_from(record["coverage"]),
-            relatedness=relatedness_from(metadata[RELATED], str(file)) if RELATED in metadata else None,
+            relatedness=relatedness_from(arrays[RELATED.decode()]) if RELATED in metadata else None,
             adjustment=None if adjusted is None else adjustment_from(adjusted),
             truth=arrays.get(TRUTH.decode(), {}),
             moved=str(record["moved"]),
