@@ -28,7 +28,7 @@ from bayesbias.contrast import POPULATION
 from bayesbias.contrast.associations import ONE_GROUP, PARTS_OF_WHOLE, control_of_parts, decomposable
 from bayesbias.contrast.contrast import equal_groups
 from bayesbias.distances.covariances import relatedness_in_fit
-from bayesbias.distances.dataframe import COSINE, coverage_from
+from bayesbias.distances.dataframe import COSINE, coverage_from, distance_sd
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.errors import InputError
 from bayesbias.models.functionals import Fields, cell_fields
@@ -47,7 +47,6 @@ from bayesbias.models.weights import (
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.posteriors import Estimates
 from bayesbias.results import Note, Result, restored
-from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of
 
 RESCALED = 1.1  # ratio of the units of two embeddings from which on all distances changed in scale

@@ -18,7 +18,7 @@ from bayesbias.distances.covariances import Relatedness
 from bayesbias.errors import InputError, RelatednessWarning, many, shown, warn
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.results import Note, restored
-from bayesbias.vectors.lookup import HELD, About, left_out, missing_words
+from bayesbias.vectors.lookup import HELD, LEAST_SPREAD, About, left_out, missing_words
 from bayesbias.words import CONNECTIONS, VALID, WordLists, can_be_control, in_order
 
 COSINE = "cosine distance"
@@ -167,6 +167,20 @@ def _weak_lists(record: Coverage, lists: Container[str] | None) -> list[Note]:
         if len(both) > (1 - HELD) * found:
             notes.append(Note("stereotype-controls", count=len(both), total=found, list=name, words=both))
     return notes
+
+
+def distance_sd(known: Mapping[str, Any], name: str) -> float | str:
+    """The unit of an embedding of which this is known, in cosine distance; or why it has none, and what to do."""
+    if "spread" not in known:
+        return (
+            f"the table of {name} does not say how widely distances in its embedding vary: make it with distance_table"
+        )
+    if not known["spread"].get("sd", 0) > 0:
+        return (
+            f"{known['spread']['words']} words of the vocabulary of {name} are known, and its unit is measured between "
+            f"{LEAST_SPREAD} or more that differ: give the whole embedding, or load words from its whole file"
+        )
+    return float(known["spread"]["sd"])
 
 
 def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> ListEntry:

@@ -22,6 +22,7 @@ from bayesbias.distances.dataframe import (
     Provenance,
     averaged,
     columns_of,
+    distance_sd,
     limits_of,
     provenance_of,
 )
@@ -29,7 +30,6 @@ from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.marginal import CellStatistics, reduce_to_cells
 from bayesbias.results import Note
-from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import STEREOTYPES, controls_of, in_order
 
 TOLERANCE = 2e-3  # distances that differ by more do not come from the same vectors (half precision leaves 1e-4)

@@ -28,7 +28,7 @@ from bayesbias.vectors.lookup import (
     nearness_of,
     places_of,
     sample_of,
-    thinned,
+    scrambled,
     waiting_words,
     warn_lost,
 )
@@ -218,7 +218,8 @@ def _drawn(looked: FoundConcepts, sample: int, seed: int) -> VocabularySample:
     kv, own, part = looked.kv, _keys_beside(looked), sample_of(looked.kv)
     if part is not None:
         codes = np.array([i for i, word in enumerate(part.words) if word not in own], dtype=np.intp)
-        rows = codes[thinned([part.words[code] for code in codes.tolist()], sample, seed)]
+        waits = scrambled([part.words[code] for code in codes.tolist()], seed)
+        rows = codes[np.sort(np.argsort(waits, kind="stable")[:sample])]
         sampled = tuple(part.words[row] for row in rows.tolist())
         weights = None if part.everywhere is None else part.everywhere[rows]
         return replace(part, words=sampled, vectors=part.vectors[rows], everywhere=weights)
