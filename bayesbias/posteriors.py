@@ -7,7 +7,7 @@ them share, so that sums and differences of estimates are estimates again, witho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -76,9 +76,6 @@ class Estimates(Result):
 
     def __len__(self) -> int:
         return len(self.offset)
-
-    def __iter__(self) -> Iterator[Estimates]:
-        return (self[place] for place in range(len(self)))
 
     def caption(self) -> str:
         """Number of the estimates, and their labels."""

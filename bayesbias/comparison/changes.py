@@ -343,7 +343,7 @@ def compare(
         size, related = changes[0].connection_change.shape[:2], None
     else:  # templates have errors of which there are draws
         changes = related_changes(spec, matched.data, every, size, seed_used) if by_template else []
-        engine, faults, noted = EXACT, [], few_shared(every.relatedness) if every.relatedness else ()
+        engine, faults, noted = EXACT, [], [*few_shared(every.relatedness)] if every.relatedness else []
         related = None if by_template else every.relatedness
     noted = [*matched.notes, *notes, *noted]
     for label, (first, second) in matched.changes.items():
@@ -399,13 +399,13 @@ def _by_differences(
 ) -> tuple[list[ChangeDraws], str, list[Note], list[Note]]:
     """Draws of changes by a model of differences, which is taken for a reason unless empty; engine, notes, faults."""
     # one number of draws for all fits; the levels have the most parameters
-    draws, notes = fewer_draws(load_model(LEVELS_MODEL), matched.data, size[0] * size[1], size[0])
-    size, runs = (size[0], draws // size[0]), []
+    draws, fewer = fewer_draws(load_model(LEVELS_MODEL), matched.data, size[0] * size[1], size[0])
+    size, runs, notes = (size[0], draws // size[0]), [], [*fewer]
     with progress("comparing embeddings", len(matched.changes)) as done:
         for number, label in enumerate(matched.changes):
             runs.append(_difference(matched, label, spec, size, np.random.SeedSequence([seed, number])))
             done(number + 1)
-    notes = [*notes, *([Note("independent", what="changes", reason="one fit each")] if len(runs) > 1 else [])]
+    notes += [Note("independent", what="changes", reason="one fit each")] if len(runs) > 1 else []
     notes += [Note(code, reason=reason or f"model {spec.name}") for code in family_of(spec).notes]
     changes, noted, faults, engines = zip(*runs, strict=True)
     engine = next((each for each in engines if each != EXACT), EXACT)

@@ -320,7 +320,10 @@ class Comparison(Result):
                 groups, weights = group_means(index["group"].iloc[1:].fillna("").to_numpy(dtype=str))
                 # with two groups the mean association of each is the whole list
                 for group, own in zip(groups, weights, strict=True) if len(groups) > 2 else ():
-                    yield f"group {group}", sides.combined(np.r_[0.0, own][None], index[:1].assign(group=group)), ""
+                    of_group, labels = np.r_[0.0, own][None], index[:1].assign(group=group)
+                    before, after = (each.combine(of_group, labels) for each in (sides.before, sides.after))
+                    seen_before, seen_after = of_group @ sides.observed_before, of_group @ sides.observed_after
+                    yield f"group {group}", BeforeAfter(before, after, seen_before, seen_after, sides.kind), ""
         for name in names:
             yield f"to {name} words", self.sides(name, None, number), name
 

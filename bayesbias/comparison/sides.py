@@ -100,10 +100,6 @@ class BeforeAfter:
             found[within & ~self.unchanged & (~known | (percent == 1))] = percent / 100
         return found
 
-    def combined(self, weights: FloatArray, labels: pd.DataFrame) -> BeforeAfter:
-        before, after = (each.combine(weights, labels) for each in (self.before, self.after))
-        return BeforeAfter(before, after, weights @ self.observed_before, weights @ self.observed_after, self.kind)
-
     def unpaired(self, seed: Any) -> Estimates:
         """The change as if the errors of the two embeddings were independent."""
         before, after, law = self.before, self.after, self.after.law

@@ -390,10 +390,10 @@ def columns_of(table: pd.DataFrame, bounded: bool) -> pd.DataFrame:
     if table.empty:
         raise InputError("the table has no row: it holds no distance")
     labels = {name: labels_of(table[name]) for name in [*COLUMNS[:-1], *template_columns(table)] if name in table}
-    for name, column in labels.items():
+    for name, own in labels.items():
         # groups may be known of some words only
-        if name != "group" and (name != "attribute_class" or len(column.categories)):
-            refuse_rows(table[name], column.isna(), "every row needs one")
+        if name != "group" and (name != "attribute_class" or len(own.categories)):
+            refuse_rows(table[name], own.isna(), "every row needs one")
     connection, listed = labels["connection"], labels.get("attribute_class", pd.Categorical([None] * len(table)))
     # a connection is a known one, or a control list that the row names as class
     names = connection.categories.tolist()
@@ -428,9 +428,9 @@ def averaged(table: pd.DataFrame, bounded: bool = False) -> pd.DataFrame:
     kept = [name for name in rows.columns.drop("distance") if name not in TEMPLATES]
     codes = pd.DataFrame({name: rows[name].cat.codes for name in kept}).assign(distance=rows["distance"])
     means = codes.groupby(kept, sort=False)["distance"].mean().reset_index()
-    return like(
-        means.assign(**{name: pd.Categorical.from_codes(means[name], dtype=rows[name].dtype) for name in kept}), table
-    )
+    for name in kept:
+        means[name] = pd.Categorical.from_codes(means[name].to_numpy(), rows[name].cat.categories)
+    return like(means, table)
 
 
 def refuse_rows(column: pd.Series, wrong: ArrayLike, why: str) -> None:

@@ -74,7 +74,7 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
 
     One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found``, ``used`` (numbers of
     words) and ``missing`` (the words); ``asked`` is missing where the table was read from a file without its coverage.
-    ``attrs["notes"]`` tell what was left out or replaced.
+    ``table.coverage.notes(table)`` of the distance table tells what was left out or replaced.
 
     Examples
     --------
@@ -90,7 +90,8 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
             "this table carries no coverage: make it with distance_table or read it with read_distance_table"
         )
     result = known.table()
-    result.attrs = {"notes": known.notes(table)}
+    names = {"words": known.word_list, "embedding": known.embedding.get("name")}
+    result.attrs = {name: fact for name, fact in names.items() if fact}
     return result
 
 
@@ -333,7 +334,13 @@ def dataset_path(name: str) -> Path:
         raise InputError(f"there is no data set {shown(name)}{near(name, known)}: bb.bundled('datasets') shows all")
     dataset, pooch = known[name], _pooch()
     kind, _, digest = dataset.hash.partition(":")
-    local = _local(name, dataset)
+    # the first of the folders that has it
+    places = [folder / dataset.file for folder in _folders()]
+    if dataset.kind == "embedding":
+        places.append(Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")) / name / dataset.file)
+    if dataset.kind == "documents":
+        places.append(shipped("data") / "documents" / dataset.file)
+    local = next((place for place in places if place.is_file()), None)
     if local is not None and (local.parent != _folders()[-1] or not dataset.url):
         if (actual := pooch.file_hash(local, kind)) != digest:
             raise InputError(
@@ -385,16 +392,6 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
         return pd.DataFrame(rows, columns=["list", "category", "word"])
     lines = (line.rpartition(" ") for line in read_text(path).splitlines() if line)
     return pd.DataFrame([(word, int(count)) for word, _, count in lines], columns=["word", "count"])
-
-
-def _local(name: str, dataset: _Dataset) -> Path | None:
-    """The file where it is here, in the first of the folders that has it."""
-    places = [folder / dataset.file for folder in _folders()]
-    if dataset.kind == "embedding":
-        places.append(Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")) / name / dataset.file)
-    if dataset.kind == "documents":
-        places.append(shipped("data") / "documents" / dataset.file)
-    return next((place for place in places if place.is_file()), None)
 
 
 def _pooch() -> Any:

@@ -15,6 +15,7 @@ from bayesbias.distances.adjustment import Adjustment
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import (
     ADJUSTED_FOR,
+    COLUMNS,
     PAIR,
     SIMULATED,
     Coverage,
@@ -111,7 +112,7 @@ class Distances:
         """Means over the templates of rows alone; numbers that are not ``bounded`` may be differences of distances."""
         rows = columns_of(averaged(table, bounded), bounded)
         labels = rows.columns.drop("distance")
-        codes = {name: rows[name].cat.codes.to_numpy(dtype=np.intp) for name in labels}
+        codes: dict[str, IntArray] = {name: rows[name].cat.codes.to_numpy().astype(np.intp) for name in labels}
         known = {name: rows[name].cat.categories.to_numpy(dtype=str) for name in labels}
         # the last, which is empty, stands for what is not known
         names = {name: np.array([*own.tolist(), ""]) for name, own in known.items()}
@@ -215,17 +216,11 @@ class Distances:
             "protected_word": (self.protected_words, self.word),
             "group": (self.groups, self.word),
             "attribute_word": (self.attribute_words, self.attribute),
-            "attribute_class": (self.attribute_class, slice(None)),
             "connection": (self.connections, self.connection),
         }
         # texts are made of words, not of rows: there may be millions of these
-        return pd.DataFrame(
-            {
-                name: words[rows] if isinstance(rows, slice) else pd.array(words, dtype="str").take(rows)
-                for name, (words, rows) in labels.items()
-            }
-            | {"distance": self.y}
-        )
+        texts = {name: pd.array(words, dtype="str").take(rows) for name, (words, rows) in labels.items()}
+        return pd.DataFrame({**texts, "attribute_class": self.attribute_class, "distance": self.y})[COLUMNS]
 
     @property
     def places(self) -> dict[str, IntArray]:

@@ -59,7 +59,7 @@ def pairs(table):
 
 
 def notes(table):
-    return bb.coverage(table).attrs["notes"]
+    return table.coverage.notes(table)
 
 
 def names(folder):

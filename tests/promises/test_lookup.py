@@ -41,7 +41,7 @@ def told(notes):
 
 
 def notes_of(table):
-    return told(bb.coverage(table).attrs["notes"])
+    return told(table.coverage.notes(table))
 
 
 COPIES = "copies", 1, "counted once, x", ["q = p"]
