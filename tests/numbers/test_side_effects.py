@@ -162,19 +162,18 @@ def test_an_interval_is_called_too_narrow_only_for_methods_of_which_it_was_measu
     assert "hard" in rates.index.difference(high.index)
 
 
-@pytest.mark.parametrize(("method", "equal"), [("leace", True), ("null_space", False)])
-def test_a_difference_near_0_that_follows_from_leace_is_called_so(slice_vectors, tables, method, equal):
-    """LEACE by the compared groups makes their means equal, so that it must be so; another method may not."""
+def test_a_difference_near_0_that_follows_from_leace_is_called_so(slice_vectors, tables):
+    """LEACE by the compared groups makes their means equal, so that it must be so."""
     groups = {name: part["protected_word"].unique().tolist() for name, part in tables[0].groupby("group", sort=False)}
-    after = bb.debias(slice_vectors, method, definitional=groups)
+    after = bb.debias(slice_vectors, "leace", definitional=groups)
     apart = []
     for kv in (slice_vectors, after):
         first, second = (np.mean([kv.get_vector(word, norm=True) for word in words], 0) for words in groups.values())
         apart.append(np.linalg.norm(first - second))
-    assert (apart[1] < 0.1 * apart[0]) == equal
+    assert apart[1] < 0.1 * apart[0]
     result = bb.compare(before=tables[0], after=bb.distance_table(after, "gender"), seed=0)
-    assert noted(result, "equalised") == [{"side": "after", "change": "before → after, nearly"}] * equal
-    assert result.header()["debiased by"] == [method]
+    assert noted(result, "equalised") == [{"side": "after", "change": "before → after, nearly"}]
+    assert result.header()["debiased by"] == ["leace"]
 
 
 def test_a_difference_of_equalised_groups_is_0_for_any_words(slice_vectors, tables):
@@ -188,11 +187,6 @@ def test_a_difference_of_equalised_groups_is_0_for_any_words(slice_vectors, tabl
     post = bb.fit(table, seed=0)
     assert abs(bb.contrasts(post)["mean"].iloc[0]) < 1e-6
     assert noted(result, "equalised") == [{"side": "after", "change": "before → after"}]
-    plain = bb.compare(
-        before=tables[0],
-        after=bb.distance_table(bb.debias(slice_vectors, "half_sibling", definitional=pairs), "gender"),
-    )
-    assert not noted(plain, "equalised")
 
 
 def test_a_change_that_is_next_to_nothing_is_called_so(tables):
@@ -206,7 +200,7 @@ def test_a_change_that_is_next_to_nothing_is_called_so(tables):
     assert result.table()["at_most"].iloc[0] == 0.01
 
 
-def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_vectors, tables):
+def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_vectors, tables, compared):
     """All vectors moved towards one direction: every distance is smaller, and each difference with them."""
     units = np.asarray(slice_vectors.vectors, dtype=float)
     units /= np.linalg.norm(units, axis=1, keepdims=True)
@@ -221,10 +215,9 @@ def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_v
     assert [units["before"], units["after"]] == sizes
     printed = result.summary().set_index("quantity")
     assert printed.loc["associated - different, in sds", "change"] == scaled["change"]
-    hard = bb.compare(before=tables[0], after=tables[1], seed=0)
-    assert not noted(hard, "units")
-    assert "associated - different, in sds" not in hard.summary()["quantity"].tolist()
-    assert "associated - different, in sds" in hard.table()["of"].tolist()
+    assert not noted(compared, "units")
+    assert "associated - different, in sds" not in compared.summary()["quantity"].tolist()
+    assert "associated - different, in sds" in compared.table()["of"].tolist()
 
 
 def test_the_change_of_control_words_has_the_error_over_these_words():
@@ -429,34 +422,18 @@ def test_embeddings_belong_to_the_comparison(compared, slice_vectors, debiased):
 
 
 def test_word_lists_stand_for_their_comparison(small, slice_vectors, debiased):
-    """The same figures by lists, by their name and by the comparison of their tables."""
+    """The same figures by lists and by the comparison of their tables."""
     known = small().table()
-    for words in ("gender", bb.load_words("gender")):
-        pd.testing.assert_frame_equal(bb.side_effects(slice_vectors, debiased, words, **SMALL).table(), known)
+    pd.testing.assert_frame_equal(bb.side_effects(slice_vectors, debiased, "gender", **SMALL).table(), known)
     values = known.set_index(["effect", "of"])["value"]
     assert values["nearest 10 kept", "protected"] == pytest.approx(0.7)
     assert values["old side, logistic", "after"] == pytest.approx(0.71)
 
 
-def test_words_under_other_capitals(tables, small, slice_vectors, debiased):
-    lower = [word for word in slice_vectors.index_to_key if word.islower()]
-    upper = vectors([word.upper() for word in lower], slice_vectors[lower])
-    after = vectors(lower, debiased[lower])
-    table = bb.distance_table(upper, "gender", case="fallback")
-    assert len(table) == len(tables[0])
-    mixed = bb.compare(before=table, after=tables[1])
-    other = bb.side_effects(upper, after, mixed, case="fallback", **SMALL)
-    assert other.neighbours["words"].tolist() == small().neighbours["words"].tolist()
-    with pytest.raises(bb.InputError, match="the embeddings hold none of the 14 protected words"):
-        bb.side_effects(upper, after, mixed)
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("Word 1,Word 2,Human (mean)\nhe,she,3\nNew York,city,1.5\n", None),
         ("he;she;3\nNew York;city;1,5\n", None),
-        ('a b c\nhe she 3\n"New York" city 1.5\n', None),
         ("a,b,c\nhe,she,3\nhe,,2\nboy,girl,much\nNew York,city,1.5\n", "2 lines without two words.*line 3: 'he,,2'"),
     ],
 )

@@ -49,8 +49,6 @@ def test_coverage_duplicates_and_words_of_two_lists():
         ("New York", "new_york"),
         ("well-being", "wellbeing"),
         ("café", "cafe"),
-        ("analyse", "analyze"),
-        ("organization", "organisation"),
         ("colour", "color"),
     ],
 )
@@ -84,16 +82,6 @@ def test_bundled_lists_in_the_bundled_vectors(slice_vectors):
     assert found.bundled == ("neutral", "human")
     assert found.header()["found"] == "39/39"
     assert "coverage" not in {note.code for note in found.notes}
-
-
-def test_nothing_found_is_said():
-    found = bb.check_words(lists({"a": ["x1"]}), {"y": [1.0, 2.0]})
-    assert found.header()["found"] == "0/4"
-    assert [note.numbers["what"] for note in found.notes if note.code == "no-value"] == [
-        "whole-list answer",
-        "distances",
-    ]
-    assert found.balance is None
 
 
 @pytest.mark.filterwarnings("ignore::bayesbias.errors.RelatednessWarning")
