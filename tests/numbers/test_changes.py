@@ -363,7 +363,7 @@ def test_slope_takes_the_change_out_of_the_distances_before():
     table = simulate(SHAPE, "crossed", START, 3)
     data = Distances.read(table)
     change = -0.4 * (table["distance"].to_numpy() - 0.9) + rng.normal(0, 0.01, len(table))
-    slopes = comparison.changes.slopes_of(data, table["distance"].to_numpy(), change, {3: 0.0})
+    slopes = comparison.sides.slopes_of(data, table["distance"].to_numpy(), change, {3: 0.0})
     assert slopes == pytest.approx([1 / 0.4, 1 / 0.4, 1 / 0.4, 0], rel=0.1)
 
 
