@@ -351,6 +351,8 @@ def related_changes(
     wide = (root @ root.T).reshape(embeddings, words, embeddings, words)
     families = relatedness_for(every).families(every.protected_words[:words].tolist())
     by_connection = factors[:, data.connection_class]
+    # of the protected words that have a connection; groups weigh the same
+    weights = np.column_stack([whole_weights(data, own) for own in cells.T])
     results = []
     for before, after in combinations(range(embeddings), 2):
         moved = by_word[:, after] - by_word[:, before]
@@ -369,25 +371,19 @@ def related_changes(
         spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)).copy()
         spread[:, list(fixed)] = 0.0
         start = by_word[:, before]
+        whole = [np.einsum("djk,jk->dk", np.where(cells, each, 0.0), weights) for each in (start, moved)]
         results.append(
             ChangeDraws(
                 before=before,
                 after=after,
-                connection_before=_whole(start, data).reshape(*size, -1),
-                connection_change=_whole(moved, data).reshape(*size, -1),
+                connection_before=whole[0].reshape(*size, -1),
+                connection_change=whole[1].reshape(*size, -1),
                 word_before=start.reshape(*size, *cells.shape),
                 word_change=moved.reshape(*size, *cells.shape),
                 scales={"connection_sd": spread.reshape(*size, -1)},
             )
         )
     return results
-
-
-def _whole(words: FloatArray, data: Distances) -> FloatArray:
-    """Means (draws, K) over the protected words that have a connection; groups weigh the same."""
-    weights = np.column_stack([whole_weights(data, own) for own in data.filled.T])
-    value: FloatArray = np.einsum("djk,jk->dk", np.where(data.filled, words, 0.0), weights)
-    return value
 
 
 def drawn_changes(

@@ -355,18 +355,12 @@ def slope_adjustment(
     numbers: Mapping[str, float], record: str, protected: Sequence[str], before: Relatedness | None
 ) -> Adjustment | None:
     """The adjustment by a common slope from the text of its facts and the words' values; None of one by curves."""
-    facts, values, slope = _facts_from(record, numbers)
-    if slope is None:
-        return None
-    made = by_slope(values, slope, pd.Series(numbers), protected, float(facts["reference"]))
-    return replace(made, left_out=tuple(facts["left_out"]), before=before)
-
-
-def _facts_from(record: str, numbers: Mapping[str, float]) -> tuple[dict[str, Any], WordValues, Slope | None]:
-    """Facts of an adjustment from their text, with the values of words and the slope."""
     facts = from_json(record)
+    if facts["slope"] is None:
+        return None
     values = WordValues(facts["name"], facts["unit"], facts["source"], numbers)
-    return facts, values, facts["slope"] and Slope(*facts["slope"])
+    made = by_slope(values, Slope(*facts["slope"]), pd.Series(numbers), protected, float(facts["reference"]))
+    return replace(made, left_out=tuple(facts["left_out"]), before=before)
 
 
 def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
@@ -388,12 +382,14 @@ def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
 def adjustment_from(arrays: Mapping[str, NDArray[Any]]) -> Adjustment:
     """An adjustment from the arrays of :func:`adjustment_arrays`."""
     numbers = dict(zip(arrays["words"].tolist(), arrays["values"].tolist(), strict=True))
-    facts, values, slope = _facts_from(str(arrays["facts"]), numbers)
+    facts = from_json(str(arrays["facts"]))
+    values, slope = WordValues(facts["name"], facts["unit"], facts["source"], numbers), facts["slope"]
     index, columns = (arrays[name].tolist() for name in ("protected_words", "attribute_words"))
     content = read_arrays(io.BytesIO(arrays["before"].tobytes()), "the adjustment") if "before" in arrays else None
     before = None if content is None else relatedness_from(content)
     expected = pd.DataFrame(arrays["expected"], index=index, columns=columns)
     left, words = tuple(facts["left_out"]), int(facts["words"])
+    slope = slope and Slope(*slope)
     return Adjustment(values, facts["how"], float(facts["reference"]), expected, slope, words, left, before)
 
 

@@ -151,22 +151,17 @@ def limits_of(records: Iterable[Coverage], lists: Container[str] | None = None) 
             if lists is None or entry["list"] in lists:
                 earlier = merged.setdefault(key, {**entry, "missing": []})
                 earlier["missing"] = list(dict.fromkeys([*earlier["missing"], *entry["missing"]]))
-    return tuple(
-        dict.fromkeys([*missing_words(merged.values()), *(note for each in known for note in _weak_lists(each, lists))])
-    )
-
-
-def _weak_lists(record: Coverage, lists: Container[str] | None) -> list[Note]:
-    """Notes on the short lists among some (None: all), and on control lists that hold many stereotypes."""
-    used = [each for each in record.lists if lists is None or each["list"] in lists]
-    few = [f"{each['list']} {each['found']}" for each in used if 0 < each["found"] <= SHORT]
-    notes = [Note("short-lists", most=SHORT, words=few)] if few else []
-    controls = {each["list"] for each in record.lists if each["kind"] == "control"}
-    for name, found in [(each["list"], each["found"]) for each in used if each["list"] in controls]:
-        both = [word for word, of in record.in_several_lists.items() if name in of and not controls >= {*of}]
-        if len(both) > (1 - HELD) * found:
-            notes.append(Note("stereotype-controls", count=len(both), total=found, list=name, words=both))
-    return notes
+    notes = missing_words(merged.values())
+    for record in known:
+        used = [each for each in record.lists if lists is None or each["list"] in lists]
+        few = [f"{each['list']} {each['found']}" for each in used if 0 < each["found"] <= SHORT]
+        notes += [Note("short-lists", most=SHORT, words=few)] if few else []
+        controls = {each["list"] for each in record.lists if each["kind"] == "control"}
+        for name, found in [(each["list"], each["found"]) for each in used if each["list"] in controls]:
+            both = [word for word, of in record.in_several_lists.items() if name in of and not controls >= {*of}]
+            if len(both) > (1 - HELD) * found:
+                notes.append(Note("stereotype-controls", count=len(both), total=found, list=name, words=both))
+    return tuple(dict.fromkeys(notes))
 
 
 def distance_sd(known: Mapping[str, Any], name: str) -> float | str:
