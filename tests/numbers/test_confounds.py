@@ -1,6 +1,5 @@
 """Differences that are frequency would be told as bias, and the adjustment would take out something else."""
 
-import json
 from collections import namedtuple
 from contextlib import nullcontext
 from dataclasses import replace
@@ -310,18 +309,6 @@ class TestAdjust:
         assert both.loc["associated - neutral", "adjusted"] == pytest.approx(0.004, abs=0.005)
         different = both.loc["associated - different"]
         assert different["adjusted"] == pytest.approx(different["raw"], abs=0.001)
-
-    def test_an_adjusted_fit_is_kept_and_understood(self, frequent, adjusted, tmp_path):
-        bb.save_fit(adjusted, tmp_path / "fit.nc")
-        back = bb.load_fit(tmp_path / "fit.nc")
-        pd.testing.assert_frame_equal(bb.checks.adjustment(back), bb.checks.adjustment(adjusted))
-        assert bb.diagnose(back).ok
-        assert bb.check_predictions(adjusted)["inside_89"].between(0.7, 1).all()
-        raw, expected = (bb.balance(one, frequent.counts) for one in (adjusted, frequent.table))
-        pd.testing.assert_frame_equal(raw.lists, expected.lists)
-        assert raw.slopes["slope"].iloc[0] == pytest.approx(expected.slopes["slope"].iloc[0], abs=1e-6)
-        facts = json.loads(adjusted["adjustment"].attrs["facts"])
-        assert facts["source"] == "the frequencies that were given"
 
 
 class TestSources:

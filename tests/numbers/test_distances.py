@@ -349,17 +349,6 @@ def test_repeated_pair_counts_for_the_first_connection(written):
     assert table.coverage.repeated_rows == 3
 
 
-def test_a_table_without_a_column_or_with_a_wrong_distance_is_neither_read_nor_written(tmp_path):
-    table = made(PAIR).drop(columns="connection")
-    table.to_csv(tmp_path / "table.csv", index=False)
-    with pytest.raises(bb.InputError, match="lacks the column connection"):
-        bb.read_distance_table(tmp_path / "table.csv")
-    for rows in (table, made(("x", "g", "q", "neutral", "neutral", 2.5)), made()):
-        with pytest.raises(bb.InputError, match=r"lacks the column connection|column 'distance'|has no row"):
-            bb.write_distance_table(rows, tmp_path / "again.csv")
-    assert names(tmp_path) == ["table.csv"]
-
-
 def test_a_restricted_table_says_so(religion):
     part = religion[religion["protected_word"].isin(["jew", "muslim"])]
     note = notes(part)[0]

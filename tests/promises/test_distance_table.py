@@ -135,14 +135,6 @@ class TestAdjusted:
         post = bb.fit(again[again["group"] == "math"], seed=0, draws=400)
         assert post["unadjusted/observed_data/distance"].size == 1128
 
-    def test_before_and_after_are_of_one_model(self, table, adjusted):
-        bare = adjusted.without_relatedness()
-        assert bare.adjustment.before is None
-        rows = bb.checks.adjustment(bb.fit(bare, "crossed", seed=0, draws=8000))
-        plain = bb.contrasts(bb.fit(table, "crossed", seed=0, draws=8000), "associated", "human").iloc[0]
-        assert rows.loc[1, "raw"] == pytest.approx(plain["mean"], abs=0.002)
-        assert rows.loc[1, "raw_high"] - rows.loc[1, "raw_low"] == pytest.approx(plain["high"] - plain["low"], rel=0.1)
-
     def test_densities_leave_out_the_error_of_the_slope(self, table):
         rng = np.random.default_rng(0)
         numbers = {word: rng.normal() for word in table["attribute_word"].unique()}

@@ -64,10 +64,9 @@ class TestRule:
         assert first_alike(rows).tolist() == [0, 1, 0 if one else 2]
         assert first_alike(np.array([[1.0, 2.0], [-1.0, -2.0]])).tolist() == [0, 1]  # opposite vectors are two
 
-    @pytest.mark.parametrize("kind", [np.float16, np.float32])
-    def test_rounding_does_not_tell_vectors_apart(self, kind):
+    def test_rounding_does_not_tell_vectors_apart(self):
         rows = np.random.default_rng(5).standard_normal((100, 300))
-        assert np.array_equal(first_alike(np.vstack([rows, rows.astype(kind)])), np.tile(np.arange(100), 2))
+        assert np.array_equal(first_alike(np.vstack([rows, rows.astype(np.float16)])), np.tile(np.arange(100), 2))
 
     def test_words_are_alike_in_all_whoever_comes_first(self):
         """In the second embedding a further word has their vector, and stands before them."""
@@ -84,24 +83,6 @@ class TestTables:
         notes = [("copies", 4, "counted once", ["q = p", "r = p", "l = k", "j = h"])]
         assert notes_of(table) == notes_of(bb.read_distance_table(tmp_path / "table.parquet")) == notes
         assert bb.coverage(table)["found"].tolist() == [3, 2, 2, 2, 3]
-
-    def test_forms_of_different_lists_with_one_vector_are_named(self):
-        words = "il pere elle mere infirmier infirmiere pompier pompiere soldat bonne table mur pierre eau"
-        kv = random_vectors(words, pompiere="infirmiere")
-        lists = bb.WordLists(
-            "fr",
-            {"m": ["il", "pere"], "f": ["elle", "mere"]},
-            {"m": ["pompier", "soldat"], "f": ["infirmier", "bonne"]},
-            {"neutral": ["table", "mur", "pierre", "eau"]},
-            forms={"pompier": ["pompier", "pompiere"], "infirmier": ["infirmier", "infirmiere"]},
-        )
-        table = bare(kv, lists)
-        assert table.coverage.one_vector == [{"pompiere": ["m"], "infirmiere": ["f"]}]
-        assert notes_of(table)[-1] == ("copies-between", 2, ["pompiere (m) = infirmiere (f)"])
-        with pytest.warns(bb.errors.RelatednessWarning):
-            checked = bb.check_words(lists, kv)
-        duplicates = checked.duplicates[["first", "second", "cosine"]].to_numpy().tolist()
-        assert duplicates == [["pompiere", "infirmiere", 1.0]]
 
 
 @pytest.fixture(scope="module")

@@ -114,17 +114,6 @@ def test_debiased_pairs_have_nothing_left_to_remove(once):
     assert [note.code for note in record.notes] == ["nothing-removed"]
 
 
-@pytest.mark.parametrize("method", ["hard", "hard_multiclass"])
-def test_pairs_with_one_vector_are_named(slice_vectors, method):
-    two = bb.load_embedding({w: slice_vectors[w] for w in ("he", "she", "nurse")} | {"copy": slice_vectors["he"]})
-    options = {"components": 1} if method == "hard_multiclass" else {}
-    with pytest.raises(bb.InputError, match="the words of he/copy have one vector"):
-        bb.debias(two, method, definitional=[("he", "copy")], **options)
-    some = bb.debias(two, method, definitional=[("he", "copy"), ("he", "she")], **options).bayesbias_debiasing
-    assert some.sets == (("he", "she"),)
-    assert [note.numbers["words"] for note in some.notes] == [["he/copy"]]
-
-
 def test_attribute_words_that_were_debiased_have_no_effect(once):
     targets = {"x": ["nurse", "librarian", "dancer"], "y": ["lawyer", "manager", "engineer"]}
     both = bb.Query(targets, {"m": ["he"], "f": ["she"]})
