@@ -25,7 +25,7 @@ from bayesbias.errors import within
 from bayesbias.models.families import family_of
 from bayesbias.models.fits import AUTO, Run, fewer_draws, run
 from bayesbias.models.functionals import Fields, cell_draws
-from bayesbias.models.related import LEAST_SCATTER, protected_root, related_posterior, relatedness_for
+from bayesbias.models.related import LEAST_SCATTER, factors_of, protected_root, related_sums, relatedness_for
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.models.tree import EXACT, made_by, versions_of
 from bayesbias.models.weights import Cells, Sums, stacked, whole_weights
@@ -398,7 +398,7 @@ def drawn_changes(
             runs.append(_difference(matched, label, spec, size, np.random.SeedSequence([seed, number])))
             done(number + 1)
     notes += [Note("independent", what="changes", reason="one fit each")] if len(runs) > 1 else []
-    notes += [Note("unrelated", reason=reason or f"model {spec.name}")] if family_of(spec).unrelated else []
+    notes += [Note(code, reason=reason or f"model {spec.name}") for code in family_of(spec).notes]
     changes, noted, faults, engines = zip(*runs, strict=True)
     engine = next((each for each in engines if each != EXACT), EXACT)
     return list(changes), engine, [*notes, *chain.from_iterable(noted)], list(chain.from_iterable(faults))
