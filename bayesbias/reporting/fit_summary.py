@@ -20,7 +20,7 @@ from bayesbias.contrast import (
     adjustment,
     beside_associated,
     contrasts,
-    decomposable_controls,
+    decomposable,
     decomposition,
 )
 from bayesbias.contrast.contrast import Rows, control_spread, equal_groups, rows_of, weat_effect_size
@@ -111,7 +111,7 @@ class FitSummary(Result):
             rows[NEW] = _numbers(contrasts(post, OWN, others[0], prob, target=POPULATION).iloc[0])
         if self._groups:
             rows |= _by_name(contrasts(post, OWN, others[0], prob, by="group"), "group", "group ")
-        for control in decomposable_controls(self.fit)[:1]:
+        for control in decomposable(self.fit.data)[:1]:
             parts = decomposition(post, control, prob).iloc[:3]
             rows |= _by_name(parts[parts["contrast"] != f"{OWN} - {others[0]}"], "contrast")
         for other in others[1:]:
@@ -209,7 +209,7 @@ class FitSummary(Result):
         tables = {"Contrasts": self.table()}
         if self._others:
             tables["Protected words"] = self.words
-            controls = decomposable_controls(self.fit)
+            controls = decomposable(self.fit.data)
             tables |= {f"Parts of {OWN} - {name}": decomposition(post, name, prob) for name in controls}
         if self.fit.adjusted_for and self.fit.unadjusted is not None:
             tables["Before and after the adjustment"] = adjustment(post, prob)
@@ -236,7 +236,7 @@ class FitSummary(Result):
         if not self._others:
             return {}
         pictures: dict[str, Callable[[], Any]] = {"Contrasts": self.figure}
-        if decomposable_controls(self.fit):
+        if decomposable(self.fit.data):
             pictures["Parts"] = partial(drawing, "plot_decomposition", self.fit.tree, prob=self.prob)
         return pictures if self.topics is None else {**pictures, "Matched reference lists": self.topics.figure}
 
