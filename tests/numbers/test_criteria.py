@@ -107,11 +107,6 @@ def gender():
     return bb.axis("glove-50d-slice", "gender_pairs", ["nurse"])
 
 
-@pytest.fixture(scope="module")
-def gender_table(slice_vectors):
-    return bb.distance_table(slice_vectors, "gender")
-
-
 def test_two_groups_have_their_two_lists_by_default(gender_table):
     post = bb.fit(gender_table, seed=0)
     (first, own), (second, other) = bb.load_words("gender").stereotypes.items()

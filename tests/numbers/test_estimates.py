@@ -21,8 +21,8 @@ def words_of(contrasts):
 
 
 @pytest.fixture(scope="module")
-def gender(slice_vectors):
-    return bb.fit(bb.distance_table(slice_vectors, "gender"), seed=0)
+def gender(gender_fit):
+    return gender_fit
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +37,8 @@ def crossed(slice_vectors):
 
 
 @pytest.fixture(scope="module")
-def change(slice_vectors, hard_debiased):
-    return bb.compare(
-        before=bb.distance_table(slice_vectors, "gender"), after=bb.distance_table(hard_debiased, "gender")
-    )
+def change(gender_change):
+    return gender_change
 
 
 def normals(seed=0, size=5, nodes=3):

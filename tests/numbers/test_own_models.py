@@ -46,8 +46,8 @@ def tails(data):
 
 
 @pytest.fixture(scope="module")
-def table():
-    return bb.distance_table("google-news-slice", "weat7")
+def table(weat7):
+    return weat7
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ PRIOR = ("prior", "prior_predictive")
 
 
 @pytest.fixture(scope="module")
-def table():
-    return bb.distance_table("google-news-slice", "weat7")
+def table(weat7):
+    return weat7
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ USUAL = ("published", "crossed", "related")
 
 
 @pytest.fixture(scope="module")
-def table():
-    return bb.distance_table("google-news-slice", "weat7")
+def table(weat7):
+    return weat7
 
 
 @pytest.fixture(scope="module")

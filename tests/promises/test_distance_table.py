@@ -16,8 +16,8 @@ from benchmarks.simulation import simulate
 
 
 @pytest.fixture(scope="module")
-def table():
-    return bb.distance_table("google-news-slice", "weat7")
+def table(weat7):
+    return weat7
 
 
 KEPT = {
