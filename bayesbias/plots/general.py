@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import probability, several
-from bayesbias._support.numbers import cells, percent, signed
+from bayesbias._support.numbers import cells, percent, written
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
@@ -236,7 +236,7 @@ def matrix(
     digits = 3 if np.nanmax(np.abs(values), initial=0.0) < 0.995 and centre is not None else 2
     if len(columns) <= MOST_COLUMNS:
         dense = len(columns) > DENSE
-        texts = [["–" if np.isnan(value) else signed(value, digits=digits) for value in row] for row in values]
+        texts = [[written(value, digits).replace("-", "\N{MINUS SIGN}") or "–" for value in row] for row in values]
         write_cells(axes, image, [[text.replace("0.", ".", 1) if dense else text for text in row] for row in texts])
     axes.set_xticks(np.arange(len(columns)), columns, rotation=0 if level else 90)
     return figure

@@ -28,7 +28,7 @@ from bayesbias.distances.dataframe import COSINE
 from bayesbias.errors import InputError, shown
 from bayesbias.models.tree import FURTHER, TEMPLATES, Fit
 from bayesbias.models.weights import left_out as without_row
-from bayesbias.results import Note, Result, drawing
+from bayesbias.results import Note, Result
 from bayesbias.vectors.formats import manifest
 from bayesbias.vectors.lookup import left_out
 from bayesbias.words import OTHER, OWN, load_words
@@ -238,7 +238,9 @@ class FitSummary(Result):
             return {}
         pictures: dict[str, Callable[[], Any]] = {"Contrasts": self.figure}
         if decomposable_controls(self.fit):
-            pictures["Parts"] = partial(drawing, "plot_decomposition", self.fit.tree, prob=self.prob)
+            from bayesbias.plots import plot_decomposition
+
+            pictures["Parts"] = partial(plot_decomposition, self.fit.tree, prob=self.prob)
         return pictures if self.topics is None else {**pictures, "Matched reference lists": self.topics.figure}
 
     def sources(self) -> tuple[Any, ...]:
