@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -85,9 +84,8 @@ class FitSummary(Result):
         interval with attribute words as clusters, the contrast over the standard deviation of control words, and WEAT's
         effect size of the same words. With random lists ``as_far``: how many are at least as far from 0.
         """
-        rows = self._rows | self._beside
-        table = pd.DataFrame([{name: row.get(name, np.nan) for name in NUMBERS} for row in rows.values()], dtype=float)
-        table.insert(0, "quantity", list(rows))
+        table = pd.DataFrame([*self._rows, *self._beside], columns=["quantity", *NUMBERS])
+        table = table.astype(dict.fromkeys(NUMBERS, float))
         if self._far is not None:
             counts = self._far.table().set_index("statistic")["count"]
             named = table["quantity"].replace("overall", f"{OWN} - {self._others[0]}")
@@ -98,27 +96,31 @@ class FitSummary(Result):
         """The contrasts; of many groups without their differences."""
         groups, table = set(self.fit.data.groups.tolist()), self.table()
         between = [f"group {one} - {other}" for one in groups for other in groups] if len(groups) > FEW_GROUPS else []
-        return table[~table["quantity"].isin([*self._beside, *between])].dropna(axis=1, how="all")
+        further = [row["quantity"] for row in self._beside]
+        return table[~table["quantity"].isin([*further, *between])].dropna(axis=1, how="all")
 
     @cached_property
-    def _rows(self) -> dict[str, dict[str, float]]:
+    def _rows(self) -> list[dict[Any, Any]]:
+        """Rows that are printed, with the numbers that are known."""
         post, prob, others = self.fit.tree, self.prob, self._others
         if not others:
             means = pd.DataFrame(describe(flat_draws(self.fit.posterior["connection_mean"].to_numpy()), prob))
             names = [f"distance to {name}" for name in self.fit.posterior["connection"].to_numpy()]
-            return _by_name(means.assign(quantity=names), "quantity")
-        rows = {"overall": _numbers(self._overall.whole.summary(prob).iloc[0])}
+            return means.assign(quantity=names).to_dict("records")
+        parts = [self._overall.whole.summary(prob).iloc[:1].assign(quantity="overall")]
         if FURTHER in self.fit.posterior:  # a model of one's own may have none
-            rows[NEW] = _numbers(contrasts(post, OWN, others[0], prob, target=POPULATION).iloc[0])
+            parts.append(contrasts(post, OWN, others[0], prob, target=POPULATION).iloc[:1].assign(quantity=NEW))
         if self._groups:
-            rows |= _by_name(contrasts(post, OWN, others[0], prob, by="group"), "group", "group ")
+            groups = contrasts(post, OWN, others[0], prob, by="group")
+            parts.append(groups.assign(quantity="group " + groups["group"]))
+        summed = [f"{OWN} - {others[0]}"]
         for control in decomposable_controls(self.fit)[:1]:
-            parts = decomposition(post, control, prob).iloc[:3]
-            rows |= _by_name(parts[parts["contrast"] != f"{OWN} - {others[0]}"], "contrast")
-        for other in others[1:]:
-            if (name := f"{OWN} - {other}") not in rows:
-                rows[name] = _numbers(contrasts(post, OWN, other, prob).iloc[0])
-        return rows
+            three = decomposition(post, control, prob).iloc[:3]
+            parts.append(three.assign(quantity=three["contrast"])[three["contrast"] != summed[0]])
+            summed += three["contrast"].tolist()
+        further = {other: f"{OWN} - {other}" for other in others[1:] if f"{OWN} - {other}" not in summed}
+        parts += [contrasts(post, OWN, other, prob).iloc[:1].assign(quantity=name) for other, name in further.items()]
+        return [row for part in parts for row in part.to_dict("records")]
 
     @cached_property
     def _overall(self) -> Rows:
@@ -126,19 +128,17 @@ class FitSummary(Result):
         return rows_of(self.fit, OWN, self._others[0])
 
     @cached_property
-    def _beside(self) -> dict[str, dict[str, float]]:
+    def _beside(self) -> list[dict[str, Any]]:
         """Rows that are in the table and not printed."""
         if not self._others:
-            return {}
+            return []
         data, spread = self.fit.data, control_spread(self.fit.data)
         cluster = cluster_interval_of(data, OWN, self._others[0], self.prob)
         ends = {"mean": cluster.estimate, "sd": cluster.se, "low": cluster.low, "high": cluster.high}
-        rows = {CLUSTERS: {} if cluster.reason else ends}
+        rows = [] if cluster.reason else [{"quantity": CLUSTERS, **ends}]
         standardised = None if spread is None else float(self._overall.whole.mean[0]) / spread
         sizes = {STANDARDISED: standardised, WEAT: weat_effect_size(data) if self._others[0] == OTHER else None}
-        return {name: row for name, row in rows.items() if row} | {
-            name: {"mean": size} for name, size in sizes.items() if size is not None
-        }
+        return [*rows, *({"quantity": name, "mean": size} for name, size in sizes.items() if size is not None)]
 
     @cached_property
     def _others(self) -> list[str]:
@@ -183,7 +183,7 @@ class FitSummary(Result):
         """Failed checks first, then what limits the answer."""
         notes: list[Note] = [*self._verdict.faults]
         rows: tuple[Note, ...] = ()
-        if NEW in self._rows:
+        if any(row["quantity"] == NEW for row in self._rows):
             notes.append(Note("new words"))
         if self._far is not None:
             notes.append(Note("as far", replicates=self._far.replicates))
@@ -248,16 +248,6 @@ class FitSummary(Result):
         return (self.fit.tree,)
 
 
-def _by_name(table: pd.DataFrame, column: str, before: str = "") -> dict[str, dict[str, float]]:
-    """The numbers of rows by their names in a column."""
-    return {f"{before}{row[column]}": _numbers(row) for _, row in table.iterrows()}
-
-
-def _numbers(row: pd.Series) -> dict[str, float]:
-    """The numbers of a row that are known."""
-    return {name: float(row[name]) for name in NUMBERS if name in row}
-
-
 def summary(post: xr.DataTree, topics: TopicNull | bool | None = None, prob: float = PROB) -> FitSummary:
     """The answer of a fit: are words of a group closer to their own stereotypes?
 
@@ -286,23 +276,20 @@ def summary(post: xr.DataTree, topics: TopicNull | bool | None = None, prob: flo
     1  overall, new words -0.014
     """
     result = Fit.read(post)
-    if isinstance(topics, bool):
-        topics = _drawn_topics(result) if topics else None
-    if topics is not None:
-        if not isinstance(topics, TopicNull):
-            raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns, or True")
+    if topics is True:
+        record = result.data.coverage
+        name = "" if record is None else record.embedding.get("name", "")
+        if record is None or name not in manifest():
+            raise InputError(
+                f"topics=True is for bundled embeddings, and this fit is of "
+                f"{shown(name) if name else 'unknown vectors'}: give topics=bb.topic_null(kv, words)"
+            )
+        lists, case = load_words(record.path or record.word_list), record.case
+        kv = load_for_topics(name, lists)
+        topics = topic_null(kv, lists, case="fallback" if case == "fallback" else "as-is")
+    if isinstance(topics, TopicNull):
         refuse_other(topics, result.data)
-    return FitSummary(result, topics, probability(prob, "prob"))
-
-
-def _drawn_topics(result: Fit) -> TopicNull:
-    """The check by random lists, of the words and the embedding that a fit records."""
-    record = result.data.coverage
-    name = "" if record is None else record.embedding.get("name", "")
-    if record is None or name not in manifest():
-        raise InputError(
-            f"topics=True is for bundled embeddings, and this fit is of {shown(name) if name else 'unknown vectors'}: "
-            "give topics=bb.topic_null(kv, words)"
-        )
-    lists = load_words(record.path or record.word_list)
-    return topic_null(load_for_topics(name, lists), lists, case="fallback" if record.case == "fallback" else "as-is")
+        return FitSummary(result, topics, probability(prob, "prob"))
+    if topics is not None and topics is not False:
+        raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns, or True")
+    return FitSummary(result, None, probability(prob, "prob"))

@@ -84,8 +84,8 @@ def test_every_work_that_is_used_has_an_entry():
 def test_entries_have_the_authors_and_the_year_that_the_source_names(kind):
     for row in bb.bundled(kind)[["source", "doi"]].dropna().itertuples():
         work = references()[row.doi]
-        assert work.fields["year"] in row.source, row
-        assert work.fields["author"].split(",")[0] in row.source, row
+        assert work["year"] in row.source, row
+        assert work["author"].split(",")[0] in row.source, row
 
 
 def test_bibtex(table):
