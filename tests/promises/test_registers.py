@@ -38,8 +38,6 @@ def flipped(vocabulary, share=1.0):
 
 
 GAP = metrics.Metric("gap", gap, bounds=(-100.0, 100.0), source="a book")
-FORMS = {"name": "gap", "object": GAP, "function": gap}
-form = pytest.mark.parametrize("form", FORMS)
 
 
 def expected(kv, power=1.0):
@@ -47,10 +45,10 @@ def expected(kv, power=1.0):
     return float((last @ (first.mean(axis=0) - second.mean(axis=0))).mean()) ** power
 
 
-@form
-def test_a_metric_is_taken_wherever_one_is_named(form, kv):
+@pytest.mark.parametrize("one", ["gap", gap], ids=["name", "function"])
+def test_a_metric_is_taken_wherever_one_is_named(one, kv):
     metrics.register(GAP)
-    one, other = FORMS[form], expected(kv)
+    other = expected(kv)
     found = bb.metric(one, kv, QUERY)
     assert found.value == pytest.approx(other, abs=1e-12)
     table = bb.run_metrics(kv, QUERY, [one, "rnd", (one, {"power": 2})])
@@ -70,14 +68,6 @@ def test_a_metric_is_taken_wherever_one_is_named(form, kv):
     assert study.table()["value"].tolist() == pytest.approx([other])
 
 
-def test_a_function_that_is_registered_keeps_its_description(kv):
-    assert bb.metric(gap, kv, QUERY).source == ""
-    metrics.register(GAP)
-    assert bb.metric(gap, kv, QUERY).source == "a book"
-    metrics.register(gap)
-    assert METRICS["gap"] is GAP
-
-
 def test_a_registered_metric_is_listed_and_taken_by_default(kv):
     metrics.register(GAP)
     row = bb.bundled("metrics").iloc[-1]
@@ -87,22 +77,6 @@ def test_a_registered_metric_is_listed_and_taken_by_default(kv):
     result = bb.metric("gap", kv, QUERY)
     assert result.range == (-100.0, 100.0)
     assert "a book" in bb.cite(result).text()
-
-
-def test_register_is_a_decorator():
-    @metrics.register
-    def mine(targets, attributes):
-        """Nothing."""
-        return 0.0
-
-    @debiasing.register
-    def still(vocabulary):
-        """Leave all words as they are."""
-        return np.vstack([unit for _, unit in vocabulary.blocks()])
-
-    assert mine(None, None) == 0
-    assert (METRICS["mine"].measure, METHODS["still"].run) == (mine, still)
-    assert bb.bundled("methods").iloc[-1][["name", "options"]].tolist() == ["still", "neutralize, ignore"]
 
 
 @pytest.mark.parametrize(("register", "taken"), [(metrics.register, "weat"), (debiasing.register, "hard")])
@@ -127,18 +101,11 @@ def test_a_function_that_is_run_again_replaces_itself(kv):
         metrics.register(metrics.Metric("short", made[1]))
 
 
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        (lambda: metrics.Metric("mine", lambda targets: 0), "mine takes 1 arguments by their places, and 2 are needed"),
-        (lambda: metrics.Metric("mine", lambda t, a, case=0: 0), "mine has the option 'case', which every metric has"),
-        (lambda: metrics.register(lambda t, a: 0), "has no name of its own"),
-        (lambda: metrics.register(dict), "<class 'dict'> is no metric"),
-    ],
-)
-def test_what_is_no_metric_is_refused(made, message):
-    with pytest.raises(bb.InputError, match=message):
-        made()
+def test_what_is_no_metric_is_refused():
+    with pytest.raises(bb.InputError, match="mine takes 1 arguments by their places, and 2 are needed"):
+        metrics.Metric("mine", lambda targets: 0)
+    with pytest.raises(bb.InputError, match="has no name of its own"):
+        metrics.register(lambda targets, attributes: 0)
 
 
 def writes(targets, attributes):
@@ -147,14 +114,11 @@ def writes(targets, attributes):
 
 
 FAULTS = {
-    "nothing": (lambda t, a: None, "failed: TypeError"),
-    "several": (lambda t, a: np.arange(3.0), "failed: TypeError"),
     "nan": (lambda t, a: np.nan, r"returned nan and .* or Measured\(nan, reason='...'\) is needed"),
     "words": (
         lambda t, a: metrics.Measured(1.0, np.ones(3)),
         r"returned 1.0 and by_word of shape \(3,\): .* a number for each of 8 words",
     ),
-    "error": (lambda t, a: 1 / 0, "failed: ZeroDivisionError: division by zero"),
     "write": (writes, "failed: ValueError: assignment destination is read-only"),
 }
 
@@ -171,9 +135,7 @@ def test_a_faulty_metric_is_named_and_the_others_work(fault, kv):
     assert table["value"][1] == pytest.approx(expected(kv), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "one", ["flipped", flipped, debiasing.Method("flipped", flipped)], ids=["name", "fn", "object"]
-)
+@pytest.mark.parametrize("one", ["flipped", flipped], ids=["name", "function"])
 def test_a_method_is_taken_wherever_one_is_named(one, kv):
     debiasing.register(debiasing.Method("flipped", flipped, "a book"))
     unit = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)
@@ -191,23 +153,14 @@ def adds(vocabulary):
     return vocabulary.kv.vectors
 
 
-WRONG = {
-    "more": (lambda v: np.ones((161, 12)), r"returned vectors of shape \(161, 12\): finite ones, one for each word"),
-    "nan": (lambda v: np.full((160, 12), np.nan), r"returned vectors of shape .*: finite ones"),
-    "nothing": (lambda v: None, r"returned vectors of shape \(\)"),
-    "adds": (adds, r"returned vectors of shape \(161, 12\)"),
-}
-
-
-@pytest.mark.parametrize("fault", WRONG)
-def test_a_faulty_method_is_named(fault, kv):
-    run, message = WRONG[fault]
+def test_a_faulty_method_is_named_and_vectors_stay_as_they_are():
     given = KeyedVectors(12)
-    given.add_vectors(WORDS, kv.vectors)
-    with pytest.raises(bb.InputError, match=f"the debiasing method mine {message}"):
-        bb.debias(given, debiasing.Method("mine", run))
+    given.add_vectors(WORDS, np.ones((160, 12)))
+    message = r"the debiasing method mine returned vectors of shape \(161, 12\): finite ones, one for each word"
+    with pytest.raises(bb.InputError, match=message):
+        bb.debias(given, debiasing.Method("mine", adds))
     assert given.index_to_key == WORDS
-    np.testing.assert_array_equal(given.vectors, kv.vectors)
+    assert (given.vectors == 1).all()
 
 
 PLUGIN = """
