@@ -95,11 +95,6 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def install(extra: str) -> str:
-    """The command that installs an extra."""
-    return f"pip install 'bayesbias[{extra}]'"
-
-
 def agreed(count: int, one: str, more: str) -> str:
     """The form of a word that goes with a number, such as ``is`` or ``are``."""
     return one if count == 1 else more

@@ -106,16 +106,13 @@ def _content(value: Any) -> Any:
         return [_content(each) for each in value]
     if inspect.isfunction(value):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        return [value.__qualname__, _code(value.__code__), _content([value.__defaults__, value.__kwdefaults__, *cells])]
+        held = _content([value.__code__, value.__defaults__, value.__kwdefaults__, *cells])
+        return [value.__qualname__, held]
+    if isinstance(value, CodeType):  # wherever it stands
+        return [value.co_code, value.co_names, _content(value.co_consts)]
     if isinstance(value, str | Path) and (path := Path(value)).is_file():
         return [str(value), _digest(path, path.stat().st_size, path.stat().st_mtime_ns)]
     return value
-
-
-def _code(code: CodeType) -> list[Any]:
-    """The code of a function, wherever it stands."""
-    held = [_code(each) if isinstance(each, CodeType) else each for each in code.co_consts]
-    return [code.co_code, code.co_names, held]
 
 
 @lru_cache

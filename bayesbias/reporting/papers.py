@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from importlib.metadata import version
 from itertools import chain
 from typing import Any
@@ -89,10 +88,6 @@ class Citations:
         return "\n".join([*lines, *self.notes])
 
     __repr__ = text
-
-    def _repr_html_(self) -> str:
-        lines = "<br>".join(escape(line) for line in self.text().splitlines())
-        return re.sub(r"https://doi\.org/[^\s<]+", r'<a href="\g<0>">\g<0></a>', lines)
 
     def bibtex(self) -> str:
         """BibTeX entries: the package, each work with a DOI, once, and bundled documents."""

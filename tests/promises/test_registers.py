@@ -194,16 +194,19 @@ def installed(tmp_path_factory, install):
 
 ASKED = """
 import sys, warnings
+import numpy as np
 import bayesbias as bb
 bb.metrics, bb.debiasing
 assert "plugin" not in sys.modules
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    bb.metric("weat", "google-news-slice", "weat6")
+    kv = dict(zip("abcdefgh", np.random.default_rng(0).normal(size=(8, 3))))
+    query = bb.Query({"x": ["a", "b"], "y": ["c", "d"]}, {"p": ["e", "f"], "q": ["g", "h"]})
+    bb.metric("weat", kv, query)
     assert "plugin" not in sys.modules, "a metric of the package needs no other"
     names = bb.bundled("metrics")["name"].tolist()
-    after = bb.debias("google-news-slice", "mirrored")
-    value = bb.metric("steady", after, "weat6").value
+    after = bb.debias(kv, "mirrored")
+    value = bb.metric("steady", after, query).value
 print(names[-2:], value, after.bayesbias_debiasing.method)
 for each in caught:
     print(each.category.__name__, each.message)
