@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import pickle
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
@@ -110,7 +111,8 @@ def _content(value: Any) -> Any:
         return [value.__qualname__, held]
     if isinstance(value, CodeType):  # wherever it stands
         return [value.co_code, value.co_names, _content(value.co_consts)]
-    if isinstance(value, str | Path) and (path := Path(value)).is_file():
+    if isinstance(value, str | Path) and os.path.isfile(value):  # noqa: PTH113  # a text may be too long for a path
+        path = Path(value)
         return [str(value), _digest(path, path.stat().st_size, path.stat().st_mtime_ns)]
     return value
 
