@@ -13,7 +13,7 @@ import xarray as xr
 from bayesbias._support.arguments import probability
 from bayesbias.checks.convergence import Verdict, check_predictions, diagnose
 from bayesbias.checks.summaries import PROB, cluster_interval_of, describe, flat_draws
-from bayesbias.checks.topics import TopicNull, load_for_topics, refuse_other, topic_null
+from bayesbias.checks.topics import TopicNull, refuse_other
 from bayesbias.contrast import (
     POPULATION,
     adjustment,
@@ -24,13 +24,12 @@ from bayesbias.contrast import (
 )
 from bayesbias.contrast.contrast import Rows, control_spread, equal_groups, rows_of, weat_effect_size
 from bayesbias.distances.dataframe import COSINE
-from bayesbias.errors import InputError, shown
+from bayesbias.errors import InputError
 from bayesbias.models.tree import FURTHER, TEMPLATES, Fit
 from bayesbias.models.weights import left_out as without_row
 from bayesbias.results import Note, Result
-from bayesbias.vectors.formats import manifest
 from bayesbias.vectors.lookup import left_out
-from bayesbias.words import OTHER, OWN, load_words
+from bayesbias.words import OTHER, OWN
 
 NUMBERS = ["mean", "sd", "low", "high", "p_closer"]
 FEW_GROUPS = 3  # up to which the differences of groups are printed
@@ -248,7 +247,7 @@ class FitSummary(Result):
         return (self.fit.tree,)
 
 
-def summary(post: xr.DataTree, topics: TopicNull | bool | None = None, prob: float = PROB) -> FitSummary:
+def summary(post: xr.DataTree, topics: TopicNull | None = None, prob: float = PROB) -> FitSummary:
     """The answer of a fit: are words of a group closer to their own stereotypes?
 
     Parameters
@@ -257,7 +256,7 @@ def summary(post: xr.DataTree, topics: TopicNull | bool | None = None, prob: flo
         A result of :func:`fit`. For its parameters use ``arviz.summary(post)``.
     topics
         The result of :func:`topic_null` for the same words and vectors, which adds a column: how many sets of reference
-        lists are as far from 0. True makes 1,000 of them, where the embedding is a bundled one.
+        lists are as far from 0.
     prob
         Posterior mass of the equal-tailed intervals.
 
@@ -276,20 +275,8 @@ def summary(post: xr.DataTree, topics: TopicNull | bool | None = None, prob: flo
     1  overall, new words -0.014
     """
     result = Fit.read(post)
-    if topics is True:
-        record = result.data.coverage
-        name = "" if record is None else record.embedding.get("name", "")
-        if record is None or name not in manifest():
-            raise InputError(
-                f"topics=True is for bundled embeddings, and this fit is of "
-                f"{shown(name) if name else 'unknown vectors'}: give topics=bb.topic_null(kv, words)"
-            )
-        lists, case = load_words(record.path or record.word_list), record.case
-        kv = load_for_topics(name, lists)
-        topics = topic_null(kv, lists, case="fallback" if case == "fallback" else "as-is")
-    if isinstance(topics, TopicNull):
+    if topics is not None:
+        if not isinstance(topics, TopicNull):
+            raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns")
         refuse_other(topics, result.data)
-        return FitSummary(result, topics, probability(prob, "prob"))
-    if topics is not None and topics is not False:
-        raise InputError(f"topics is a {type(topics).__name__}: give what topic_null returns, or True")
-    return FitSummary(result, None, probability(prob, "prob"))
+    return FitSummary(result, topics, probability(prob, "prob"))
