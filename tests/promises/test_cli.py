@@ -13,7 +13,6 @@ import bayesbias as bb
 from bayesbias.cli import app
 
 BAYESBIAS = Path(sys.executable).with_name("bayesbias")
-GROUP = get_command(app.app)
 
 
 @pytest.mark.parametrize(
@@ -24,14 +23,8 @@ def test_help_and_version(prints, line, part):
     assert part in prints(line)
 
 
-def test_commands_are_six_and_the_same_option_means_the_same():
-    assert list(GROUP.commands) == ["demo", "run", "check", "compare", "metrics", "list"]
-    meanings = {}
-    for name, command in GROUP.commands.items():
-        for one in command.params:
-            assert one.help.endswith("."), f"{name} --{one.name}: {one.help}"
-            if one.param_type_name == "option" and one.name != "words":
-                assert meanings.setdefault(one.name, (one.opts, one.help)) == (one.opts, one.help), one.name
+def test_commands_are_six():
+    assert list(get_command(app.app).commands) == ["demo", "run", "check", "compare", "metrics", "list"]
 
 
 @pytest.mark.parametrize(
