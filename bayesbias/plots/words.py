@@ -141,18 +141,16 @@ def plot_axis(
     >>> found = bb.axis("glove-50d-slice", "affluence", words=["tennis", "golf", "boxing", "polo", "wrestling"])
     >>> bb.plots.plot_axis(found).savefig("affluence.png")
     """
-    table = axis.table(prob)
-    panel = (
-        table if len(table) <= labels else pd.concat([table[: (labels + 1) // 2], table[len(table) - labels // 2 :]])
-    )
-    panel = panel.reset_index(drop=True)
+    table, first = axis.table(prob).reset_index(drop=True), (labels + 1) // 2
+    middle = table.index[first : len(table) - labels // 2]
+    panel = table.drop(middle).reset_index(drop=True)
     away = ((panel["low"] > 0) | (panel["high"] < 0)) & (not axis.doubt)
     figure, axes = one_panel(ax, 6.6, 0.22 * len(panel) + 1.5)
     draw_forest(axes, panel.assign(row=panel.index, look=away), range(len(panel)), {True: AWAY, False: NEAR})
     label = with_poles(f"place (cosine distance, {percent(prob)} intervals)", *axis.ends)
     label_rows(axes, word_labels(panel["word"]).tolist(), label, "", 0.0)
-    if len(table) > labels:
-        axes.axhline(0.5 - (labels + 1) // 2, color=FAINT, lw=0.6, ls=":")
+    if len(middle):
+        axes.axhline(0.5 - first, color=FAINT, lw=0.6, ls=":")
     if ax is None:
         place_legend(figure, ax, (AWAY, NEAR))
     return figure
