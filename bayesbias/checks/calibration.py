@@ -54,24 +54,10 @@ class NullDistribution(Result):
     n_candidates: int
 
     @property
-    def centre(self) -> float:
-        """From where two-sided distances are measured: the median of the values."""
-        return float(np.median(self.values))
-
-    @property
     def p_value(self) -> float:
-        """Two-sided: (draws at least as far from the centre as the observed + 1) / (draws + 1)."""
-        return float((as_far(self.values, self.observed, self.centre).sum() + 1) / (len(self.values) + 1))
-
-    @property
-    def p_value_se(self) -> float:
-        """Monte Carlo standard error of the p-value."""
-        return float(np.sqrt(self.p_value * (1 - self.p_value) / len(self.values)))
-
-    @property
-    def quantile(self) -> float:
-        """Share of the draws below the observed value."""
-        return float((self.values < self.observed).mean())
+        """Two-sided: (draws at least as far from their median as the observed + 1) / (draws + 1)."""
+        far = as_far(self.values, self.observed, float(np.median(self.values)))
+        return float((far.sum() + 1) / (len(self.values) + 1))
 
     def caption(self) -> str:
         return f"{self.statistic}: observed, without bias"
@@ -83,12 +69,17 @@ class NullDistribution(Result):
         return self.table().drop(columns=["statistic", "draws", "n_candidates"])
 
     def table(self) -> pd.DataFrame:
-        """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws."""
-        low, high = ends(self.values, PROB)
+        """One row: the fields, with ``mean``, ``sd`` and the central 89% (``low``, ``high``) of the draws.
+
+        ``quantile`` is the share of the draws below the observed value, ``p_value_se`` the Monte Carlo standard error
+        of ``p_value``.
+        """
+        p, draws, (low, high) = self.p_value, len(self.values), ends(self.values, PROB)
         row = {"statistic": self.statistic, "observed": self.observed, "mean": self.values.mean()}
         row |= {"sd": self.values.std(ddof=1), "low": low, "high": high}
-        row |= {name: getattr(self, name) for name in ("quantile", "p_value", "p_value_se")}
-        return pd.DataFrame([row | {"draws": len(self.values), "n_candidates": self.n_candidates}])
+        row |= {"quantile": (self.values < self.observed).mean(), "p_value": p}
+        row |= {"p_value_se": np.sqrt(p * (1 - p) / draws), "draws": draws, "n_candidates": self.n_candidates}
+        return pd.DataFrame([row])
 
 
 def null_distribution(
@@ -158,7 +149,7 @@ def null_distribution(
 def _connections_of(statistic: str, data: Distances) -> list[str]:
     """The connections that a statistic rests on, once it is known that the table has what it needs."""
     if statistic == "mac":
-        if "" in data.attribute_class[_of_stereotypes(data)]:
+        if "" in data.attribute_class[np.isin(data.connections, STEREOTYPES)[data.connection]]:
             raise InputError("mac is a mean over stereotype lists: give the table the column attribute_class")
         return []
     named = list(STEREOTYPES) if statistic == "weat" else [part.strip() for part in statistic.split(" - ")]
@@ -171,10 +162,6 @@ def _connections_of(statistic: str, data: Distances) -> list[str]:
     return named
 
 
-def _of_stereotypes(data: Distances) -> np.ndarray:
-    return np.isin(data.connections, STEREOTYPES)[data.connection]
-
-
 def _values(
     statistic: str, named: list[str], data: Distances, slots: IntArray, listed: np.ndarray, drawn: IntArray
 ) -> FloatArray:
@@ -182,7 +169,7 @@ def _values(
     shape = len(data.protected_words), len(data.attribute_words)
     distances, connection, group = np.full(shape, np.nan), np.full(shape, -1), data.group_index
     distances[data.word, data.attribute] = data.y
-    rows, stands = _of_stereotypes(data), data.connection
+    stands, rows = data.connection, np.isin(data.connections, STEREOTYPES)[data.connection]
     connection[data.word[rows], data.attribute[rows]] = stands[rows]
     near = distances[:, drawn]  # (J, B, S)
     known = ~np.isnan(near)

@@ -57,6 +57,9 @@ class _ListMeans(NamedTuple):
     attributes: list[str]  # the attribute words, W
     distances: FloatArray  # (J, W), NaN where there is none
     expected: FloatArray  # what the attribute predicts of them, NaN where it is not known
+    # of words that are related, by Q components: correlations of lists (Q, L, L), and loadings times their sd (J, Q)
+    kernels: FloatArray | None
+    loadings: FloatArray | None
 
     def means(self, values: FloatArray) -> FloatArray:
         """Means (J, L) of values (J, W) over the words of each list; NaN where there is none."""
@@ -92,6 +95,39 @@ class _ListMeans(NamedTuple):
         weights[:, :, self.stereotypes] = association_rows(own, of_words, lists)
         return weights
 
+    def variances(self, weights: FloatArray) -> FloatArray:
+        """Variance (J,) of each word's sum of mean distances, with weights (J, L).
+
+        It follows from the vectors, or attribute words are independent clusters.
+        """
+        if self.kernels is not None and self.loadings is not None:
+            by_component: FloatArray = np.einsum("jl,qlk,jk->jq", weights, self.kernels, weights)
+            return (self.loadings**2 * by_component).sum(axis=1)
+        # lists that do not count may have no scatter
+        scatter = self._scatter(self.distances)
+        return np.multiply(weights**2, scatter, out=np.zeros_like(weights), where=weights != 0).sum(axis=1)
+
+    def joint_variances(self, weights: FloatArray) -> FloatArray:
+        """The same (m,) of sums over words, with weights (m, J, L)."""
+        if self.kernels is not None and self.loadings is not None:
+            turned = np.einsum("mjl,jq->mql", weights, self.loadings)
+            result: FloatArray = np.einsum("mql,qlk,mqk->m", turned, self.kernels, turned)
+            return result
+        filled = np.nan_to_num(self.distances)
+        total = np.zeros(len(weights))
+        for i in np.flatnonzero(weights.any(axis=(0, 1))):
+            sums = np.where(self.member[i] > 0, weights[:, :, i] @ filled, np.nan)
+            total += self._scatter(sums)[:, i]
+        return total
+
+    def _scatter(self, values: FloatArray) -> FloatArray:
+        """Variance (rows, L) of the mean of values (rows, W) over the words of each list."""
+        mean, square = self.means(values), self.means(values**2)
+        count = np.isfinite(values).astype(float) @ self.member.T
+        spread = np.maximum(square - mean**2, 0)
+        result: FloatArray = np.divide(spread, count - 1, out=np.full(spread.shape, np.inf), where=count > 1)
+        return result
+
 
 def _list_means(data: Distances, values: WordValues, related: Relatedness | None, slope: float) -> _ListMeans:
     """Distances and what an attribute predicts of them: by the vocabulary's curves, else by a common slope."""
@@ -104,91 +140,52 @@ def _list_means(data: Distances, values: WordValues, related: Relatedness | None
     names = [str(name) for name in dict.fromkeys(listed["attribute_class"]) if name]
     by_list = listed.groupby("attribute_class")["attribute_word"]
     member = np.array([np.isin(attributes, by_list.get_group(name)) for name in names], dtype=float)
-    mine = table[table["connection"] == OWN].drop_duplicates("protected_word").set_index("protected_word")
-    list_of = mine["attribute_class"].to_dict()
+    member = member.reshape(len(names), len(attributes))
+    mine = table[table["connection"] == OWN].drop_duplicates("protected_word")
+    list_of = dict(zip(mine["protected_word"], mine["attribute_class"], strict=True))
     own = [names.index(list_of[word]) if list_of.get(word) else -1 for word in words]
     x = values.of(attributes)
-    expected = np.tile(slope * x, (len(words), 1))
-    if related is not None and (drawn := vocabulary_curve(related, values)) is not None:
-        rows = [related.protected_words.index(word) for word in words]
-        expected = np.full((len(words), len(x)), np.nan)
-        expected[:, np.isfinite(x)] = related.of_words(drawn[0].at(x[np.isfinite(x)]), np.array(rows))
+    expected, kernels, loadings = np.tile(slope * x, (len(words), 1)), None, None
+    if related is not None:
+        rows = np.array([related.protected_words.index(word) for word in words])
+        if (drawn := vocabulary_curve(related, values)) is not None:
+            expected = np.full((len(words), len(x)), np.nan)
+            expected[:, np.isfinite(x)] = related.of_words(drawn[0].at(x[np.isfinite(x)]), rows)
+        parts = related.components
+        kernels = list_correlations(parts.correlations, *related.overlaps(member > 0, attributes))
+        loadings = parts.loadings[rows] * np.sqrt(parts.variances)
     return _ListMeans(
         words,
         data.groups.tolist(),
         names,
         np.array(own),
         np.array(sorted({place for place in own if place >= 0}), dtype=np.intp),
-        member.reshape(len(names), len(attributes)),
+        member,
         attributes,
         wide.reindex(index=words).to_numpy(dtype=float),
         expected,
+        kernels,
+        loadings,
     )
 
 
-def _judged_rows(given: _ListMeans, connections: list[str], related: Relatedness | None, known: bool) -> pd.DataFrame:
+def _judged_rows(given: _ListMeans, connections: list[str], known: bool) -> pd.DataFrame:
     """Each row of a protected word, what the attribute predicts of it, and whether that (if ``known``) is too much."""
-    means, expected = given.means(given.distances), given.means(given.expected)
-    errors = _Errors(given, related)
-    pieces = [pd.DataFrame(columns=ROWS[:-1])]
-
-    def add(contrast: str, predicted: FloatArray, distance: FloatArray, variances: FloatArray) -> None:
-        labels = {"protected_word": given.words, "group": given.groups, "contrast": contrast}
-        numbers = {"expected": predicted, "distance": distance, "se": np.sqrt(np.maximum(variances, 0))}
-        pieces.append(pd.DataFrame(labels | numbers).dropna(subset=["expected", "se"]))
-
+    means, expected, contrasts = given.means(given.distances), given.means(given.expected), []
     for other in counterparts(OWN, connections):
         weights = given.compared(other)
         predicted, distance = ((weights * each).sum(axis=1) for each in (expected, means))
-        add(f"{OWN} - {other}", predicted, distance, errors.of_words(weights))
+        contrasts.append((f"{OWN} - {other}", predicted, distance, given.variances(weights)))
     if (joint := given.association()) is not None:
         predicted, distance = (np.einsum("mjl,jl->m", joint, np.nan_to_num(each)) for each in (expected, means))
-        add("association", predicted, distance, errors.of_sums(joint))
-    rows = pd.concat(pieces[1:] or pieces, ignore_index=True)
+        contrasts.append(("association", predicted, distance, given.joint_variances(joint)))
+    pieces = []
+    for contrast, predicted, distance, variances in contrasts:
+        labels = {"protected_word": given.words, "group": given.groups, "contrast": contrast}
+        numbers = {"expected": predicted, "distance": distance, "se": np.sqrt(np.maximum(variances, 0))}
+        pieces.append(pd.DataFrame(labels | numbers).dropna(subset=["expected", "se"]))
+    rows = pd.concat(pieces or [pd.DataFrame(columns=ROWS[:-1])], ignore_index=True)
     return rows.assign(warning=known & (rows["expected"].abs() > QUESTIONABLE * rows["se"]))
-
-
-class _Errors:
-    """Variances of sums of mean distances: from the vectors, or with attribute words as independent clusters."""
-
-    def __init__(self, given: _ListMeans, related: Relatedness | None) -> None:
-        self.given, self.relatedness = given, related
-        if related is not None:
-            parts = related.components
-            same, shares = related.overlaps(given.member > 0, given.attributes)
-            self.kernels = list_correlations(parts.correlations, same, shares)
-            rows = [related.protected_words.index(word) for word in given.words]
-            self.loadings = parts.loadings[rows] * np.sqrt(parts.variances)
-
-    def of_words(self, weights: FloatArray) -> FloatArray:
-        """Variance (J,) of each word's own sum with weights (J, L)."""
-        if self.relatedness is not None:
-            by_component: FloatArray = np.einsum("jl,qlk,jk->jq", weights, self.kernels, weights)
-            return (self.loadings**2 * by_component).sum(axis=1)
-        # lists that do not count may have no scatter
-        scatter = self._scatter(self.given.distances)
-        return np.multiply(weights**2, scatter, out=np.zeros_like(weights), where=weights != 0).sum(axis=1)
-
-    def of_sums(self, weights: FloatArray) -> FloatArray:
-        """Variance (m,) of sums over words with weights (m, J, L)."""
-        if self.relatedness is not None:
-            turned = np.einsum("mjl,jq->mql", weights, self.loadings)
-            result: FloatArray = np.einsum("mql,qlk,mqk->m", turned, self.kernels, turned)
-            return result
-        filled = np.nan_to_num(self.given.distances)
-        total = np.zeros(len(weights))
-        for i in np.flatnonzero(weights.any(axis=(0, 1))):
-            sums = np.where(self.given.member[i] > 0, weights[:, :, i] @ filled, np.nan)
-            total += self._scatter(sums)[:, i]
-        return total
-
-    def _scatter(self, values: FloatArray) -> FloatArray:
-        """Variance (rows, L) of the mean of values (rows, W) over the words of each list."""
-        mean, square = self.given.means(values), self.given.means(values**2)
-        count = np.isfinite(values).astype(float) @ self.given.member.T
-        spread = np.maximum(square - mean**2, 0)
-        result: FloatArray = np.divide(spread, count - 1, out=np.full(spread.shape, np.inf), where=count > 1)
-        return result
 
 
 def _judged_pairs(given: _ListMeans, values: WordValues, spread: float) -> pd.DataFrame:
@@ -198,10 +195,9 @@ def _judged_pairs(given: _ListMeans, values: WordValues, spread: float) -> pd.Da
     known = [own[(member > 0) & np.isfinite(own)] for member in given.member]
     rows = []
     for i, j in combinations(range(len(given.names)), 2):
-        difference = expected[:, i] - expected[:, j]
-        common, predicted = _overlap(known[i], known[j], BIN * spread), float(difference.mean())
-        numbers = (centres[i] - centres[j], common, predicted, float(difference.min()), float(difference.max()))
-        rows.append((given.names[i], given.names[j], *numbers))
+        common, apart = _overlap(known[i], known[j], BIN * spread), expected[:, i] - expected[:, j]
+        predicted = apart.mean(), apart.min(), apart.max()
+        rows.append((given.names[i], given.names[j], centres[i] - centres[j], common, *predicted))
     return pd.DataFrame(rows, columns=PAIRS)
 
 
@@ -345,7 +341,7 @@ def balance(
     known = slopes.iloc[0] if len(slopes) else None
     sure = known is not None and abs(float(known["slope"])) > 2 * float(known["se"])
     means = _list_means(distances, values, related, np.nan if known is None else float(known["slope"]))
-    judged = _judged_rows(means, distances.connections.tolist(), related, sure or related is not None)
+    judged = _judged_rows(means, distances.connections.tolist(), sure or related is not None)
     lists = _lists(table, values)
     few = lists[lists["known"] < lists["words"] / 2]
     count = int(few["words"].sum())
@@ -397,20 +393,16 @@ def _slopes(table: pd.DataFrame, values: WordValues, related: Relatedness | None
         x = values.of(related.sample_words)
         known = np.isfinite(x)
         if known.sum() >= FEWEST and np.ptp(x[known]) > 0:
-            weights = related.everywhere_weights[known]
-            rows.append(("vocabulary", *_slope_of(x[known], related.mean_distances[known], weights)))
+            x, y, weights = x[known], related.mean_distances[known], related.everywhere_weights[known]
+            x, y = x - np.average(x, weights=weights), y - np.average(y, weights=weights)
+            squares, total = float(x**2 @ weights), float(y**2 @ weights)
+            slope_there = float((x * y) @ weights) / squares
+            rest = y - slope_there * x
+            # the error is White's (1980, https://doi.org/10.2307/1912934)
+            se = float(np.sqrt(((weights * x * rest) ** 2).sum() * len(x) / (len(x) - 2))) / squares
+            r2 = 1 - float(rest**2 @ weights) / total if total > 0 else 0.0
+            rows.append(("vocabulary", slope_there, se, r2, len(x)))
     return pd.DataFrame(rows, columns=["where", "slope", "se", "r2", "words"]), notes
-
-
-def _slope_of(x: FloatArray, y: FloatArray, weights: FloatArray) -> tuple[float, float, float, int]:
-    """Slope, White's standard error (1980, https://doi.org/10.2307/1912934), R2 and number of y (N,) on x, weighted."""
-    x, y = x - np.average(x, weights=weights), y - np.average(y, weights=weights)
-    squares = float(x**2 @ weights)
-    slope = float((x * y) @ weights) / squares
-    rest = y - slope * x
-    total = float(y**2 @ weights)
-    se = float(np.sqrt(((weights * x * rest) ** 2).sum() * len(x) / (len(x) - 2))) / squares
-    return slope, se, 1 - float(rest**2 @ weights) / total if total > 0 else 0.0, len(x)
 
 
 def _contrasts(
@@ -447,11 +439,3 @@ def _overlap(first: FloatArray, second: FloatArray, width: float) -> float:
     size = max(part.max() for part in bins) + 1
     shares = [np.bincount(part, minlength=size) / len(part) for part in bins]
     return float(np.minimum(*shares).sum())
-
-
-def known_balance(result: Fit) -> Balance | None:
-    """The balance of a fit whose embedding tells how frequent words are, and whose distances are not adjusted."""
-    relatedness = result.data.relatedness
-    if relatedness is None or not relatedness.ranks_by_word or result.adjustment is not None:
-        return None
-    return balance(result.tree)

@@ -13,7 +13,7 @@ import xarray as xr
 from scipy.special import stdtr
 
 from bayesbias._support.arguments import probability, several
-from bayesbias.checks.confounds import Balance, known_balance
+from bayesbias.checks.confounds import Balance, balance
 from bayesbias.checks.summaries import contrasted, flat_draws, interval_ends
 from bayesbias.distances.dataframe import FEWEST_PROTECTED, coverage_of
 from bayesbias.errors import InputError
@@ -59,7 +59,7 @@ def check_predictions(
     0  2256        0.5        0.9
     """
     result = Fit.read(post)
-    draws = predictive_cells(result, seed)
+    draws = flat_draws(family_of(result.spec).predicted_cells(result, predictive_generator(result, seed)))
     data = result.data
     word, connection, y = data.word, data.connection, data.y
     labels = result.posterior["connection"].to_numpy()
@@ -71,11 +71,6 @@ def check_predictions(
         shares = [inside.mean(), *(inside[connection == k].mean() for k in range(len(labels)))]
         table[f"inside_{100 * prob:g}"] = shares
     return table
-
-
-def predictive_cells(result: Fit, seed: int | None = None) -> FloatArray:
-    """Predictive draws of a distance in each cell, (draws, protected_word, connection); NaN in empty cells."""
-    return flat_draws(family_of(result.spec).predicted_cells(result, predictive_generator(result, seed)))
 
 
 ENDS = (0.1, 0.3)  # centred cosine similarities that part dissimilar, similar and close words
@@ -288,7 +283,9 @@ def diagnose(post: xr.DataTree) -> Verdict:
     )
     ess = ess if importance_ess is None else min(ess, importance_ess)
     outside = float(attrs["grid_mass_outside"]) if "grid_mass_outside" in attrs else None
-    balance, distances = known_balance(result), result.tree["observed_data/distance"].to_numpy()
+    related, distances = result.data.relatedness, result.tree["observed_data/distance"].to_numpy()
+    frequent = related is not None and related.ranks_by_word and result.adjustment is None
+    balanced = balance(result.tree) if frequent else None
     faults = list(judged(r_hat, None if np.isnan(ess) else ess, divergences, pareto_k, outside))
     if broken:
         faults.append(Note("unreliable", figure="draws missing or constant:", value=broken, limit=0))
@@ -309,8 +306,8 @@ def diagnose(post: xr.DataTree) -> Verdict:
         importance_ess=importance_ess,
         grid_mass_outside=outside,
         prior_width=width,
-        notes=tuple(dict.fromkeys([*faults, *_notes(result, balance, width)])),
-        balance=balance,
+        notes=tuple(dict.fromkeys([*faults, *_notes(result, balanced, width)])),
+        balance=balanced,
     )
 
 
@@ -346,7 +343,7 @@ def engine_faults(drawn: Draws) -> tuple[Note, ...]:
     )
 
 
-def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[Note]:
+def _notes(result: Fit, balanced: Balance | None, width: float | None) -> list[Note]:
     """Notes on what is unusual about the distances behind a fit; ``width`` is as in :class:`Verdict`."""
     table = result.data.to_frame()
     words, total = table["protected_word"].nunique(), len(table)
@@ -370,8 +367,14 @@ def _notes(result: Fit, balance: Balance | None, width: float | None) -> list[No
         scatter = check_relatedness(result.tree)
         rows = scatter[scatter["fault"]].to_dict("records")
         notes += [Note("variogram", similarity=row["similarity"], ratio=row["relative"]) for row in rows]
-    notes += [*template_notes(result), *_width_notes(result, words, width), *_extreme_notes(result, table)]
-    return [*notes, *(() if balance is None else balance.warnings)]
+    notes += template_notes(result)
+    # intervals whose width rests on the prior of the scales as much as on the distances
+    worth = result.tree.attrs.get("independent_protected_words")
+    if worth is not None and worth - 1 < result.posterior.sizes["connection"] and words >= FEWEST_PROTECTED:
+        notes.append(Note("few-words", effective=float(worth), words=words))
+    if worth is None and width is not None and (words < THIN_LIST or abs(width) > MOST_WIDTH):
+        notes.append(Note("few-levels", count=words, factor="protected words"))
+    return [*notes, *_extreme_notes(result, table), *(() if balanced is None else balanced.warnings)]
 
 
 def outlying(table: pd.DataFrame) -> list[Note]:
@@ -386,15 +389,6 @@ def outlying(table: pd.DataFrame) -> list[Note]:
 def too_few_words(protected: int) -> str:
     """Why so few protected words have no answer on the whole list."""
     return f"{protected} protected words, fewer than {FEWEST_PROTECTED}"
-
-
-def _width_notes(result: Fit, words: int, width: float | None) -> list[Note]:
-    """A note on intervals whose width rests on the prior of the scales as much as on the distances."""
-    if (worth := result.tree.attrs.get("independent_protected_words")) is not None:
-        few = worth - 1 < result.posterior.sizes["connection"] and words >= FEWEST_PROTECTED
-        return [Note("few-words", effective=float(worth), words=words)] if few else []
-    few = width is not None and (words < THIN_LIST or abs(width) > MOST_WIDTH)
-    return [Note("few-levels", count=words, factor="protected words")] if few else []
 
 
 def _extreme_notes(result: Fit, table: pd.DataFrame) -> list[Note]:

@@ -14,7 +14,7 @@ from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models.tree import read_distances
 from bayesbias.models.weights import whole_weights
-from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
+from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.statistics import clustered_contrast, sorted_interval, t_ends
 from bayesbias.posteriors import PROB as PROB
 from bayesbias.words import counterparts
@@ -122,7 +122,20 @@ def contrast_partners(first: str, valid: list[str], filled: NDArray[np.bool_] | 
 
 def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -> ClusterInterval:
     """The cluster interval of rows that are checked already."""
-    lists, names = attribute_lists(rows)
+    # the list of each attribute word: its class and the groups that it is associated with
+    first_row = np.unique(rows.attribute, return_index=True)[1]
+    own = rows.connections[rows.connection] == "associated"
+    with_group = np.zeros((len(rows.attribute_words), len(rows.group_names)), dtype=bool)
+    with_group[rows.attribute[own], rows.group_index[rows.word[own]]] = True
+    classes = rows.attribute_class[first_row].tolist()
+    keys = [(label, tuple(np.flatnonzero(met))) for label, met in zip(classes, with_group, strict=True)]
+    every = list(dict.fromkeys(keys))
+    labels = [label for label, _ in every]
+    names = [
+        label if labels.count(label) == 1 else " ".join([label, *(rows.group_names[at] for at in groups)]).strip()
+        for label, groups in every
+    ]
+    lists = np.array([every.index(key) for key in keys])
     places = [rows.connections.tolist().index(name) for name in (first, second)]
     weights = whole_weights(rows, rows.filled[:, places].all(axis=1))
     contrast = clustered_contrast(
@@ -135,22 +148,3 @@ def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -
     reason = next((why for why, there in reasons.items() if there), "")
     low, high = t_ends(contrast.estimate, contrast.se, contrast.df, prob)
     return ClusterInterval(first, second, prob, contrast.estimate, contrast.se, contrast.df, low, high, words, reason)
-
-
-def attribute_lists(rows: Distances) -> tuple[IntArray, list[str]]:
-    """The list of each attribute word, (W,): its class and the groups that it is associated with; and their names."""
-    first_row = np.unique(rows.attribute, return_index=True)[1]
-    own = rows.connections[rows.connection] == "associated"
-    with_group = np.zeros((len(rows.attribute_words), len(rows.group_names)), dtype=bool)
-    with_group[rows.attribute[own], rows.group_index[rows.word[own]]] = True
-    keys = [
-        (label, tuple(np.flatnonzero(met)))
-        for label, met in zip(rows.attribute_class[first_row].tolist(), with_group, strict=True)
-    ]
-    lists = list(dict.fromkeys(keys))
-    labels = [label for label, _ in lists]
-    names = [
-        label if labels.count(label) == 1 else " ".join([label, *(rows.group_names[at] for at in groups)]).strip()
-        for label, groups in lists
-    ]
-    return np.array([lists.index(key) for key in keys]), names

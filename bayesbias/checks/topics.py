@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -34,8 +34,6 @@ from bayesbias.words import STEREOTYPES, WordLists, counterparts, load_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
-
-    from bayesbias.vectors.lookup import FoundConcepts
 
 
 Kind = Literal["topical", "random"]
@@ -236,16 +234,16 @@ def topic_null(
     plan = _contrasts(vectors, source, case) if metric is None else _metric(vectors, source, metric, case)
     candidates, sampled = _candidates(vectors, plan.taken)
     names, lists = list(plan.lists), list(plan.lists.values())
-    sizes, every = [len(each.rows) for each in lists], [each.weights for each in lists]
+    sizes, every = [len(rows) for rows, _ in lists], [_shares(each) for _, each in lists]
     if len(candidates) < sum(sizes):
         raise InputError(f"the embedding has {len(candidates)} words outside of the lists, and {sum(sizes)} are needed")
     unit = unit_single(vectors.vectors[candidates])
-    given = [unit_rows(vectors.vectors[each.rows]) for each in lists]
+    given = [unit_rows(vectors.vectors[rows]) for rows, _ in lists]
     means = np.stack([weights @ units for weights, units in zip(every, given, strict=True)])
     rng = np.random.default_rng(seed)
     near = np.array([kind == "topical" and _is_near(name) for name in plan.observed])
     if kind == "topical":
-        wanted = Wanted(tuple(every), tuple(len(each.forms) for each in lists), means @ means.T, plan.together)
+        wanted = Wanted(tuple(every), tuple(len(each) for _, each in lists), means @ means.T, plan.together)
         # the products are small: threads wait for each other, and with their number the nearest words would change
         with one_thread(), progress("drawing topics", replicates) as done:
             anywhere = None if near.all() else draw_alike(unit, wanted, replicates, rng, done)
@@ -256,8 +254,9 @@ def topic_null(
                 drawn = _as_near(unit, wanted, anywhere, fixed, fixed @ means.T, replicates, rng, done)
     else:
         drawn = anywhere = np.stack([np.concatenate(draw_any(len(unit), sizes, rng)) for _ in range(replicates)])
-    whole = [_coherence(units, np.arange(len(units))[None], each) for units, each in zip(given, lists, strict=True)]
-    reached = [_coherence(unit, part, each) for part, each in zip(by_list(drawn, sizes), lists, strict=True)]
+    forms = {name: each for name, (_, each) in plan.lists.items()}
+    whole = [_coherence(own, np.arange(len(own))[None], each) for own, each in zip(given, forms.values(), strict=True)]
+    reached = [_coherence(unit, own, each) for own, each in zip(by_list(drawn, sizes), forms.values(), strict=True)]
     coherence = pd.DataFrame({"list": names, "words": sizes, "target": whole, "reached": reached})
     centre = unit.mean(axis=0, dtype=np.float64)
 
@@ -274,6 +273,8 @@ def topic_null(
     words = np.array([vectors.index_to_key[row] for row in candidates], dtype=object)
     labels = pd.MultiIndex.from_product([range(replicates), list(plan.observed)], names=["replicate", "statistic"])
     values = pd.Series(measured.ravel(), labels, name="value").reset_index().astype({"statistic": "str"})
+    few = len(candidates) < PLENTY * sum(sizes)
+    rule = f"for {sum(sizes)} of a replicate" if few else "the most frequent"
     return TopicNull(
         words=source.name,
         values=values,
@@ -282,7 +283,7 @@ def topic_null(
         coherence=coherence,
         similarity=similarity,
         found=plan.found,
-        forms={name: each.forms for name, each in plan.lists.items()},
+        forms=forms,
         drawn=words[drawn],
         anywhere=None if anywhere is None else words[anywhere],
         kind=kind,
@@ -292,7 +293,7 @@ def topic_null(
         notes=(
             *plan.notes,
             *(_unlike(coherence, similarity) if kind == "topical" else []),
-            *_few(sum(sizes), len(candidates), sampled),
+            *([Note("few-candidates", words=len(candidates), rule=rule)] if few or sampled == "frequent" else []),
         ),
     )
 
@@ -336,10 +337,11 @@ def load_for_topics(path: str, lists: WordLists, trust_pickle: bool = False) -> 
     kv, vocabulary = load_part(path, lists, trust_pickle=trust_pickle)
     if vocabulary is None:
         return kv
+    keys, vectors_of = vocabulary
     taken = set(find_lists(kv, lists).forms.keys.values())
-    waiting = waiting_words(vocabulary.keys, taken, MOST, 0)
-    rows, vectors = directed(waiting.rows, MOST, vocabulary.vectors_of)
-    words = tuple(vocabulary.keys[row] for row in rows.tolist())
+    waiting = waiting_words(keys, taken, MOST, 0)
+    rows, vectors = directed(waiting.rows, MOST, vectors_of)
+    words = tuple(keys[row] for row in rows.tolist())
     new = np.array([word not in kv.key_to_index for word in words], dtype=np.bool_)
     every = [*kv.index_to_key, *(word for word in words if word not in kv.key_to_index)]
     both = keyed_vectors(every, np.concatenate([kv.vectors, vectors[new]]) if len(rows) else kv.vectors)
@@ -356,15 +358,20 @@ def _candidates(kv: KeyedVectors, taken: set[str]) -> tuple[IntArray, str]:
     return rows_of(kv, (word for word in words if word not in taken)), kind
 
 
-def _coherence(unit: NDArray[np.floating], words: IntArray, entry: _Listed) -> float:
+def _shares(forms: tuple[int, ...]) -> FloatArray:
+    """Share of each row in the mean of a list, whose entries weigh the same, by the number of forms of each entry."""
+    return np.repeat(1 / (len(forms) * np.array(forms, dtype=float)), forms)
+
+
+def _coherence(unit: NDArray[np.floating], words: IntArray, forms: tuple[int, ...]) -> float:
     """Mean pairwise cosine similarity of the entries of lists (rows, words); NaN for one entry."""
-    entries = len(entry.forms)
+    entries = len(forms)
     if entries == 1:
         return float("nan")
-    means = list_means(unit, words, entry.weights)
-    starts = np.cumsum((0, *entry.forms))
+    means = list_means(unit, words, _shares(forms))
+    starts = np.cumsum((0, *forms))
     own = np.zeros(len(words))
-    for begin, count in zip(starts[:-1], entry.forms, strict=True):
+    for begin, count in zip(starts[:-1], forms, strict=True):
         part = list_means(unit, words[:, begin : begin + count], np.full(count, 1 / count)) if count > 1 else None
         own += 1.0 if part is None else np.vecdot(part, part)
     total = entries**2 * np.vecdot(means, means).astype(np.float64) - own
@@ -381,15 +388,10 @@ def _similarity(
         directions = centred / np.maximum(np.linalg.norm(centred, axis=2, keepdims=True), 1e-12)
         columns[name] = (each @ each.transpose(0, 2, 1)).mean(axis=0)
         columns[f"cosine_{name}"] = (directions @ directions.transpose(0, 2, 1)).mean(axis=0)
-    pairs = list(combinations(range(len(names)), 2))
-    return pd.DataFrame(
-        {
-            "first": pd.Series([names[first] for first, _ in pairs], dtype="str"),
-            "second": pd.Series([names[second] for _, second in pairs], dtype="str"),
-            "control": np.array([not set(pair) <= set(stereotypes) for pair in pairs], dtype=bool),
-            **{name: np.array([columns[name][pair] for pair in pairs], dtype=float) for name in SIMILARITIES},
-        }
-    )
+    first, second = np.triu_indices(len(names), 1)
+    labels, control = pd.array(names, dtype="str"), ~(np.isin(first, stereotypes) & np.isin(second, stereotypes))
+    numbers = {name: columns[name][first, second] for name in SIMILARITIES}
+    return pd.DataFrame({"first": labels[first], "second": labels[second], "control": control, **numbers})
 
 
 def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[Note]:
@@ -405,28 +407,10 @@ def _unlike(coherence: pd.DataFrame, similarity: pd.DataFrame) -> list[Note]:
     ]
 
 
-def _few(needed: int, candidates: int, sampled: str) -> list[Note]:
-    rule = f"for {needed} of a replicate" if candidates < PLENTY * needed else "the most frequent"
-    few = candidates < PLENTY * needed or sampled == "frequent"
-    return [Note("few-candidates", words=candidates, rule=rule)] if few else []
-
-
-class _Listed(NamedTuple):
-    """Rows of the embedding that hold the words of a list, and the number of forms of each of its entries."""
-
-    rows: IntArray
-    forms: tuple[int, ...]
-
-    @property
-    def weights(self) -> FloatArray:
-        """Share of each row in the mean of the list: entries weigh the same, and the forms of an entry."""
-        return np.repeat(1 / (len(self.forms) * np.array(self.forms, dtype=float)), self.forms)
-
-
 class _Statistics(NamedTuple):
     """Statistics to measure on random lists, and the lists that replicates draw."""
 
-    lists: dict[str, _Listed]
+    lists: dict[str, tuple[IntArray, tuple[int, ...]]]  # rows of the embedding, and the number of forms of each entry
     found: dict[str, tuple[str, ...]]  # attribute list to its words that were found; empty for a metric
     together: tuple[tuple[int, ...], ...]  # which lists are drawn together: stereotypes first, then each control list
     taken: set[str]  # words that replicates leave out
@@ -465,13 +449,17 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
     pairs = table.pivot_table("distance", "protected_word", "attribute_word", observed=True)
     near = pd.DataFrame({name: pairs[list(words[name])].mean(axis=1) for name in names})
     near = near.reindex(index=protected["protected_word"])
-    known = near.notna().to_numpy()
-    weights = _weights(known, protected["group"].to_numpy(), names, list(lists.stereotypes))
+    whole = near.notna().all(axis=1).to_numpy()  # a word that is a list of one has no distance to it
+    near, protected = near[whole], protected[whole]
+    weights = _weights(protected["group"].to_numpy(), names, list(lists.stereotypes))
     if not weights:
         connections = ", ".join(sorted(set(table["connection"])))
         raise InputError(f"{lists.name!r} has only {connections} distances: give stereotypes of two groups or controls")
-    distances = near.fillna(0.0).to_numpy()
-    attributes = {name: _listed(kv, looked, words[name]) for name in names}
+    distances, attributes = near.to_numpy(), {}
+    for name in names:
+        forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words[name]]
+        rows_of_list = np.array([kv.key_to_index[key] for keys in forms for key in keys], dtype=np.intp)
+        attributes[name] = rows_of_list, tuple(map(len, forms))
     # protected vectors that are summed by weight already, (C, lists, dimensions)
     units = looked.units(protected["protected_word"].tolist())
     weighted = np.stack([w.T for w in weights.values()]) @ units
@@ -481,9 +469,8 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
         """Contrasts (replicates, C) of the words at some rows as attribute words."""
         used, inverse = np.unique(rows, return_inverse=True)
         cosines = weighted @ unit_rows(kv.vectors[used]).T
-        entries = list(attributes.values())
-        parts = by_list(inverse.reshape(rows.shape), [len(entry.rows) for entry in entries])
-        means = [cosines[:, i, part] @ entries[i].weights for i, part in enumerate(parts)]
+        parts = by_list(inverse.reshape(rows.shape), [len(own) for own, _ in attributes.values()])
+        means = [cosines[:, i, part] @ _shares(attributes[names[i]][1]) for i, part in enumerate(parts)]
         # the weights of a contrast add up to 0, so that distances are cosines with the opposite sign
         return -np.sum(means, axis=0).T
 
@@ -500,51 +487,25 @@ def _contrasts(kv: KeyedVectors, lists: Any, case: Case) -> _Statistics:
     )
 
 
-def _listed(kv: KeyedVectors, looked: FoundConcepts, words: Iterable[str]) -> _Listed:
-    forms = [list(dict.fromkeys(looked.forms.keys[form] for form in looked.concepts[word])) for word in words]
-    rows = [kv.key_to_index[key] for keys in forms for key in keys]
-    return _Listed(np.array(rows, dtype=np.intp), tuple(map(len, forms)))
+def _weights(groups: NDArray[Any], names: list[str], stereotypes: list[str]) -> dict[str, FloatArray]:
+    """Weights (J, lists) of the mean distances of words, whose groups are given, in each contrast.
 
-
-def _weights(
-    known: NDArray[np.bool_], groups: NDArray[Any], names: list[str], stereotypes: list[str]
-) -> dict[str, FloatArray]:
-    """Weights (J, lists) of mean distances in each contrast; ``known`` says which of these there are."""
+    Words without own stereotypes have no weight, nor stereotypes of groups without protected words.
+    """
     own = groups[:, None] == np.array(names, dtype=object)
-    listed_groups = [name for name in stereotypes if name in names]
+    lists = np.flatnonzero(np.isin(names, stereotypes) & own.any(axis=0))
+    of_words = word_weights(groups.tolist(), own[:, lists].any(axis=1), [names[place] for place in lists])[:, None]
     weights = {}
     for second in counterparts("associated", [*STEREOTYPES, *(name for name in names if name not in stereotypes)]):
-        if second == "different":
-            matrix = _association_weights(known, own, np.isin(names, stereotypes))
+        if second != "different":
+            matrix = of_words * (own.astype(float) - np.array([name == second for name in names]))
         else:
-            other = np.array([name == second for name in names])
-            both = (own & known).any(axis=1) & known[:, other].any(axis=1)
-            weights_of_words = word_weights(groups.tolist(), both, listed_groups)
-            matrix = weights_of_words[:, None] * (own.astype(float) - other)
+            matrix = np.zeros(own.shape)
+            if len(lists) > 1:
+                matrix[:, lists] = of_words * list_contrasts(len(lists))[own[:, lists].argmax(axis=1)]
         if matrix.any():
             weights[f"associated - {second}"] = matrix
     return weights
-
-
-def _association_weights(known: NDArray[np.bool_], own: NDArray[np.bool_], stereotype: NDArray[np.bool_]) -> FloatArray:
-    """Weights (J, lists) of mean distances in associated - different; ``own`` says which list is of a word's group.
-
-    Words without one of the mean distances have no weight, nor stereotypes of groups without protected words.
-    """
-    used = stereotype & own.any(axis=0)
-    while True:
-        complete = (own & used).any(axis=1) & known[:, used].all(axis=1)
-        met = used & own[complete].any(axis=0)
-        if (met == used).all():
-            break
-        used = met
-    lists = np.flatnonzero(used)
-    values = np.zeros(known.shape)
-    if len(lists) > 1:
-        place = own[:, lists].argmax(axis=1)
-        weights = word_weights(place.astype(str).tolist(), complete, np.arange(len(lists)).astype(str).tolist())
-        values[:, lists] = weights[:, None] * list_contrasts(len(lists))[place]
-    return values
 
 
 def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric, case: Case) -> _Statistics:
@@ -570,7 +531,7 @@ def _metric(kv: KeyedVectors, source: WordLists | Query, metric: AnyMetric, case
         return values
 
     return _Statistics(
-        lists={name: _Listed(part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
+        lists={name: (part, (1,) * len(part)) for name, part in zip(query.attributes, parts, strict=True)},
         found={},
         together=(tuple(range(len(parts))),),
         taken={*also, *ready.found.keys.values()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -46,13 +46,8 @@ type Components = tuple[frozenset[str], ...]
 """Facets of each component."""
 
 
-class ComponentDraws(NamedTuple):
-    """Standard deviations (chain, draw, component), the same of the observed levels, and how they were drawn."""
-
-    sds: FloatArray
-    finite_population: FloatArray
-    stats: dict[str, Any]
-    faults: tuple[Note, ...] = ()
+type ComponentDraws = tuple[FloatArray, FloatArray, dict[str, Any], tuple[Note, ...]]
+"""Standard deviations (chain, draw, component), the same of the observed levels, figures of the sampler, and faults."""
 
 
 @dataclass(frozen=True)
@@ -118,20 +113,20 @@ def draw_components(
         raise InputError(f"{missing:,} of {y.size:,} numbers are missing: leave out their levels or give engine='nuts'")
     chosen = NUTS if missing or engine == NUTS else MARGINAL
     if chosen == NUTS:
-        drawn = _draw_by_nuts(y, layout, chains, draws // chains, rng)
+        drawn, at_hand, stats, faults = _draw_by_nuts(y, layout, chains, draws // chains, rng)
     else:
         nested = tuple(layout.facets.index(name) for name in layout.nested)
         sums = facet_sums(y, [layout.axes(component) for component in components], nested)
-        drawn = _draw_by_marginal(sums, chains, draws // chains, rng)
+        drawn, at_hand, stats, faults = _draw_by_marginal(sums, chains, draws // chains, rng)
     freedom, shared_by = zip(*(layout.degrees(component, y.shape) for component in components), strict=True)
     steps = {"chain": np.arange(chains), "draw": np.arange(draws // chains)}
     labels = {"component": [layout.label(component) for component in components]}
-    sds = {"component_sd": drawn.sds, "finite_population_sd": drawn.finite_population}
+    sds = {"component_sd": drawn, "finite_population_sd": at_hand}
     tree = xr.DataTree.from_dict(
         {
             "/posterior": xr.Dataset({name: (STEPS, unit * each) for name, each in sds.items()}, steps | labels),
             "/sample_stats": xr.Dataset(
-                {name: (STEPS[: np.ndim(value)], value) for name, value in drawn.stats.items()}, steps
+                {name: (STEPS[: np.ndim(value)], value) for name, value in stats.items()}, steps
             ),
             "/observed_data": xr.Dataset({"y": (layout.facets, y)}),
             "/constant_data": xr.Dataset(
@@ -140,7 +135,7 @@ def draw_components(
         }
     )
     tree.attrs = {"engine": chosen, "seed": seed_used, "versions": to_json(versions_of(chosen))}
-    return tree, drawn.faults
+    return tree, faults
 
 
 def draw_sds(
@@ -178,7 +173,7 @@ def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.G
     means = np.full(len(guess), 1 / PRIOR.rate)
     sds, stats, faults = draw_sds(lambda sds: sums.log_likelihood(sds**2), means, guess, chains, draws, rng)
     finite_population = np.sqrt(sums.finite_population(sds.reshape(chains * draws, -1) ** 2, rng)).reshape(sds.shape)
-    return ComponentDraws(sds, finite_population, stats, faults)
+    return sds, finite_population, stats, faults
 
 
 def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
@@ -208,10 +203,21 @@ def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: n
         )
         for number, axes in enumerate(places[:-1])
     ]
+    nested = tuple(layout.facets.index(name) for name in layout.nested)
     finite_population = sds_drawn.copy()
     for number, axes in enumerate(places[:-1]):
-        finite_population[..., number] = _finite_spread(effects, places, axes, y.shape, layout)
-    return ComponentDraws(sds_drawn, finite_population, dict(stats), mixing_faults(sds_drawn, stats))
+        # what levels at hand add, in the mean over those of the other facets
+        kept = tuple(2 + axis for axis in range(y.ndim) if axis not in axes)
+        mean: FloatArray = np.zeros(1)
+        for effect, other in zip(effects, places[:-1], strict=True):
+            if set(axes) <= set(other) and not noise_to(other, axes, nested, places[-1]):
+                mean = mean + effect.mean(axis=kept, keepdims=True)
+        centred = layout.centred(axes)
+        for axis in centred:
+            mean = mean - mean.mean(axis=2 + axis, keepdims=True)
+        freedom = np.prod([y.shape[axis] - (axis in centred) for axis in axes])
+        finite_population[..., number] = np.sqrt((mean**2).sum(axis=tuple(range(2, mean.ndim))) / freedom)
+    return sds_drawn, finite_population, dict(stats), mixing_faults(sds_drawn, stats)
 
 
 def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:
@@ -233,21 +239,3 @@ def component_table(tree: xr.DataTree, prob: float, finite_population: bool = Fa
         columns |= {name: ends["mean"], f"{prefix}low": ends["low"], f"{prefix}high": ends["high"]}
     table = pd.DataFrame(columns)
     return table if finite_population else table.iloc[:, :7]
-
-
-def _finite_spread(
-    effects: list[FloatArray], places: list[Axes], axes: Axes, shape: tuple[int, ...], layout: Layout
-) -> FloatArray:
-    """Standard deviation (chain, draw) of what levels at hand add, in the mean over those of the other facets."""
-    nested = tuple(layout.facets.index(name) for name in layout.nested)
-    kept = tuple(2 + axis for axis in range(len(shape)) if axis not in axes)
-    mean: FloatArray = np.zeros(1)
-    for effect, other in zip(effects, places[:-1], strict=True):
-        if set(axes) <= set(other) and not noise_to(other, axes, nested, places[-1]):
-            mean = mean + effect.mean(axis=kept, keepdims=True)
-    centred = layout.centred(axes)
-    for axis in centred:
-        mean = mean - mean.mean(axis=2 + axis, keepdims=True)
-    freedom = np.prod([shape[axis] - (axis in centred) for axis in axes])
-    spread: FloatArray = np.sqrt((mean**2).sum(axis=tuple(range(2, mean.ndim))) / freedom)
-    return spread

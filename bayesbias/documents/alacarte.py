@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,6 @@ from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.vectors import Embedding, about, opened
 from bayesbias.vectors.lookup import left_out
 from bayesbias.words import WordLists
-
-if TYPE_CHECKING:
-    from gensim.models import KeyedVectors
 
 LEAST_WORDS = 2  # words for each dimension from which a transform is estimated
 LEAST_COUNT = 10  # occurrences of a word from which it counts for that
@@ -113,18 +110,26 @@ def instances(
     documents = documents_of(corpus, text, None if covariates is None else several(covariates), clusters, tokens)
     if clusters is not None:
         documents = documents.once(clusters)
-    counts, number = _counted(documents)
+    counts, number = Counter[str](), 0
+    with progress("counting words", 0) as done:
+        for number, (read, _) in enumerate(documents, 1):
+            counts.update(read)
+            done(number)
     again = len(documents.repeated)
     notes = left_out(again, again + number, "documents", "repeated by the speaker")
-    known = _Known.of(embedding, {word for word, count in counts.items() if count >= least})
+    frequent = [word for word in embedding.index_to_key if counts[word] >= least]
+    place = {word: row for row, word in enumerate(frequent)}
+    rows = [embedding.key_to_index[word] for word in frequent]
+    # the last row, of all other words, is 0
+    vectors = np.vstack([embedding.vectors[rows], np.zeros((1, embedding.vector_size), dtype=np.float32)])
     with one_thread():
         if transform is None:
-            matrix, made = _estimated(documents, number, known, counts, window)
+            matrix, made = _estimated(documents, number, place, vectors, window)
         else:
             matrix, made = np.asarray(transform, dtype=float), {"transform": "given"}
             if matrix.shape != (embedding.vector_size,) * 2 or not np.isfinite(matrix).all():
                 raise InputError(f"transform is {matrix.shape}: give finite numbers, {(embedding.vector_size,) * 2}")
-        sums, units, skipped, seen = _summed(documents, number, known, matrix, phrases, window, clusters)
+        sums, units, seen = _summed(documents, number, place, vectors, matrix, phrases, window, clusters)
     absent = [word for word in phrases if word not in sums]
     if isinstance(targets, WordLists) and sums:
         phrases = {word: own for word, own in phrases.items() if word in sums}
@@ -134,7 +139,7 @@ def instances(
             + (f" with a known word around, {seen[absent[0]]} without" if seen[absent[0]] else "; look at the spelling")
         )
     used = {word: sum(own.n.values()) for word, own in sums.items()}
-    notes += left_out(skipped, skipped + sum(used.values()), "instances", "no known word around", seen)
+    notes += left_out(seen.total(), seen.total() + sum(used.values()), "instances", "no known word around", seen)
     for short in phrases:
         inside = [long for long in phrases if short != long and f" {short} " in f" {long} "]
         longer = sum(used[long] for long in inside)
@@ -162,80 +167,44 @@ def instances(
     )
 
 
-def _counted(documents: Documents) -> tuple[Counter[str], int]:
-    counts: Counter[str] = Counter()
-    number = 0
-    with progress("counting words", 0) as done:
-        for number, (tokens, _) in enumerate(documents, 1):
-            counts.update(tokens)
-            done(number)
-    return counts, number
-
-
-@dataclass(frozen=True)
-class _Known:
-    """Words that have a vector and are frequent enough."""
-
-    place: Mapping[str, int]
-    vectors: NDArray[np.float32]  # (V + 1, d); the last row, of all other words, is 0
-
-    @classmethod
-    def of(cls, kv: KeyedVectors, words: set[str]) -> _Known:
-        held = [word for word in kv.index_to_key if word in words]
-        rows = [kv.key_to_index[word] for word in held]
-        vectors = np.vstack([kv.vectors[rows], np.zeros((1, kv.vector_size), dtype=np.float32)])
-        return cls({word: place for place, word in enumerate(held)}, vectors)
-
-    def codes(self, tokens: Sequence[str]) -> IntArray:
-        """Rows of the vectors of tokens."""
-        other = len(self.place)
-        return np.fromiter((self.place.get(token, other) for token in tokens), dtype=np.intp, count=len(tokens))
+def _codes(tokens: Sequence[str], place: Mapping[str, int]) -> IntArray:
+    """Rows of the vectors of tokens, those of unknown ones after all others."""
+    return np.fromiter((place.get(token, len(place)) for token in tokens), dtype=np.intp, count=len(tokens))
 
 
 def _estimated(
-    documents: Documents, number: int, known: _Known, counts: Counter[str], window: int
+    documents: Documents, number: int, place: Mapping[str, int], vectors: NDArray[np.float32], window: int
 ) -> tuple[FloatArray, dict[str, object]]:
     """The transform by weighted least squares, and facts on it."""
-    size, d = known.vectors.shape
+    size, d = vectors.shape
     sums, met = np.zeros((size, d)), np.zeros(size)
     with progress("estimating the transform", number) as done:
-        for place, (tokens, _) in enumerate(documents):
-            codes = known.codes(tokens)
+        for at, (tokens, _) in enumerate(documents):
+            codes = _codes(tokens, place)
             if len(codes) > 1:
-                context, around = _contexts(known, codes, window)
-                some = around > 0
-                by_word = sparse.csr_array(
-                    (1 / around[some], (codes[some], np.flatnonzero(some))), shape=(size, len(codes))
-                )
-                sums += by_word @ context
+                # sums of the vectors around each token, and how many words these are, from running sums
+                own = np.column_stack([vectors[codes].astype(float), codes < size - 1])
+                whole, spots = np.cumsum(np.vstack([0 * own[:1], own]), axis=0), np.arange(len(codes))
+                ends, begins = np.minimum(spots + window + 1, len(codes)), np.maximum(spots - window, 0)
+                around = whole[ends] - whole[begins] - own
+                some = np.flatnonzero(around[:, -1] > 0)
+                shares = 1 / around[some, -1], (codes[some], some)
+                sums += sparse.csr_array(shares, shape=(size, len(codes))) @ around[:, :-1]
                 met += np.bincount(codes[some], minlength=size)
-            done(place)
+            done(at)
     used = np.flatnonzero(met[:-1] >= LEAST_COUNT)
     if len(used) < LEAST_WORDS * d:
         raise InputError(
             f"{many(len(used), 'word')} of the corpus have a vector and occur {LEAST_COUNT} times, and a transform of "
             f"{d} dimensions needs {LEAST_WORDS * d}: give one that was estimated on a larger corpus, as transform"
         )
-    x, y, weights = sums[used] / met[used, None], known.vectors[used].astype(float), np.log(met[used])
+    x, y, weights = sums[used] / met[used, None], vectors[used].astype(float), np.log(met[used])
     scaled = x * weights[:, None]
     matrix: FloatArray = np.linalg.lstsq(x.T @ scaled, scaled.T @ y, rcond=None)[0].T
     left = ((y - x @ matrix.T) ** 2).sum(axis=1)
     centred = ((y - np.average(y, axis=0, weights=weights)) ** 2).sum(axis=1)
     share = 1 - (weights @ left) / (weights @ centred)
     return matrix, {"transform": "estimated", "transform words": len(used), "transform R2": float(share)}
-
-
-def _contexts(known: _Known, codes: IntArray, window: int) -> tuple[FloatArray, FloatArray]:
-    """Sums (T, d) of the vectors around each token of a document, and how many words these are."""
-    vectors = known.vectors[codes].astype(float)
-    is_known = (codes < len(known.place)).astype(float)
-    whole = np.cumsum(np.column_stack([np.vstack([0 * vectors[:1], vectors]), np.r_[0, is_known]]), axis=0)
-    place = np.arange(len(codes))
-    ends, begins = np.minimum(place + window + 1, len(codes)), np.maximum(place - window, 0)
-    around = whole[ends] - whole[begins]
-    around[:, :-1] -= vectors
-    around[:, -1] -= is_known
-    return around[:, :-1], around[:, -1]
 
 
 @dataclass
@@ -274,43 +243,39 @@ class _Sums:
 def _summed(
     documents: Documents,
     number: int,
-    known: _Known,
+    place: Mapping[str, int],
+    vectors: NDArray[np.float32],
     transform: FloatArray,
     phrases: Mapping[str, tuple[str, ...]],
     window: int,
     clusters: str | None,
-) -> tuple[dict[str, _Sums], pd.DataFrame, int, Counter[str]]:
-    """Sums by target, the units, and how many instances have no known word around them, in all and by target."""
+) -> tuple[dict[str, _Sums], pd.DataFrame, Counter[str]]:
+    """Sums by target, the units, and how many instances of each target have no known word around them."""
     sums = {phrase: _Sums(np.zeros(transform.shape)) for phrase in phrases}
     longest = sorted(phrases.items(), key=lambda each: -len(each[1]))
     firsts = {word: [each for each in longest if each[1][0] == word] for word in {own[0] for own in phrases.values()}}
     units: dict[tuple[Any, ...], int] = {}
     lost: Counter[str] = Counter()
     with progress("reading documents", number) as done:
-        for place, (tokens, values) in enumerate(documents):
-            done(place)
+        for at, (tokens, values) in enumerate(documents):
+            done(at)
             unit = None
             for phrase, begin, end in _occurrences(tokens, firsts):
                 beside = [*tokens[max(0, begin - window) : begin], *tokens[end : end + window]]
-                codes = known.codes(beside)
-                codes = codes[codes < len(known.place)]
+                codes = _codes(beside, place)
+                codes = codes[codes < len(place)]
                 if not len(codes):
                     lost[phrase] += 1
                     continue
                 if unit is None:
-                    key = (place, *values) if clusters is None else tuple(map(_hashable, values))
-                    unit = units.setdefault(key, len(units))
-                vector = transform @ known.vectors[codes].mean(axis=0, dtype=float)
-                sums[phrase].add(unit, vector)
+                    # missing numbers, which do not equal themselves, are one value
+                    own = tuple(None if value is None or value != value else value for value in values)
+                    unit = units.setdefault((at, *values) if clusters is None else own, len(units))
+                sums[phrase].add(unit, transform @ vectors[codes].mean(axis=0, dtype=float))
     begin = 1 if clusters is None else 0
     frame = pd.DataFrame([key[begin:] for key in units], columns=list(documents.covariates))
     frame.index = pd.RangeIndex(len(frame))
-    return {phrase: own for phrase, own in sums.items() if own.n}, frame, lost.total(), lost
-
-
-def _hashable(value: Any) -> Any:
-    """A value by which units are told apart: missing numbers are one value."""
-    return None if value is None or value != value else value
+    return {phrase: own for phrase, own in sums.items() if own.n}, frame, lost
 
 
 def _occurrences(

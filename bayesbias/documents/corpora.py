@@ -36,7 +36,12 @@ class Documents:
     def __iter__(self) -> Iterator[tuple[Sequence[str], tuple[Any, ...]]]:
         for number, row in enumerate(self.rows(), 1):
             if number not in self.repeated:
-                yield self._tokens(row.get(self.text), number), tuple(row.get(name) for name in self.covariates)
+                text, tokens = row.get(self.text), list[Any]()
+                if text is not None and text == text:
+                    tokens = list(self.tokens_of(text)) if isinstance(text, str) else several(text)
+                if odd := [token for token in tokens if not isinstance(token, str)]:
+                    raise InputError(f"document {number} holds {shown(odd[0])}: a text is a string or a list of words")
+                yield tokens, tuple(row.get(name) for name in self.covariates)
 
     def once(self, clusters: str) -> Documents:
         """Without texts that one speaker gave before, word for word."""
@@ -47,14 +52,6 @@ class Documents:
                 own = hash((repr(row.get(clusters)), repr(text)))
                 (repeated if own in seen else seen).add(number if own in seen else own)
         return replace(self, repeated=frozenset(repeated))
-
-    def _tokens(self, text: object, number: int) -> Sequence[str]:
-        if text is None or text != text:
-            return ()
-        tokens = list(self.tokens_of(text)) if isinstance(text, str) else several(text)
-        if odd := [token for token in tokens if not isinstance(token, str)]:
-            raise InputError(f"document {number} holds {shown(odd[0])}: a text is a string or a list of words")
-        return tokens
 
 
 def lower_case(text: str) -> list[str]:
@@ -77,7 +74,12 @@ def documents_of(
 def _rows_of(corpus: Any, text: str) -> tuple[Callable[[], Iterator[Row]], list[str]]:
     """A function to an iterator over rows, and the names of their columns."""
     if isinstance(corpus, str | Path):
-        return _rows_of_file(home_folder(corpus), text)
+        path = home_folder(corpus)
+        suffix = path.suffix.lower()
+        if suffix not in (*LINES, *TABLES):
+            raise InputError(f"{path}: a corpus is a file of JSON lines ({', '.join(LINES)}), {', '.join(TABLES)}")
+        rows = _lines if suffix in LINES else partial(_table, text=text)
+        return lambda: rows(path), list(map(str, next(rows(path), {})))
     if hasattr(corpus, "__arrow_c_stream__") or hasattr(corpus, "iloc"):
         table = arrow_of(corpus, "the corpus")
         return lambda: _by_batch(table.to_batches(ROWS)), table.column_names
@@ -95,14 +97,6 @@ def _rows_of(corpus: Any, text: str) -> tuple[Callable[[], Iterator[Row]], list[
 def _by_batch(batches: Iterable[Any]) -> Iterator[Row]:
     for batch in batches:
         yield from batch.to_pylist()
-
-
-def _rows_of_file(path: Path, text: str) -> tuple[Callable[[], Iterator[Row]], list[str]]:
-    suffix = path.suffix.lower()
-    if suffix not in (*LINES, *TABLES):
-        raise InputError(f"{path}: a corpus is a file of JSON lines ({', '.join(LINES)}), {', '.join(TABLES)}")
-    rows = _lines if suffix in LINES else partial(_table, text=text)
-    return lambda: rows(path), list(map(str, next(rows(path), {})))
 
 
 def _lines(path: Path) -> Iterator[Row]:

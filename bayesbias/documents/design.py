@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import ast
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.linalg import helmert
 
-from bayesbias.axes.poles import FoundPoles, sample_beside
 from bayesbias.documents.samples import LEAST, TargetVectors, VectorSample, units_of
 from bayesbias.errors import InputError, agreed, listed, many, near
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
-from bayesbias.numerics.offsets import Field, field_of, mean_offset
+from bayesbias.numerics.offsets import Field
 from bayesbias.numerics.related import PairSample, list_correlations, pair_shares, principal_components, sample_pairs
 from bayesbias.results import Note
 from bayesbias.vectors.lookup import in_order, left_out, sampled_rows
@@ -36,26 +34,23 @@ ROUNDING = 1e-9  # weights of a difference that are rounding, as a share of the 
 QUANTILES = (0.1, 0.9)  # of a number, between which values are compared
 
 
-class Compared(NamedTuple):
-    """Two values of a covariate."""
+type Compared = tuple[str, Any, Any]
+"""A covariate, and two values of it."""
 
-    name: str
-    first: Any
-    other: Any
 
-    @property
-    def less(self) -> str:
-        """The name of the difference; numbers of a design are floats."""
-        first, other = (f"{each:g}" if isinstance(each, float | np.number) else str(each) for each in self[1:])
-        return f"{self.name}: {other} - {f'({first})' if first.startswith('-') else first}"
+def _less(compared: Compared) -> str:
+    """The name of a difference; numbers of a design are floats."""
+    name, first, other = (f"{each:g}" if isinstance(each, float | np.number) else str(each) for each in compared)
+    return f"{name}: {other} - {f'({first})' if first.startswith('-') else first}"
 
 
 @dataclass(frozen=True)
 class Design:
     """The rows of a regression: what each cluster says of a word, or of groups of words, under the same covariates."""
 
-    frame: pd.DataFrame  # covariates (R rows)
-    matrix: pd.DataFrame  # terms (R rows, p columns)
+    frame: pd.DataFrame  # covariates (R rows), those that are numbers last
+    terms: list[str]  # names of the terms
+    x: FloatArray  # the terms (R, p)
     spec: Any  # of the terms, for other values of the covariates
     vectors: TargetVectors
     cluster: IntArray  # (R,), from 0
@@ -65,19 +60,8 @@ class Design:
     notes: tuple[Note, ...]  # limits of every answer of these rows
     noun: str  # what a cluster is called
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the covariates."""
-        return [*self.levels, *self.numbers]
-
     @cached_property
-    def x(self) -> FloatArray:
-        """The terms (R, p)."""
-        value: FloatArray = self.matrix.to_numpy(dtype=float)
-        return value
-
-    @cached_property
-    def _centred(self) -> tuple[pd.DataFrame, FloatArray]:
+    def centred(self) -> tuple[pd.DataFrame, FloatArray]:
         """Covariates and their terms (R, p) of numbers less their means, on whose 0 products of terms depend."""
         from formulaic.errors import FormulaicError  # type: ignore[import-untyped]
 
@@ -89,16 +73,6 @@ class Design:
         return self.frame, self.x  # such as logarithms
 
     @property
-    def centred(self) -> FloatArray:
-        """The terms (R, p) of numbers less their means."""
-        return self._centred[1]
-
-    @property
-    def terms(self) -> list[str]:
-        """Names of the terms."""
-        return list(map(str, self.matrix.columns))
-
-    @property
     def clusters(self) -> int:
         """Number of clusters."""
         return int(self.cluster.max()) + 1
@@ -106,7 +80,7 @@ class Design:
     @cached_property
     def uneven(self) -> FloatArray:
         """Each term but the intercept from -1/2 to 1/2, (R, q); of factors all levels, over the square root of 2."""
-        matrix = self.spec.formula.get_model_matrix(self._centred[0], ensure_full_rank=False)
+        matrix = self.spec.formula.get_model_matrix(self.centred[0], ensure_full_rank=False)
         kinds = {factor: kind.name for factor, (kind, _) in matrix.model_spec.encoder_state.items()}
         sizes = np.empty(matrix.shape[1])
         for term, place in matrix.model_spec.term_slices.items():
@@ -130,8 +104,7 @@ class Design:
 
     def _terms_at(self, rows: pd.DataFrame) -> FloatArray:
         """The terms (rows, p) of values of the covariates."""
-        value: FloatArray = self.spec.get_model_matrix(rows).to_numpy(dtype=float)
-        return value
+        return np.asarray(self.spec.get_model_matrix(rows).to_numpy(dtype=float))
 
     def along(self, name: str, points: FloatArray) -> FloatArray:
         """Weights (points, p) of the terms at values of a number, averaged over the combinations of the others."""
@@ -151,25 +124,30 @@ class Design:
             list(np.eye(len(self.terms))),
             list[dict[str, Any]]({"overlap": overlap} for overlap in self.overlaps),
         )
-        values = self._terms_at(self._grid) if self.names else np.ones((1, 1))
+        values = self._terms_at(self._grid) if len(self.frame.columns) else np.ones((1, 1))
         for each, own in zip(self._combinations, values, strict=True):
             texts = {name: str(value) for name, value in each.items()}
             labels.append({"quantity": "value", "name": ", ".join(texts.values()) or "all"} | texts)
             weights.append(own)
             rests.append(self._rarest([each]))
         # differences, then changes of differences along another covariate, where terms are products
-        both = [(a, b) for a, b in combinations(self._pairs, 2) if a.name != b.name] if self._products else []
+        products = any(":" in term for term in self.terms)
+        both = [(a, b) for a, b in combinations(self._pairs, 2) if a[0] != b[0]] if products else []
         for compared in [*((each,) for each in self._pairs), *both]:
             if (weighed := self._weighed(compared)) is None:
                 continue
             sides: list[dict[Any, Any]] = [
-                {each.name: value} for each in compared if each.name in self.levels for value in each[1:]
+                {name: value} for name, *values in compared if name in self.levels for value in values
             ]
-            if self._products and self.levels:
+            if products and self.levels:
                 sides += pd.concat(weighed[1])[list(self.levels)].drop_duplicates().to_dict("records")
-            labels.append({"quantity": "difference", "name": ", ".join(each.less for each in compared)})
-            numbers = [each.name for each in compared if each.name in self.numbers]
-            rests.append(self._rarest(sides, numbers) | {"at": self._at(*compared)})
+            labels.append({"quantity": "difference", "name": ", ".join(map(_less, compared))})
+            numbers = [name for name, _, _ in compared if name in self.numbers]
+            own, alone = compared[0], products and len(compared) == 1
+            others = [each for each in self._pairs if each[0] in self.numbers and each[0] != own[0]] * alone
+            depends = [name for name, *two in others if self._weighed((own, (name, *two)))]
+            at = ", ".join(f"{name} {self.frame[name].mean():.4g}" for name in depends)
+            rests.append(self._rarest(sides, numbers) | {"at": at})
             weights.append(weighed[0])
         columns = ["clusters", "rarest", "at", "overlap"]
         return pd.DataFrame(labels).astype("string"), np.array(weights), pd.DataFrame(rests).reindex(columns=columns)
@@ -177,29 +155,24 @@ class Design:
     @cached_property
     def _pairs(self) -> list[Compared]:
         """Values of each covariate that are compared: of a number, quantiles."""
-        pairs = [Compared(name, levels[0], other) for name, levels in self.levels.items() for other in levels[1:]]
+        pairs = [(name, levels[0], other) for name, levels in self.levels.items() for other in levels[1:]]
         for name in self.numbers:
             low, high = self.frame[name].quantile(list(QUANTILES), interpolation="nearest")
             if low == high:  # a number that few have
                 low, high = self.frame[name].min(), self.frame[name].max()
-            pairs.append(Compared(name, low, high))
+            pairs.append((name, low, high))
         return pairs
-
-    @property
-    def _products(self) -> bool:
-        """True where terms are products of covariates."""
-        return any(":" in term for term in self.terms)
 
     def _weighed(self, compared: Sequence[Compared]) -> tuple[FloatArray, list[pd.DataFrame]] | None:
         """Weights (p,) of the terms in a difference, and its corners; None where no values are compared, or nothing.
 
         A change of a difference has four corners, of which the second and the third count negatively.
         """
-        names = [each.name for each in compared]
+        names = [name for name, _, _ in compared]
         others = self._grid.drop(columns=names).drop_duplicates()
         corners = [
             others.assign(**dict(zip(names, values, strict=True)))[list(self._grid)]
-            for values in product(*((each.other, each.first) for each in compared))
+            for values in product(*((other, first) for _, first, other in compared))
         ]
         occurring = {tuple(each.values()) for each in self._combinations}
         held = [[tuple(row) in occurring for row in corner[list(self.levels)].to_numpy(object)] for corner in corners]
@@ -212,12 +185,6 @@ class Design:
         weights: FloatArray = np.sum(parts, axis=0)
         # differences that do not change leave rounding errors
         return None if np.abs(weights).max() < ROUNDING * np.abs(self.x).max() else (weights, corners)
-
-    def _at(self, own: Compared, *change: Compared) -> str:
-        """Numbers on which a difference depends, which are at their means."""
-        others = [each for each in self._pairs if each.name in self.numbers and each.name != own.name]
-        depends = [each.name for each in others if self._products and not change and self._weighed((own, each))]
-        return ", ".join(f"{name} {self.frame[name].mean():.4g}" for name in depends)
 
     def _number(self, rows: Any) -> int:
         """Number of clusters in some rows."""
@@ -237,15 +204,14 @@ class Design:
 
     def products(self, attributes: AttributeWords) -> FloatArray:
         """Products (R,) of the rows' means with the direction of a contrast."""
-        value: FloatArray = self.vectors.mean @ attributes.direction
-        return value
+        return np.asarray(self.vectors.mean @ attributes.direction)
 
     @cached_property
     def overlaps(self) -> list[float]:
         """Squared multiple correlation of each term with the others; NaN of the intercept."""
-        overlaps = []
+        overlaps, centred = [], self.centred[1]
         for place, spread in enumerate(np.ptp(self.x, axis=0)):
-            column, others = self.centred[:, place], np.delete(self.centred, place, axis=1)
+            column, others = centred[:, place], np.delete(centred, place, axis=1)
             left = column - others @ np.linalg.lstsq(others, column, rcond=None)[0]
             overlaps.append(float(1 - left @ left / ((column - column.mean()) ** 2).sum()) if spread > 0 else np.nan)
         return overlaps
@@ -317,14 +283,16 @@ def designed(sample: VectorSample, groups: Mapping[str, Sequence[str]], formula:
             f"{many(number, sample.noun)}: leave one out"
         )
     numeric = tuple(name for name in names if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].dtype != bool)
+    levels = {name: sorted(frame[name].unique().tolist(), key=str) for name in names if name not in numeric}
     design = Design(
-        frame=frame,
-        matrix=pd.DataFrame(x, columns=list(map(str, matrix.columns))),
+        frame=frame[[*levels, *numeric]],
+        terms=list(map(str, matrix.columns)),
+        x=x,
         spec=matrix.model_spec,
         vectors=vectors,
         cluster=cluster,
         numbers=numeric,
-        levels={name: sorted(frame[name].unique().tolist(), key=str) for name in names if name not in numeric},
+        levels=levels,
         groups=groups,
         notes=tuple(notes),
         noun=sample.noun,
@@ -343,8 +311,7 @@ class GroupVectors(TargetVectors):
     def variances(self, b: FloatArray) -> FloatArray:
         of_words = self.contrasts.T @ b.reshape(len(self.contrasts), -1)
         parts = zip(self.weights, self.words, of_words, strict=True)
-        value: FloatArray = np.sum([weights**2 * word.variances(own) for weights, word, own in parts], axis=0)
-        return value
+        return np.asarray(np.sum([weights**2 * word.variances(own) for weights, word, own in parts], axis=0))
 
     def length(self, cluster: IntArray) -> float:
         """1: each word is divided by its own length."""
@@ -438,8 +405,7 @@ def _additive(vectors: Sequence[FloatArray], said: NDArray[np.bool_], unit: str,
     if np.linalg.matrix_rank(normal, hermitian=True) < said.any(axis=1).sum() - 1:
         raise InputError(f"the words of {name} are in two parts, and no {unit} says words of both: leave some out")
     right = np.array([each[own].sum(axis=0) - own @ plain for own, each in zip(said, vectors, strict=True)])
-    value: FloatArray = plain - share.T @ (np.linalg.pinv(normal, hermitian=True) @ right)
-    return value
+    return np.asarray(plain - share.T @ (np.linalg.pinv(normal, hermitian=True) @ right))
 
 
 SAMPLE = 3000  # words of the vocabulary
@@ -448,48 +414,24 @@ PAIRS = 1000  # pairs of each bin of similarity
 
 
 @dataclass(frozen=True)
-class AttributeWords(ABC):
-    """Attribute words, and the errors that the choice of them makes."""
-
-    keys: tuple[str, ...]  # of the words in the embedding, (R,)
-    weights: FloatArray  # of the words' unit vectors in the contrast, (R,), or in its K parts, (K, R)
-    direction: FloatArray  # the weighted sum (d,), or those of the parts, end to end
-
-    @abstractmethod
-    def covariance(self, vectors: FloatArray) -> FloatArray:
-        """Covariance (J, J), over words like these, of the products of vectors (J, d) with the direction."""
-
-    def total_variance(self, vectors: FloatArray) -> float:
-        """The sum of these variances over vectors (J, d)."""
-        if len(vectors) > vectors.shape[1]:
-            vectors = np.linalg.qr(vectors, mode="r")  # V'V is the same
-        return float(np.trace(self.covariance(vectors)))
-
-
-@dataclass(frozen=True)
-class AxisWords(AttributeWords):
+class AxisWords:
     """Words at the poles of an axis, with the errors that :func:`axis` has for them."""
 
+    direction: FloatArray  # the weighted sum of their unit vectors (d,)
     field: Field
     variances: FloatArray  # of the mean offset, (Q,)
 
-    @classmethod
-    def of(cls, kv: KeyedVectors, poles: FoundPoles) -> AxisWords:
-        """The poles of an axis, as an embedding holds them."""
-        sampled = field_of(sample_beside(kv, poles.keys_at_poles))
-        offset, weights = mean_offset(sampled, poles.strata), poles.strata.weights
-        return cls(poles.keys, weights, weights @ poles.strata.vectors, sampled, offset.opposition)
-
     def covariance(self, vectors: FloatArray) -> FloatArray:
+        """Covariance (J, J), over words like these, of the products of vectors (J, d) with the direction."""
         coordinates = self.field.coordinates(vectors)
-        value: FloatArray = (coordinates * self.variances) @ coordinates.T
-        return value
+        return np.asarray((coordinates * self.variances) @ coordinates.T)
 
 
 @dataclass(frozen=True)
-class ListWords(AttributeWords):
+class ListWords:
     """Two lists of words or more, with a sample of the vocabulary that says how much other words would differ."""
 
+    direction: FloatArray  # the weighted sums of their unit vectors in the K parts of the contrast, end to end
     signs: FloatArray  # of the lists in the K parts of the contrast, (K, L)
     units: FloatArray  # unit vectors (N, d) of the sample
     pairs: PairSample
@@ -514,14 +456,23 @@ class ListWords(AttributeWords):
         member = np.array([[key in each for key in keys] for each in map(set, lists)])
         sizes = member.sum(axis=1)
         same, shares = pair_shares(member, unit_rows(own - centre))
-        weights = signs / sizes @ member
-        return cls(tuple(keys), weights, (weights @ own).ravel(), signs, units, pairs, same, shares)
+        return cls((signs / sizes @ member @ own).ravel(), signs, units, pairs, same, shares)
 
     def covariance(self, vectors: FloatArray) -> FloatArray:
+        """Covariance (J, J), over words like these, of the products of vectors (J, K d) with the direction."""
         scatter = vectors.reshape(len(vectors) * len(self.signs), -1) @ self.units.T
         parts = principal_components(scatter, self.pairs)
         kernel = list_correlations(parts.correlations, self.same, self.shares)
         between = parts.variances[:, None, None] * (self.signs @ kernel @ self.signs.T)
         loadings = parts.loadings.reshape(len(vectors), len(self.signs), -1)
-        value: FloatArray = np.einsum("ikq,qkl,jlq->ij", loadings, between, loadings, optimize=True)
-        return value
+        return np.asarray(np.einsum("ikq,qkl,jlq->ij", loadings, between, loadings, optimize=True))
+
+
+type AttributeWords = AxisWords | ListWords
+
+
+def total_variance(attributes: AttributeWords, vectors: FloatArray) -> float:
+    """The sum, over vectors (J, d), of the variances of their products with the direction."""
+    if len(vectors) > vectors.shape[1]:
+        vectors = np.linalg.qr(vectors, mode="r")  # V'V is the same
+    return float(np.trace(attributes.covariance(vectors)))

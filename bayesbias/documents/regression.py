@@ -16,9 +16,9 @@ from scipy.special import ndtri
 
 from bayesbias._support.arguments import one_of
 from bayesbias._support.progress import one_thread
-from bayesbias.axes.poles import find_poles, vocabulary_of
+from bayesbias.axes.poles import find_poles, sample_beside, vocabulary_of
 from bayesbias.documents.alacarte import METHOD
-from bayesbias.documents.design import AttributeWords, AxisWords, Design, ListWords, designed
+from bayesbias.documents.design import AttributeWords, AxisWords, Design, ListWords, designed, total_variance
 from bayesbias.documents.samples import VectorSample
 from bayesbias.errors import InputError, agreed, listed, many
 from bayesbias.numerics.arrays import FloatArray
@@ -31,6 +31,7 @@ from bayesbias.numerics.clusters import (
     weighted_least_squares,
 )
 from bayesbias.numerics.mixtures import NormalNodes
+from bayesbias.numerics.offsets import field_of, mean_offset
 from bayesbias.numerics.related import root_of
 from bayesbias.posteriors import PROB, Estimates
 from bayesbias.results import Cited, Note, Result
@@ -115,11 +116,9 @@ class Covariates(Result):
         return self.sample.notes
 
     def caption(self) -> str:
-        """The terms, and who is sampled."""
-        return f"vectors of words by {self.formula}, {many(self.sample.number, self.sample.noun)}"
+        return f"vectors of words by {self.formula}, {many(int(self.sample.cluster.max()) + 1, self.sample.noun)}"
 
     def header(self) -> dict[str, object]:
-        """Facts of how the vectors were made."""
         return self.sample.header()
 
     def table(self) -> pd.DataFrame:
@@ -128,7 +127,6 @@ class Covariates(Result):
         return self.sample.table().assign(reason=pd.array(reasons, dtype="string"))
 
     def sources(self) -> tuple[Any, ...]:
-        """The methods, the embedding, and documents that are known by name."""
         made, name = self.sample.about, about(self.sample.kv)["name"]
         works = [Cited("regression of embeddings on covariates", "", REGRESSION), Cited(f"embedding {name}")]
         if made["vectors"] == "à la carte":
@@ -141,12 +139,6 @@ class Covariates(Result):
     def _attributes(self) -> dict[object, AttributeWords]:
         """Attribute words by what was asked for: all targets share a sample of the vocabulary."""
         return {}
-
-    @cached_property
-    def _centre(self) -> FloatArray:
-        """Mean unit vector (d,) of the vocabulary."""
-        value: FloatArray = vocabulary_of(self.sample.kv).units.mean(axis=0)
-        return value
 
     def design(self, target: str | None = None) -> Design:
         """The rows of the regression of one target."""
@@ -250,14 +242,18 @@ class Covariates(Result):
         target
             The word; the only one of the sample by default.
         """
-        poles = find_poles(self.sample.kv, poles_of(pairs))
+        kv = self.sample.kv
+        poles = find_poles(kv, poles_of(pairs))
         if poles.poles not in self._attributes:
-            self._attributes[poles.poles] = AxisWords.of(self.sample.kv, poles)
+            sampled, strata = field_of(sample_beside(kv, poles.keys_at_poles)), poles.strata
+            variances = mean_offset(sampled, strata).opposition
+            self._attributes[poles.poles] = AxisWords(strata.weights @ strata.vectors, sampled, variances)
         attributes, word = self._attributes[poles.poles], self.sample.target(target)
         ends, of = poles.ends, zip(*poles.pairs, strict=True) if poles.pairs else dict(poles.lists).values()
         own = dict(zip(ends, (list(dict.fromkeys(each)) for each in of), strict=True))
         warn_lost(poles.notes, SEE)
-        return self.answered(attributes, word, self.design(word), ends, poles.notes, self._centre, own)
+        centre: FloatArray = vocabulary_of(kv).units.mean(axis=0)
+        return self.answered(attributes, word, self.design(word), ends, poles.notes, centre, own)
 
     def answered(
         self,
@@ -313,7 +309,39 @@ class Covariates(Result):
         ----------
         Green, B. et al. (2025). Political Analysis. https://doi.org/10.1017/pan.2024.22
         """
-        return _norms(self.design(target), permutations, seed)
+        design = self.design(target)
+        x, sums = design.x, design.vectors
+        n, total = sums.n.astype(float), sums.total
+        size, p = n.sum(), x.shape[1]
+        inverse = np.linalg.inv((x * n[:, None]).T @ x)
+        coefficients = inverse @ (x.T @ total)
+        fitted = x @ coefficients
+        # sums of squared residuals of the instances of each unit
+        left = sums.squares - 2 * np.vecdot(fitted, total) + n * np.vecdot(fitted, fitted)
+        scores = inverse @ x.T
+        bias = size / (size - p) * (scores**2 @ left)
+        squared = np.vecdot(coefficients, coefficients)
+        # by clusters: means, each counting equally, with residuals corrected for leverage (HC2)
+        equal = np.linalg.pinv(x)
+        of_means = equal @ sums.mean
+        residual = ((sums.mean - x @ of_means) ** 2).sum(axis=1) / np.maximum(1 - np.diag(x @ equal), 1e-9)
+        between = np.vecdot(of_means, of_means) - equal**2 @ residual
+        rng = np.random.default_rng(seed)
+        larger = np.zeros(p)
+        for _ in range(permutations):
+            own = x[rng.permutation(len(x))]
+            drawn = np.linalg.solve((own * n[:, None]).T @ own, own.T @ total)
+            larger += np.vecdot(drawn, drawn) >= squared
+        table = pd.DataFrame(
+            {
+                "term": pd.array(design.terms, dtype="string"),
+                "squared_norm": squared,
+                "debiased": squared - bias,
+                "p": (1 + larger) / (1 + permutations),
+                "between_clusters": between,
+            }
+        )
+        return table[np.ptp(x, axis=0) > 0].reset_index(drop=True)
 
 
 def _fitted(design: Design, attributes: AttributeWords, length: float) -> tuple[Regression, FloatArray]:
@@ -321,8 +349,13 @@ def _fitted(design: Design, attributes: AttributeWords, length: float) -> tuple[
     b = attributes.direction / length
     x, y = design.x, design.products(attributes) / length
     v = design.vectors.variances(b)
-    if len(x) == 1:
-        return _of_one(design, attributes, y, v, length)
+    if len(x) == 1:  # a vector whose covariance is known: no scale is to be estimated
+        law = NormalNodes(np.ones(1), y[None], v.reshape(1, 1, 1))
+        root = root_of(design.vectors.errors[0])  # type: ignore[index]
+        chance = total_variance(attributes, root.T) / length**2
+        of_words = attributes.covariance(design.vectors.mean) / length**2
+        weighting = Weighting(v, v, 0.0, design.cluster)
+        return Regression(law, law, weighting), np.maximum(of_words - DISCOUNT * chance, 0.0)
     fitted = regression(y, UnitMeans(v, x, design.cluster), design.uneven)
     return fitted, _beyond_chance(design, fitted.weighting, attributes, length)
 
@@ -333,30 +366,19 @@ def _beyond_chance(design: Design, weighting: Weighting, attributes: AttributeWo
     Errors of words and of speakers do not add up: noise in the vectors alone makes lists differ by ``chance``.
     """
     # of numbers less their means, so that nothing depends on where a number is 0
-    mean, x = design.vectors.mean, design.centred
+    mean, x = design.vectors.mean, design.centred[1]
     weights, inverse = weighting.coefficients(x)
     vectors = weights @ mean
     # in units in which the errors of the coefficients are independent and equal
     root = np.linalg.cholesky(inverse)
     of_words = attributes.covariance(np.linalg.solve(root, vectors)) / length**2
     left = weighting.whitened(mean - x @ vectors) / np.sqrt(len(x) - x.shape[1])
-    chance = attributes.total_variance(left) / length**2
+    chance = total_variance(attributes, left) / length**2
     values, axes = np.linalg.eigh(of_words)
     beyond = axes * np.maximum(values - DISCOUNT * chance, 0.0)
     root = np.linalg.lstsq(design.x, x)[0] @ root if design.numbers else root
     value: FloatArray = root @ (beyond @ axes.T) @ root.T
     return value
-
-
-def _of_one(
-    design: Design, attributes: AttributeWords, y: FloatArray, v: FloatArray, length: float
-) -> tuple[Regression, FloatArray]:
-    """One vector whose covariance is known: no scale is to be estimated."""
-    law = NormalNodes(np.ones(1), y[None], v.reshape(1, 1, 1))
-    root = root_of(design.vectors.errors[0])  # type: ignore[index]  # one row has known errors
-    chance = attributes.total_variance(root.T) / length**2
-    of_words = attributes.covariance(design.vectors.mean) / length**2
-    return Regression(law, law, Weighting(v, v, 0.0, design.cluster)), np.maximum(of_words - DISCOUNT * chance, 0.0)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -397,12 +419,10 @@ class CovariateContrast(Result):
     lists: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     def caption(self) -> str:
-        """The contrast, its unit, and its negative side."""
-        by = f" by {', '.join(self.design.names)}" if self.design.names else ""
+        by = " by " * bool(len(self.design.frame.columns)) + ", ".join(map(str, self.design.frame))
         return f"{self.target}: {' - '.join(self.ends)}{by}, cosine distance (< 0: nearer to {self.ends[0]})"
 
     def header(self) -> dict[str, object]:
-        """Facts of the vectors, and the words of the lists."""
         lists = {f"{name} =": list(words) for name, words in self.lists.items() if name != cut(words)}
         design = self.design
         return {
@@ -478,25 +498,21 @@ class CovariateContrast(Result):
         return summary.join(self.rests)
 
     def summary(self) -> pd.DataFrame:
-        """Differences, and the values that are compared."""
         table = self.table(self.prob)
         rows = [table[table["quantity"] == quantity] for quantity in ("difference", "value")]
         columns = ["name", "mean", "sd", "low", "high", "p_closer", "equal", "clusters"]
         return pd.concat(rows, ignore_index=True)[columns].astype({"clusters": int})
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """All numbers, lines along numbers, and how the vectors were made."""
         lines = {f"Along {name}": self.along(name, self.prob) for name in self.design.numbers}
         made = pd.DataFrame(self.by.header().items(), columns=["fact", "value"])
         return {"All numbers": self.table(self.prob), **lines, "Vectors": made}
 
     def pictures(self) -> dict[str, Callable[[], Any]]:
-        """Values and differences, and lines along numbers."""
         lines = {f"Along {name}": partial(self.figure, along=name) for name in self.design.numbers}
         return super().pictures() | lines
 
     def sources(self) -> tuple[Any, ...]:
-        """Those of the regression."""
         return self.by.sources()
 
     def checks(self, permutations: int = PERMUTATIONS, seed: int = 0) -> pd.DataFrame:
@@ -515,18 +531,26 @@ class CovariateContrast(Result):
         hypothesis testing in fixed effects models. Journal of Business and Economic Statistics 36(4).
         https://doi.org/10.1080/07350015.2016.1247004
         """
-        rng = np.random.default_rng(seed)
+        rng, design = np.random.default_rng(seed), self.design
         kinds = self.index["quantity"]
         rows = kinds.eq("difference" if kinds.eq("difference").any() else "value").to_numpy(bool)
-        asked, x, given = self.weights[rows], self.design.x, self.estimates("given")[rows]
+        asked, x, given = self.weights[rows], design.x, self.estimates("given")[rows]
         below = given.below(0.0)
         table = self.index.loc[rows, ["name"]].reset_index(drop=True)
         table["mean"], table["p"] = given.mean, 2 * np.minimum(below, 1 - below)
         table[["mean_cr2", "p_cr2", "p_permutation"]] = np.nan
-        table["reason"] = pd.array([self._unchecked] * len(table), dtype="string")
-        if self._unchecked:
+        repeated, reason = np.flatnonzero(np.bincount(design.cluster) > 1), ""
+        if len(x) == 1:
+            reason = "there is one vector, whose errors are known"
+        elif len(repeated):
+            most = {str(name): column.groupby(design.cluster).nunique().max() for name, column in design.frame.items()}
+            varying = [name for name, values in most.items() if values > 1]
+            have = f"{many(len(repeated), design.noun)} {agreed(len(repeated), 'has', 'have')}"
+            reason = f"{have} several values of {listed(varying)}, and these methods need one each"
+        table["reason"] = pd.array([reason] * len(table), dtype="string")
+        if reason:
             return table
-        y = self.design.products(self.attributes) / self.length
+        y = design.products(self.attributes) / self.length
         precise = 1 / self.fitted.weighting.spread
         table[["mean_cr2", "p_cr2"]] = [bias_reduced(y, precise, x, combine) for combine in asked]
         observed = np.abs(asked @ weighted_least_squares(precise, x) @ y)
@@ -537,55 +561,7 @@ class CovariateContrast(Result):
         table["p_permutation"] = (1 + larger) / (1 + permutations)
         return table
 
-    @property
-    def _unchecked(self) -> str:
-        """Why methods that assume less have no answer; empty where they have."""
-        design = self.design
-        if len(design.x) == 1:
-            return "there is one vector, whose errors are known"
-        several = np.flatnonzero(np.bincount(design.cluster) > 1)
-        if not len(several):
-            return ""
-        varying = [name for name in design.names if design.frame[name].groupby(design.cluster).nunique().max() > 1]
-        have = f"{many(len(several), design.noun)} {agreed(len(several), 'has', 'have')}"
-        return f"{have} several values of {listed(varying)}, and these methods need one each"
-
 
 def cut(words: Sequence[str]) -> str:
     """The first two words as the name of a list."""
     return ", ".join([*words[:2], *(["…"] if len(words) > 2 else [])])
-
-
-def _norms(design: Design, permutations: int, seed: int) -> pd.DataFrame:
-    x, sums = design.x, design.vectors
-    n, total = sums.n.astype(float), sums.total
-    size, p = n.sum(), x.shape[1]
-    inverse = np.linalg.inv((x * n[:, None]).T @ x)
-    coefficients = inverse @ (x.T @ total)
-    fitted = x @ coefficients
-    # sums of squared residuals of the instances of each unit
-    left = sums.squares - 2 * np.vecdot(fitted, total) + n * np.vecdot(fitted, fitted)
-    scores = inverse @ x.T
-    bias = size / (size - p) * (scores**2 @ left)
-    squared = np.vecdot(coefficients, coefficients)
-    # by clusters: means, each counting equally, with residuals corrected for leverage (HC2)
-    equal = np.linalg.pinv(x)
-    of_means = equal @ sums.mean
-    residual = ((sums.mean - x @ of_means) ** 2).sum(axis=1) / np.maximum(1 - np.diag(x @ equal), 1e-9)
-    between = np.vecdot(of_means, of_means) - equal**2 @ residual
-    rng = np.random.default_rng(seed)
-    larger = np.zeros(p)
-    for _ in range(permutations):
-        own = x[rng.permutation(len(x))]
-        drawn = np.linalg.solve((own * n[:, None]).T @ own, own.T @ total)
-        larger += np.vecdot(drawn, drawn) >= squared
-    table = pd.DataFrame(
-        {
-            "term": pd.array(design.terms, dtype="string"),
-            "squared_norm": squared,
-            "debiased": squared - bias,
-            "p": (1 + larger) / (1 + permutations),
-            "between_clusters": between,
-        }
-    )
-    return table[np.ptp(x, axis=0) > 0].reset_index(drop=True)

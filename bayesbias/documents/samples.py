@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bayesbias._support.arguments import mapping, several
-from bayesbias.errors import InputError, listed, near, shown
+from bayesbias._support.arguments import mapping, one_of, several
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray, sums_by
 from bayesbias.posteriors import PROB
 from bayesbias.results import Note, Result
@@ -38,19 +38,13 @@ class TargetVectors:
     def of(cls, n: IntArray, total: FloatArray, squares: FloatArray, products: FloatArray) -> TargetVectors:
         """From the sum (d, d) of e e' over all vectors e."""
         sums = cls(n, total, squares, products)
-        return replace(sums, within=(products - sums._between) / max(sums._freedom, 1))
+        return replace(sums, within=(products - sums._between) / max(int(n.sum() - (n > 0).sum()), 1))
 
     @property
     def _between(self) -> FloatArray:
         """Sum (d, d) over units of n m m', with their mean m."""
         held = self.n > 0
-        value: FloatArray = (self.total[held] / self.n[held, None]).T @ self.total[held]
-        return value
-
-    @property
-    def _freedom(self) -> int:
-        """Degrees of freedom of the scatter within units."""
-        return int(self.n.sum() - (self.n > 0).sum())
+        return np.asarray((self.total[held] / self.n[held, None]).T @ self.total[held])
 
     def at(self, rows: IntArray) -> TargetVectors:
         """Some units; the scatter within units stays that of all."""
@@ -60,7 +54,7 @@ class TargetVectors:
     def grouped(self, group: IntArray, groups: int) -> TargetVectors:
         """Units taken together by the number of their group (U,)."""
         total = sums_by(self.total, group, groups)
-        products = self.within * self._freedom + self._between
+        products = self.within * int(self.n.sum() - (self.n > 0).sum()) + self._between
         n, squares = np.bincount(group, self.n, groups).astype(np.intp), np.bincount(group, self.squares, groups)
         return TargetVectors.of(n, total, squares, products)
 
@@ -77,8 +71,7 @@ class TargetVectors:
     def variances(self, b: FloatArray) -> FloatArray:
         """Variances (U,) that the vectors of a unit give to the product of its mean with b (d,)."""
         if self.errors is not None:
-            known: FloatArray = np.einsum("i,uij,j->u", b, self.errors, b, optimize=True)
-            return known
+            return np.asarray(np.einsum("i,uij,j->u", b, self.errors, b, optimize=True))
         return np.maximum(b @ self.within @ b, 0.0) / self.n
 
     def length(self, cluster: IntArray) -> float:
@@ -166,40 +159,23 @@ class VectorSample(Result):
         return cls(tuple(sums), units, np.zeros(1, dtype=np.intp), "embedding", sums, embedding, about)
 
     def caption(self) -> str:
-        """The unit of which vectors are means."""
-        return f"vectors of words by {self.unit}"
+        return f"vectors of words by {self.clusters or 'document'}"
 
     def header(self) -> dict[str, object]:
-        """Facts of how the vectors were made."""
         made = {name.replace("_", " "): fact for name, fact in self.about.items()}
         return made | {"corpus": self.about.get("corpus", {}).get("name")}
 
     @property
-    def number(self) -> int:
-        """Number of clusters."""
-        return int(self.cluster.max()) + 1
-
-    @property
-    def unit(self) -> str:
-        """Name of a cluster."""
-        return "document" if self.clusters is None else self.clusters
-
-    @property
     def noun(self) -> str:
         """Name of a cluster: that of its column where this is a word whose plural has an s."""
-        plain = self.unit.isalpha() and len(self.unit) > 2 and self.unit[-1] not in "hsxyz"
-        return self.unit if plain else "cluster"
+        unit = self.clusters or "document"
+        return unit if unit.isalpha() and len(unit) > 2 and unit[-1] not in "hsxyz" else "cluster"
 
     def target(self, word: str | None) -> str:
         """A word of the sample; the only one where none is named."""
         if word is None and len(self.targets) == 1:
             return self.targets[0]
-        if word is None or word not in self.targets:
-            beside = near(str(word), self.targets)
-            raise InputError(
-                f"the sample does not hold {shown(word)}{beside}: name one of {listed(list(self.targets))} with target"
-            )
-        return word
+        return one_of(str(word), self.targets, "target")
 
     def table(self) -> pd.DataFrame:
         """Numbers of vectors, units and clusters of each word."""

@@ -95,7 +95,7 @@ def _rows(kind: str) -> Iterable[dict[str, Any]]:
         case "axes":
             from bayesbias.vectors.poles import bundled_axes, poles_of
 
-            domains = {name: axis.domain for name, axis in bundled_axes().axes.items()} | {
+            domains = {name: axis["domain"] for name, axis in bundled_axes()["axes"].items()} | {
                 "gender_pairs": "Demographic"
             }
             named = ((poles_of(name), domains[name]) for name in sorted(domains))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesbias._support.arguments import one_of, probability
 from bayesbias._support.progress import one_thread
@@ -18,7 +17,6 @@ from bayesbias.axes.poles import refuse_one_pair, refuse_templates
 from bayesbias.checks.summaries import PROB, describe
 from bayesbias.distances.adjustment import check_used, numbers_by_word, word_values
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import PROTECTED
 from bayesbias.errors import InputError, listed
 from bayesbias.models.fits import checked_draws, used_seed
@@ -33,13 +31,13 @@ from bayesbias.posteriors import Estimates
 from bayesbias.results import Cited, Note
 from bayesbias.second_stage.stages import (
     CHAINS,
+    LINE,
     Adjust,
     Staged,
     checked_contrast,
     default_contrast,
     posterior_tree,
     stage_of,
-    word_rows,
 )
 from bayesbias.vectors import find_keys
 from bayesbias.vectors.lookup import left_out
@@ -55,7 +53,6 @@ LESS = {None: "", "vocabulary": "their mean over the vocabulary", "words": "thei
 SMOOTH, CLOSE = 0.9, 0.75
 """Smooth share of what is left of values, and words by dimension, from which relations are called too often."""
 LEAST_LEFT = 4e-5  # share of the sd of values from which they are not those of an attribute
-LINE = ("correlation", "slope", "intercept", "residual_sd")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -69,24 +66,18 @@ class Criterion(Staged):
     words
         One row a word: ``word``, ``group``, ``estimate`` (its contrast, not shrunken), ``se``, ``value``, ``value_se``,
         ``fitted`` (on the line), ``residual``; with ``adjust`` all at the mean of the column ``attribute``.
-    estimates
-        The words' contrasts, as :class:`Estimates` by ``word`` and ``group``, with their joint covariance.
-    population
-        The relation, as :class:`Estimates` by ``variable``: the draws of :attr:`tree`.
-    tree
-        A DataTree that ArviZ reads: ``posterior`` with ``correlation``, ``slope``, ``intercept``, ``residual_sd`` and
-        ``r2``.
-    plain
-        The correlation of the estimates with the values, which takes no error into account.
-    missing
-        By reason, words that have no place, no value or no attribute.
-    errors, further
-        ``"given"`` where values have standard errors; what the errors of places are over.
-    unadjusted
-        The relation before adjustment for an attribute of the words, where it was asked for; else None.
-    less, adjusted
-        What places are taken less, beside the distance to the second pole; the attribute that the relation is adjusted
-        for, and its source. Both may be empty.
+    estimates, population, tree
+        The words' contrasts by ``word`` and ``group``, and the relation by ``variable``, as :class:`Estimates`; and a
+        DataTree that ArviZ reads, ``posterior``: ``correlation``, ``slope``, ``intercept``, ``residual_sd``, ``r2``.
+    plain, missing
+        The correlation of the estimates with the values, which takes no error into account; by reason, words that have
+        no place, no value or no attribute.
+    errors, further, less
+        ``"given"`` where values have standard errors; what the errors of places are over, and what places are taken
+        less, beside the distance to the second pole.
+    adjusted, unadjusted
+        The attribute that the relation is adjusted for, with its source, and the relation before that; empty and None
+        where there is none.
     """
 
     contrast: tuple[str, str]
@@ -105,12 +96,10 @@ class Criterion(Staged):
     adjusted: str = ""
 
     def caption(self) -> str:
-        """The two sides of the relation, and its positive direction."""
         first, second = self.contrast
         return f"{self.variable} and place, {first} - {second} (> 0: larger near {second})"
 
     def header(self) -> dict[str, object]:
-        """Facts of the words and of both sides."""
         return {
             "words": len(self.words),
             "groups": [group for group in dict.fromkeys(self.words["group"]) if group],
@@ -144,17 +133,14 @@ class Criterion(Staged):
         return pd.concat(rows, ignore_index=True).astype({"quantity": "string"})
 
     def summary(self) -> pd.DataFrame:
-        """The correlations, and the share of the variance."""
         table = self.table(self.prob)
         return table[table["quantity"].str.contains("correlation|r2")]
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The relation, and the words, those furthest from the line first."""
         off = self.words["residual"].abs().sort_values(ascending=False, kind="stable").index
         return {"Relation": self.table(self.prob), "Words": self.words.loc[off]}
 
     def sources(self) -> tuple[Any, ...]:
-        """The second stage, and what the axis or the fit rests on."""
         return (Cited("second stage: criterion", "bayesbias"), *self.cited)
 
 
@@ -191,10 +177,8 @@ def criterion(
         An attribute of words, such as ``"frequency"``, or their numbers, and where frequencies come from, as in
         :func:`fit`. The relation is then that among words of equal frequency, and the result says what it was before.
         Frequencies of attribute words are adjusted for in the fit.
-    draws
-        Independent draws in all, a multiple of 4.
-    seed
-        As in :func:`fit`.
+    draws, seed
+        Independent draws in all, a multiple of 4, and the seed, as in :func:`fit`.
 
     Returns
     -------
@@ -233,14 +217,11 @@ def criterion(
         cited = (Cited(f"model {fit.spec.name}", fit.spec.source, fit.spec.doi or ""), *([record] if record else []))
     spelled = {key: word for word, key in find_keys(side.words, outside.index).items()}
     outside, errors = outside.rename(spelled), errors.rename(spelled)
-    attribute = None
-    if adjust is not None:
-        valued = [word for word in side.words if word in outside.index]
-        attribute = word_values(valued, adjust, frequencies, side.relatedness, side.language)
     present, unvalued = set(side.words), tuple(word for word in side.words if word not in outside.index)
     missing = {"without a value": unvalued, absent: tuple(word for word in outside.index if word not in present)}
-    shared = [word for word in side.words if word in outside.index]
-    if attribute is not None:
+    shared, attribute = [word for word in side.words if word in outside.index], None
+    if adjust is not None:
+        attribute = word_values(shared, adjust, frequencies, side.relatedness, side.language)
         lost = tuple(word for word in shared if word not in attribute.numbers)
         missing[f"without a known {attribute.name}"] = lost
         shared = [word for word in shared if word in attribute.numbers]
@@ -375,7 +356,7 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Side:
     if related is None:
         poles = _two_poles(contrast or default_contrast([data])[0], groups)
         stage = stage_of({"fit": fit}, poles)
-        contrasts, known = word_rows(stage, rows=DIFFERENCE), dict(zip(every, groups, strict=True))
+        contrasts, known = stage.contrasts(DIFFERENCE, single=True), dict(zip(every, groups, strict=True))
         names = tuple(contrasts.index["word"].tolist())
         return _Side(
             contrast=poles,
@@ -397,7 +378,13 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Side:
     poles = pair if pair and set(pair) <= set(lists) else _two_poles(pair, groups)
     for name in poles:
         one_of(name, list(lists), "a list of the contrast")
-    y, full = _list_differences(data, [lists[name] for name in poles])
+    # a word may stand to two groups of a table: each distance counts once
+    pairs, means = data.table.drop_duplicates(["protected_word", "attribute_word"]), []
+    for name in poles:
+        own = pairs[pairs["attribute_word"].isin(lists[name])]
+        means.append(own.groupby("protected_word", observed=True)["distance"].mean().reindex(every).to_numpy())
+    y = means[0] - means[1]
+    full = np.isfinite(y)
     labels = [word for word, whole in zip(every, full, strict=True) if whole]
     parts = components_for(related, np.array(labels))
     # the distances to a list have these components; places are those of offsets between the two lists. The value of a
@@ -407,7 +394,13 @@ def _side_of_fit(fit: Fit, contrast: tuple[str, str] | None) -> _Side:
     directions = units.T @ np.linalg.pinv(parts.loadings).T
     field = Field(related.centre, directions, parts.variances, parts.correlations)
     coordinates = parts.loadings * np.sqrt(parts.variances)
-    offset = mean_offset(field, _strata(related, [lists[name] for name in poles]))
+    # the two lists as poles, the first being the negative one
+    if both := sorted(set(lists[poles[0]]) & set(lists[poles[1]])):
+        raise InputError(f"{listed(both)} stands in both lists of the contrast: it cancels, give other lists")
+    words = np.array([word for name in poles for word in dict.fromkeys(lists[name])])
+    vectors = related.attributes[pd.Index(related.attribute_words).get_indexer(pd.Index(words))].astype(float)
+    first, second = (np.equal.outer(np.array(lists[name]), words).astype(float) for name in poles)
+    offset = mean_offset(field, Strata(vectors, (-first, second)))
     refuse_one_pair(offset, "a criterion")
     lost = [word for word in every if word not in set(labels)]
     if data.adjusted:
@@ -439,42 +432,11 @@ def _two_poles(pair: tuple[str, str] | None, groups: tuple[str, ...]) -> tuple[s
     return pair
 
 
-def _list_differences(data: Distances, lists: Sequence[Sequence[str]]) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Mean distance (J,) to the words of one list less that to the other, and which words have both."""
-    means = []
-    for words in lists:
-        inside = np.isin(data.attribute_words, words)[data.attribute]
-        # a word may stand to two groups of a table: each distance counts once
-        pair = np.unique(data.word[inside] * len(data.attribute_words) + data.attribute[inside], return_index=True)[1]
-        word, y = data.word[inside][pair], data.y[inside][pair]
-        counts = np.bincount(word, minlength=len(data.protected_words))
-        sums = np.bincount(word, y, minlength=len(counts))
-        means.append(np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0))
-    difference = means[0] - means[1]
-    return difference, np.isfinite(difference)
-
-
-def _strata(related: Relatedness, lists: Sequence[Sequence[str]]) -> Strata:
-    """The two lists as poles, the first being the negative one."""
-    every = list(dict.fromkeys(word for words in lists for word in words))
-    if both := sorted(set(lists[0]) & set(lists[1])):
-        raise InputError(f"{listed(both)} stands in both lists of the contrast: it cancels, give other lists")
-    rows = pd.Index(related.attribute_words).get_indexer(pd.Index(every))
-    vectors = related.attributes[rows].astype(float)
-    members = []
-    for sign, words in zip((-1.0, 1.0), lists, strict=True):
-        member = np.zeros((len(words), len(every)))
-        member[np.arange(len(words)), [every.index(word) for word in words]] = sign
-        members.append(member)
-    return Strata(vectors, tuple(members))
-
-
 def _without(values: FloatArray, covariate: FloatArray) -> FloatArray:
     """Values at the mean of the covariate; missing where that does not vary."""
     apart = covariate - covariate.mean()
     with np.errstate(invalid="ignore"):
-        rest: FloatArray = values - apart * (apart @ values / (apart @ apart))
-    return rest
+        return np.asarray(values - apart * (apart @ values / (apart @ apart)))
 
 
 def _values(values: Any, se: Any) -> tuple[pd.Series, pd.Series]:

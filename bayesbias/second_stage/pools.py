@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
-from bayesbias._support.arguments import one_of, probability
+from bayesbias._support.arguments import mapping, one_of, probability
 from bayesbias._support.numbers import IN_SDS
 from bayesbias.axes import Axis
 from bayesbias.checks.summaries import PROB, describe
@@ -28,19 +27,18 @@ from bayesbias.posteriors import Estimates
 from bayesbias.results import Cited, Note
 from bayesbias.second_stage.stages import (
     CHAINS,
-    GIVEN_UNITS,
+    LINE,
     NEARLY,
     Adjust,
     Staged,
     Tables,
     checked_contrast,
-    checked_tables,
     holdings,
     measured_stage,
     posterior_tree,
     rows_of_all,
+    stage_of,
     units_of,
-    whole_lists,
 )
 from bayesbias.vectors.lookup import left_out
 
@@ -59,8 +57,6 @@ SPREADS = {
     "sd within groups (median)": "within_sd",
 }
 """Rows of the table to variables of the posterior."""
-RELATED = ("correlation", "slope", "intercept", "residual_sd")
-"""Variables of the posterior that tell of a relation."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -69,34 +65,29 @@ class Pool(Staged):
 
     Attributes
     ----------
-    contrast, weights
-        The two connections, and how the mean weighs the estimates.
-    rows
-        ``"association"``, ``"difference"`` of other distances, or ``"pairs"`` of places on an axis.
-    joint, adjusted
-        What the covariance of the estimates follows from: the vectors, shared words, pairs, or nothing
-        (``"independent"``); and the attribute of words that distances are adjusted for.
-    unit
-        Cosine distance, standard deviations of the embedding's distances, or the given units.
+    contrast, weights, unit
+        The two connections, how the mean weighs the estimates, and the unit: cosine distance, standard deviations of
+        the embedding's distances, or the given ones.
+    rows, joint, adjusted
+        ``"association"``, ``"difference"`` of other distances, or ``"pairs"`` of places on an axis; what the covariance
+        of the estimates follows from: the vectors, shared words, pairs, or nothing (``"independent"``); and the
+        attribute of words that distances are adjusted for.
     estimates
         The contrast in each embedding, not pooled, as :class:`Estimates` in :attr:`unit`, with their joint covariance.
         Their ``index``: ``embedding``, ``setting``, ``group``, ``protected_words`` (how many), ``weight`` (in the mean
         over these embeddings), ``unit`` (in cosine distance), ``found`` (share of the words of this contrast that it
         holds; NaN where it is not known), ``language`` and ``word_list``.
-    population
-        What was pooled, as :class:`Estimates` by ``variable`` and ``name``: the draws of :attr:`tree`.
-    tree
-        A DataTree that ArviZ reads: ``posterior`` with ``theta`` (setting), ``mean`` (of these embeddings),
-        ``population_mean`` and ``between_sd`` (of embeddings like these); with groups ``group_mean``
-        (embedding_group), ``group_sd`` (between them) and ``within_sd``, whose squares add up to that of
-        ``between_sd``; with replicates ``training_sd``; with ``on`` the ``correlation``, ``slope``, ``intercept`` and
-        ``residual_sd`` of each relation (variable).
-    outside
-        The outside variables by setting, with their standard errors.
-    correlates
-        One row for each outside variable: ``variable``; ``n`` and ``of``, how many ``embeddings``, ``settings`` or
-        ``groups`` its relation is over; ``errors``, whether its values have standard errors; ``plain``, the correlation
-        of the estimates; with groups ``group_share``, what those of one group have in common around the line.
+    population, tree
+        What was pooled, as :class:`Estimates` by ``variable`` and ``name``, and as a DataTree that ArviZ reads, with
+        the group ``posterior``: ``theta`` (setting), ``mean`` (of these embeddings), ``population_mean`` and
+        ``between_sd`` (of embeddings like these); with groups ``group_mean`` (embedding_group), ``group_sd`` (between
+        them) and ``within_sd``, whose squares add up to that of ``between_sd``; with replicates ``training_sd``; with
+        ``on`` ``correlation``, ``slope``, ``intercept`` and ``residual_sd`` of each relation (variable).
+    outside, correlates
+        The outside variables by setting, with their standard errors; and one row for each: ``variable``; ``n`` and
+        ``of``, how many ``embeddings``, ``settings`` or ``groups`` its relation is over; ``errors``, whether its values
+        have standard errors; ``plain``, the correlation of the estimates; with groups ``group_share``, what those of
+        one group have in common around the line.
     training_share
         By setting, the share of the variance of its interval that is noise of training; None without replicates.
     """
@@ -118,13 +109,12 @@ class Pool(Staged):
     rows: str = DIFFERENCE
 
     def caption(self) -> str:
-        """The contrast, its unit, and its negative side."""
         first, second = self.contrast
         return f"{first} - {second}, {self.unit} (< 0: closer to {first})"
 
     def header(self) -> dict[str, object]:
-        """Facts of what was pooled."""
-        index, held = self.estimates.index, self.estimates.index.set_index("embedding")["found"].dropna().sort_values()
+        index = self.estimates.index
+        held = index.set_index("embedding")["found"].dropna().sort_values()
         languages = index["language"].dropna().unique().tolist()
         shares = [f"{share:.0%} ({name})" for name, share in held.items()]
         return {
@@ -157,27 +147,13 @@ class Pool(Staged):
         names, draws = self.settings, self.draws("theta")
         setting = np.array([names.index(name) for name in self.estimates.index["setting"]])
         own = self.estimates.combine(_setting_weights(setting))
-        raw, se = own.mean, own.sd
         ranks = draws.argsort(axis=1).argsort(axis=1) + 1
-        reach = float(ndtri((1 + prob) / 2))
-        ends = np.quantile(ranks, [(1 - prob) / 2, (1 + prob) / 2], axis=0, method="inverted_cdf")
-        table = pd.DataFrame(
-            {
-                "quantity": "embedding",
-                "name": names,
-                "estimate": raw,
-                "se": se,
-                "estimate_low": raw - reach * se,
-                "estimate_high": raw + reach * se,
-                **describe(draws, prob),
-                "rank": ranks.mean(axis=0),
-                "rank_low": ends[0],
-                "rank_high": ends[1],
-                "p_closer": (draws < 0).mean(axis=0),
-                "p_lowest": (ranks == 1).mean(axis=0),
-                "p_highest": (ranks == len(names)).mean(axis=0),
-            }
-        )
+        reach = float(ndtri((1 + prob) / 2)) * own.sd
+        low, high = np.quantile(ranks, [(1 - prob) / 2, (1 + prob) / 2], axis=0, method="inverted_cdf")
+        raw = {"estimate": own.mean, "se": own.sd, "estimate_low": own.mean - reach, "estimate_high": own.mean + reach}
+        order = {"rank": ranks.mean(axis=0), "rank_low": low, "rank_high": high, "p_closer": (draws < 0).mean(axis=0)}
+        order |= {"p_lowest": (ranks == 1).mean(axis=0), "p_highest": (ranks == len(names)).mean(axis=0)}
+        table = pd.DataFrame({"quantity": "embedding", "name": names, **raw, **describe(draws, prob), **order})
         scales = {row: name for row, name in SPREADS.items() if name in self.tree["posterior"]}
         every = np.column_stack([self.draws(name) for name in (*OVERALL.values(), *scales.values())])
         whole = pd.DataFrame({"quantity": [*OVERALL, *scales], "name": "", **describe(every, prob)})
@@ -195,7 +171,6 @@ class Pool(Staged):
         return pd.concat(parts, ignore_index=True)[list(table)].astype({"quantity": "string", "name": "string"})
 
     def summary(self) -> pd.DataFrame:
-        """The numbers of all embeddings together, and below them each."""
         table = self.table(self.prob)
         single = table["quantity"] == "embedding"
         kind = table["quantity"].mask(single, "")
@@ -204,7 +179,6 @@ class Pool(Staged):
         return pd.concat([names[~single], names[single]], ignore_index=True)[columns]
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """All numbers, the estimates before they are pooled, and relations to outside variables."""
         own = self.estimates.index.assign(estimate=self.estimates.mean, se=self.estimates.sd)
         tables = {"All numbers": self.table(self.prob), "Each embedding, not pooled": own}
         return tables | ({"Outside variables": self.relation(self.prob)} if len(self.correlates) else {})
@@ -218,16 +192,16 @@ class Pool(Staged):
             The columns of :attr:`correlates`, with ``correlation`` and ``slope``, each with ``_low`` and ``_high`` (the
             interval with the mass ``prob``), ``p_positive`` and ``residual_sd``.
         """
-        prob, rows = probability(prob, "prob"), []
-        for place, row in enumerate(self.correlates.to_dict("records")):
-            correlation, slope, rest = (self.draws(name)[:, place] for name in ("correlation", "slope", "residual_sd"))
-            last = {name: row.pop(name) for name in ("plain", "group_share") if name in row}
-            for name, draws in (("correlation", correlation), ("slope", slope)):
-                both = describe(draws[:, None], prob)
-                row |= {name: both["mean"][0], f"{name}_low": both["low"][0], f"{name}_high": both["high"][0]}
-                row |= {"p_positive": float((correlation > 0).mean())}
-            rows.append(row | {"residual_sd": float(rest.mean())} | last)
-        return pd.DataFrame(rows)
+        if self.correlates.empty:
+            return self.correlates
+        rho, slope, rest = (self.draws(name) for name in ("correlation", "slope", "residual_sd"))
+        columns = dict[str, FloatArray]()
+        for name, draws in (("correlation", rho), ("slope", slope)):
+            own = describe(draws, probability(prob, "prob"))
+            columns |= {name: own["mean"], f"{name}_low": own["low"], f"{name}_high": own["high"]}
+            columns |= {"p_positive": (rho > 0).mean(axis=0)}
+        last = self.correlates.filter(["plain", "group_share"])
+        return self.correlates.drop(columns=last).assign(**columns, residual_sd=rest.mean(axis=0)).join(last)
 
     @property
     def settings(self) -> list[str]:
@@ -241,7 +215,6 @@ class Pool(Staged):
         return float((one > other).mean())
 
     def sources(self) -> tuple[Any, ...]:
-        """The second stage, and the word lists and embeddings of its tables."""
         return (Cited("second stage: pool", "bayesbias"), *self.cited)
 
 
@@ -296,10 +269,8 @@ def pool(
         squares, which is better if the covariance of the errors is exact, and may put a mean outside all estimates.
     adjust, frequencies
         As in :func:`fit`, for the distances of each embedding; ``frequencies`` may be a mapping of names of tables.
-    draws
-        Independent draws in all, a multiple of 4.
-    seed
-        As in :func:`fit`.
+    draws, seed
+        Independent draws in all, a multiple of 4, and the seed, as in :func:`fit`.
 
     Returns
     -------
@@ -322,7 +293,10 @@ def pool(
     1  embedding   glove -0.025
     2    overall         -0.022
     """
-    embeddings, connections = checked_tables(tables), checked_contrast(contrast)
+    axes = isinstance(tables, Mapping) and any(isinstance(each, Axis) for each in tables.values())
+    kind = Axis if axes else pd.DataFrame
+    embeddings = mapping(tables, "tables", "distance tables, all tables or all axes", kind)
+    connections = checked_contrast(contrast)
     group_of, setting_of = (
         _labels(each, list(embeddings), name) for each, name in ((groups, "groups"), (replicates, "replicates"))
     )
@@ -342,19 +316,29 @@ def pool(
         raise InputError(f"{listed(list(embeddings))} are one embedding or setting, and a pool needs two")
     outside = _outside(on, settings)
     rows, lacking = rows_of_all(stage)
-    contrasts = whole_lists(stage, rows)
+    contrasts = stage.contrasts(rows)
     if units is not None:
         units = units[[name in named for name in embeddings]]
         contrasts = contrasts / units
     errors = contrasts.covariance.to_numpy()
     sd = np.sqrt(np.maximum(np.diag(errors), np.finfo(float).tiny))
     near = (errors / np.outer(sd, sd) > NEARLY) & (layout.own[:, None] != layout.own)
-    alike = {} if setting_of or on is not None else _joined(list(named), near, layout.band)
+    # each near copy to the first of its group that it is one of; none where all would be one
+    band = np.zeros(len(named)) if layout.band is None else layout.band
+    number, code = connected_components(near & np.equal.outer(band, band), directed=False)
+    joined = number > 1 and not setting_of and on is None
+    firsts = np.array(list(named))[_firsts(code.astype(np.intp))[code]].tolist()
+    alike = {name: first for name, first in zip(named, firsts, strict=True) if joined and name != first}
     if alike:
         settings, bands, layout = _arranged(list(named), alike, group_of, weights)
-        firsts = whole_lists(stage.part(settings), rows)
-        firsts = firsts if units is None else firsts / units[_firsts(layout.own)]
-        contrasts = _with_errors_of(firsts, contrasts, layout.own)
+        alone = stage_of({name: stage.measured[name] for name in settings}, stage.contrast).contrasts(rows)
+        alone = alone if units is None else alone / units[_firsts(layout.own)]
+        # copies count in what is estimated of all errors, and would make those of one another larger: means over
+        # settings have the errors that the first embeddings have without copies
+        member = np.eye(len(settings))[layout.own]
+        apart = np.eye(len(named)) - member @ _setting_weights(layout.own)
+        joint = member @ alone.covariance.to_numpy() @ member.T + apart @ errors @ apart.T
+        contrasts = Estimates.of(Gaussian.known(contrasts.mean, joint), len(named), contrasts.index)
     pooled, own, equal = contrasts, layout.own, _equal_weights(layout.own, layout.band)
     if alike:
         pooled, layout = contrasts.combine(_setting_weights(own)), _arranged(settings, {}, group_of, weights)[2]
@@ -362,13 +346,12 @@ def pool(
     width, rng = WIDTH if units is None else STANDARD_WIDTH, np.random.default_rng([seed_used, 1])
     drawn = layout.drawn(y, covariance, width, draws, rng)
     relations, correlates = _relations(outside, y, covariance, layout, drawn, width, rng)
-    coords = {"setting": settings, "embedding_group": bands, "variable": _variables(outside)}
+    coords = {"setting": settings, "embedding_group": bands, "variable": list(outside)[::2]}
     tree = posterior_tree(
         layout.variables(drawn, np.bincount(own, equal)) | relations,
         seed_used,
         **{name: each for name, each in coords.items() if each},
     )
-
     held, held_notes = holdings(named, stage.contrast)
     index = pd.DataFrame(
         {
@@ -382,9 +365,13 @@ def pool(
     ).join(held)
     pairs = np.array(list(named))[np.argwhere(near & (own[:, None] < own))].tolist()
     reason = f"errors correlated above {NEARLY:g}"
+    once = {
+        (first, why): [first, *(name for name, other in copies.items() if other == first)]
+        for copies, why in ((stage.copies, "equal distances"), (alike, reason))
+        for first in copies.values()
+    }
     notes = [
-        *_copy_notes(stage.copies, "equal distances"),
-        *_copy_notes(alike, reason),
+        *(Note("duplicates", count=len(same), rule="once", reason=why, words=same) for (_, why), same in once.items()),
         *(Note("duplicates", count=2, rule="apart", reason=reason, words=pair) for pair in pairs),
         *([Note("few-levels", count=len(settings), factor="embeddings")] if len(settings) < FEW else []),
         *stage.notes,
@@ -392,14 +379,14 @@ def pool(
         *held_notes,
         *stage.asked,
     ]
-    for name in _variables(outside):
-        missing = outside.index[outside[name].isna()].tolist()
-        notes += left_out(len(missing), len(outside), "embeddings", f"no {name}", missing)
+    for variable in list(outside)[::2]:
+        lost = outside.index[outside[variable].isna()].tolist()
+        notes += left_out(len(lost), len(outside), "embeddings", f"no {variable}", lost)
     if weights == "precision" and not y.min() <= (mean := tree["posterior/mean"].to_numpy().mean()) <= y.max():
         notes.append(Note("edge", side="below" if mean < y.min() else "above"))
     return Pool(
         contrast=stage.contrast,
-        unit=COSINE if units is None else GIVEN_UNITS if isinstance(standardise, Mapping) else IN_SDS,
+        unit=COSINE if units is None else "the given units" if isinstance(standardise, Mapping) else IN_SDS,
         weights=weights,
         estimates=replace(contrasts, index=index),
         tree=tree,
@@ -428,42 +415,15 @@ def _labels(mapping: Mapping[str, str] | None, names: list[str], argument: str) 
     return labels
 
 
-def _copy_notes(copies: Mapping[str, str], reason: str) -> list[Note]:
-    """Notes on embeddings that count once: those of one first, and why."""
-    same: dict[str, list[str]] = {}
-    for name, first in copies.items():
-        same.setdefault(first, [first]).append(name)
-    return [Note("duplicates", count=len(names), rule="once", reason=reason, words=names) for names in same.values()]
-
-
-def _joined(names: list[str], near: NDArray[np.bool_], band: IntArray | None) -> dict[str, str]:
-    """Name of each near copy (E, E) to the first of its group that it is one of; empty where all would be one."""
-    number, code = connected_components(near if band is None else near & (band[:, None] == band), directed=False)
-    firsts = [names[first] for first in _firsts(code.astype(np.intp))[code]]
-    return {name: first for name, first in zip(names, firsts, strict=True) if name != first and number > 1}
-
-
-def _with_errors_of(firsts: Estimates, contrasts: Estimates, own: IntArray) -> Estimates:
-    """Contrasts of which the means over settings have the errors that the first embeddings have without copies.
-
-    Copies count in what is estimated of all errors, and would make those of one another larger.
-    """
-    member = np.eye(len(firsts))[own]
-    apart = np.eye(len(own)) - member @ _setting_weights(own)
-    shared, rest = (each.covariance.to_numpy() for each in (firsts, contrasts))
-    law = Gaussian.known(contrasts.mean, member @ shared @ member.T + apart @ rest @ apart.T)
-    return Estimates.of(law, len(own), contrasts.index)
-
-
 def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
-    """Outside variables by setting; standard errors of 0 where they are not given."""
+    """Outside variables by setting, each followed by its standard errors; 0 where these are not given."""
     if on is None:
         return pd.DataFrame(index=settings)
     frame = on.set_index("name") if "name" in on.columns else on
     frame = frame.set_axis(frame.index.map(str), axis=0)
     frame = frame.reindex(settings).apply(pd.to_numeric, errors="coerce").astype(float)
     table = pd.DataFrame(index=settings)
-    for name in _variables(frame):
+    for name in (str(name) for name in frame.columns if not str(name).endswith("_se")):
         values = frame[name].to_numpy()
         se = frame.get(f"{name}_se", pd.Series(0.0, index=settings)).to_numpy()
         known = np.isfinite(values) & np.isfinite(se)
@@ -478,9 +438,8 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
 
 def _setting_weights(own: IntArray) -> FloatArray:
     """Weights (settings, embeddings) of the mean over the embeddings of each setting, numbers from 0."""
-    member = (np.arange(own.max() + 1)[:, None] == own).astype(float)
-    weights: FloatArray = member / member.sum(axis=1, keepdims=True)
-    return weights
+    member = np.equal.outer(np.arange(own.max() + 1), own).astype(float)
+    return np.asarray(member / member.sum(axis=1, keepdims=True))
 
 
 def _firsts(codes: IntArray) -> IntArray:
@@ -488,21 +447,11 @@ def _firsts(codes: IntArray) -> IntArray:
     return np.unique(codes, return_index=True)[1]
 
 
-def _variables(outside: pd.DataFrame) -> list[str]:
-    """Names of outside variables, without the columns of their standard errors."""
-    return [str(name) for name in outside.columns if not str(name).endswith("_se")]
-
-
 def _equal_weights(own: IntArray, band: IntArray | None) -> FloatArray:
     """Weights (E,) of embeddings, in which groups weigh the same, settings within groups, and replicates in these."""
     weights = 1.0 / np.bincount(own)[own]
     weights = weights if band is None else weights / np.bincount(band, weights)[band]
     return weights / weights.sum()
-
-
-def _same(codes: IntArray) -> FloatArray:
-    """1 where two have the same code, else 0, (E, E)."""
-    return np.equal(codes[:, None], codes).astype(float)
 
 
 @dataclass(frozen=True)
@@ -517,7 +466,7 @@ class _Grouping:
     def effects(self) -> list[FloatArray]:
         """Matrices (E, E), one for each effect but the last: 1 where two embeddings share it, else 0."""
         codes = [] if self.band is None else [self.band]
-        return [_same(each) for each in [*codes, *([self.own] if self.replicated else [])]]
+        return [np.equal.outer(each, each).astype(float) for each in [*codes, *([self.own] * self.replicated)]]
 
     def drawn(
         self, y: FloatArray, covariance: FloatArray, width: float, draws: int, rng: np.random.Generator
@@ -528,16 +477,11 @@ class _Grouping:
         widths = [width] * (len(effects) + 1)
         return second_stage(y, covariance, np.ones((len(y), 1)), effects, widths, weights).draw(draws, rng)
 
-    def settings(self, drawn: StageDraws) -> FloatArray:
-        """Draws (D, settings) of the contrast of each setting; the noise of training is no part of it."""
-        effects = drawn.effects[:-1] if self.replicated else drawn.effects
-        every = drawn.coefficients + effects.sum(axis=0)
-        theta: FloatArray = every[:, _firsts(self.own)]
-        return theta
-
     def variables(self, drawn: StageDraws, equal: FloatArray) -> dict[str, tuple[str | None, FloatArray]]:
         """Draws of what a pool is about, with the dimension of each; ``equal`` are weights of settings."""
-        theta, group = self.settings(drawn), drawn.scales[:, 0]  # groups are the first of the effects
+        # groups are the first of the effects; the noise of training is no part of a setting's contrast
+        effects, group = drawn.effects[:-1] if self.replicated else drawn.effects, drawn.scales[:, 0]
+        theta = (drawn.coefficients + effects.sum(axis=0))[:, _firsts(self.own)]
         own = drawn.scales[:, -2 if self.replicated else -1]
         variables: dict[str, tuple[str | None, FloatArray]] = {
             "mean": (None, theta @ equal),
@@ -610,7 +554,7 @@ def _relations(
     y, covariance = weights @ y, weights @ covariance @ weights.T
     band = None if layout.band is None else layout.band[_firsts(layout.own)]
     relations, rows = [], []
-    for name in _variables(outside):
+    for name in list(outside)[::2]:
         finite = np.flatnonzero(np.isfinite(outside[name]))
         values, se = (outside[column].to_numpy()[finite] for column in (name, f"{name}_se"))
         observed, errors = y[finite], covariance[np.ix_(finite, finite)]
@@ -629,23 +573,16 @@ def _relations(
             same = np.eye(len(means))
         elif band is not None:
             # how much of what is left embeddings of one group share is not known: the relation is mixed over it
-            shares, same = GROUP_SHARES, _same(band[finite])
+            shares, same = GROUP_SHARES, np.equal.outer(band[finite], band[finite]).astype(float)
         residuals = [(1 - part) * np.eye(len(same)) + part * same for part in shares]
         through = None if through is None else through / through.sum()
         relation = latent_relation(observed, errors, values, se**2, residuals, width, draws, rng, weights=through)
         relations.append(relation)
-        rows.append(
-            {
-                "variable": name,
-                "n": len(values),
-                "of": over,
-                "errors": bool(se.any()),
-                "plain": float(np.corrcoef(observed, values)[0, 1]),
-                **({"group_share": float(shares[relation.residual].mean())} if len(shares) > 1 else {}),
-            }
-        )
+        row = {"variable": name, "n": len(values), "of": over, "errors": bool(se.any())}
+        row["plain"] = float(np.corrcoef(observed, values)[0, 1])
+        rows.append(row | ({"group_share": float(shares[relation.residual].mean())} if len(shares) > 1 else {}))
     related: dict[str, tuple[str | None, FloatArray]] = {
         name: ("variable", np.column_stack([getattr(relation, name) for relation in relations]))
-        for name in (RELATED if relations else ())
+        for name in (LINE if relations else ())
     }
     return related, pd.DataFrame(rows)

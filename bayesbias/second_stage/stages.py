@@ -14,13 +14,13 @@ import pandas as pd
 import xarray as xr
 from scipy import sparse
 
-from bayesbias._support.arguments import finite_number, flag, mapping, one_of
+from bayesbias._support.arguments import finite_number, flag, one_of
 from bayesbias._support.progress import one_thread, progress
 from bayesbias.axes import Axis
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.adjustment import check_used
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.dataframe import Coverage, ListEntry, coverage_of, limits_of, template_columns
+from bayesbias.distances.dataframe import Coverage, coverage_of, limits_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown, within
@@ -44,9 +44,8 @@ DRAWS = 400  # of a fit, of which only the scales are used
 FEWEST = 4  # pairs that all embeddings must have: fewer tell little of how errors are correlated
 SAME = 1e-6  # mean distances that differ by less are those of one embedding
 NEARLY = 0.99  # correlation of the errors of two embeddings from which on they are nearly one
-GIVEN_UNITS = "the given units"
 CHAINS = 4  # into which draws are divided for ArviZ; all draws are independent
-STEPS = ("chain", "draw")
+LINE = ("correlation", "slope", "intercept", "residual_sd")  # variables of the posterior that tell of a relation
 
 
 class Staged(Result):
@@ -77,11 +76,11 @@ class Staged(Result):
 def posterior_tree(variables: Mapping[str, tuple[str | None, FloatArray]], seed: int, **coords: Any) -> xr.DataTree:
     """A DataTree of draws (D, ...): each variable with the name of its dimension beside the draws, if it has one."""
     made = {
-        name: (STEPS if dim is None else (*STEPS, dim), values.reshape(CHAINS, -1, *values.shape[1:]))
+        name: (("chain", "draw", *([dim] if dim else [])), values.reshape(CHAINS, -1, *values.shape[1:]))
         for name, (dim, values) in variables.items()
     }
-    draws = next(iter(made.values()))[1].shape[1]
-    posterior = xr.Dataset(made, {"chain": np.arange(CHAINS), "draw": np.arange(draws), **coords})
+    size = next(iter(variables.values()))[1].shape[0] // CHAINS
+    posterior = xr.Dataset(made, {"chain": np.arange(CHAINS), "draw": np.arange(size), **coords})
     tree = xr.DataTree.from_dict({"/posterior": posterior})
     tree.attrs = {"seed": seed, "engine": EXACT}
     return tree
@@ -112,23 +111,37 @@ class Stage:
     copies: Mapping[str, str] = MappingProxyType({})  # name of an embedding that came before to that; has no means
 
     def sums(self, rows: str | None) -> list[Sums]:
-        """The sums of the means of each embedding, given what rows of words are."""
-        return [
-            _sums_of_places(list(part.words))
-            if isinstance(part, Axis)
-            else row_sums(part.data, part.cells, *self.contrast, rows)
-            for part in self.parts
-        ]
+        """The sums of the means of each embedding, none of which is without words, given what rows of words are."""
+        every = []
+        for name, part in zip(self.measured, self.parts, strict=True):
+            if isinstance(part, Axis):  # the mean of all places, and below it each
+                words, each = list(part.words), identity(len(part.words))
+                mean = sparse.csr_array(np.full((1, len(words)), 1 / max(len(words), 1)))
+                labels = pd.DataFrame({"protected_word": pd.array([WHOLE, *words], dtype="string")})
+                every.append(Sums(labels, stacked(mean, each), each, PAIRS))
+            else:
+                every.append(row_sums(part.data, part.cells, *self.contrast, rows))
+            if len(every[-1].index) < 2:
+                raise InputError(f"{name}: no protected word has {' and '.join(self.contrast)} distances")
+        return every
 
-    def part(self, names: Iterable[str]) -> Stage:
-        """The same of some of the embeddings."""
-        return stage_of({name: self.measured[name] for name in names}, self.contrast)
+    def contrasts(self, rows: str | None = None, single: bool = False) -> Estimates:
+        """The contrast of the whole list as a fit has it, by ``embedding``, and ``count``, how many words it holds.
 
-
-def checked_tables(tables: Tables) -> dict[str, pd.DataFrame | Axis]:
-    """Named distance tables, or named axes."""
-    axes = isinstance(tables, Mapping) and any(isinstance(each, Axis) for each in tables.values())
-    return mapping(tables, "tables", "distance tables, all tables or all axes", Axis if axes else pd.DataFrame)
+        Of one embedding also that of each ``single`` word, by ``word``. The joint covariance is made once.
+        """
+        every = self.sums(rows)
+        words = [sums.index["protected_word"].iloc[1:] for sums in every]
+        if single:
+            parts, combine, index = every[0].parts, every[0].combine[1:], pd.DataFrame({"word": words[0].to_numpy()})
+        else:
+            parts = sparse.csr_array(sparse.block_diag([sums.combine[[0]] @ sums.parts for sums in every]))
+            combine, counts = identity(len(every)), [own.nunique() for own in words]
+            index = pd.DataFrame({"embedding": range(len(every)), "count": counts})
+        means = self.means.combine(parts)
+        covariance = means.law.covariance(means.weights)
+        law = Gaussian.known(combine @ means.mean, combine @ (combine @ covariance).T)
+        return Estimates.of(law, len(index), index)
 
 
 def checked_contrast(contrast: tuple[str, str] | None) -> tuple[str, str] | None:
@@ -166,10 +179,8 @@ def default_contrast(every: Iterable[Distances]) -> tuple[tuple[str, str], tuple
     common = [name for name in first if all(name in others for others in rest)]
     if not common:
         raise InputError("no connection stands beside associated everywhere: name two connections as contrast")
-    if common[0] == "different":
-        return ("associated", "different"), ()
     lacking = Note("no-value", what="associated - different", reason="lacking in some embedding")
-    return ("associated", common[0]), (lacking,)
+    return ("associated", common[0]), (lacking,) * (common[0] != "different")
 
 
 def measured_stage(
@@ -188,17 +199,20 @@ def measured_stage(
     named = isinstance(frequencies, Mapping) and set(map(str, frequencies)) == set(frames)
     by_name = {str(key): frequencies[key] for key in frequencies} if named else dict.fromkeys(frames, frequencies)
     with one_thread():  # thousands of small matrices, of which several threads make more work
-        data: dict[str, Distances] = {}
-        with progress("reading the tables", len(frames)) as done:
-            for name, frame in frames.items():
-                with within(name):
-                    data[name] = read_distances(frame)
-                done(len(data))
+        data = dict[str, Distances]()
+        for name, frame in frames.items():
+            with within(name):
+                data[name] = read_distances(frame)
         refuse_mixed(data)
         pair, notes = default_contrast(data.values()) if contrast is None else (contrast, ())
         attribute = "" if adjust is None else str(next(iter([adjust] if isinstance(adjust, str) else adjust)))
         attribute = next(iter(data.values())).adjusted or attribute
-        copies = _copies({name: _cell_means(each, pair) for name, each in data.items()})
+        means = {}
+        for name, each in data.items():
+            word, connection = np.nonzero(each.filled & np.isin(each.connections, pair))
+            labels = [each.protected_words[word], each.connections[connection]]
+            means[name] = pd.Series(each.cells.mean[word, connection], pd.MultiIndex.from_arrays(labels))
+        copies = _copies(means)
         copies = {name: first for name, first in copies.items() if by_name[name] is by_name[first]}
         kept = {name: each for name, each in data.items() if name not in copies}
         measured: dict[str, Measured] = dict(kept)
@@ -215,26 +229,13 @@ def measured_stage(
         return replace(stage_of(measured, pair), asked=notes, adjusted=attribute, copies=copies)
 
 
-def _cell_means(data: Distances, contrast: tuple[str, str]) -> pd.Series:
-    """The mean distances of a contrast by protected word and connection."""
-    word, connection = np.nonzero(data.filled & np.isin(data.connections, contrast))
-    labels = [data.protected_words[word], data.connections[connection]]
-    return pd.Series(data.cells.mean[word, connection], pd.MultiIndex.from_arrays(labels))
-
-
 def _copies(means: Mapping[str, pd.Series]) -> dict[str, str]:
     """Name to the first name with the same means of the same words, for those whose means came before."""
-    first: dict[str, pd.Series] = {}
-    again: dict[str, str] = {}
+    first, again = dict[str, pd.Series](), dict[str, str]()
     for name, given in means.items():
         own = given.sort_index()
-        same = (
-            other
-            for other, known in first.items()
-            if len(known) == len(own) > 0
-            if np.abs(known.to_numpy() - own.to_numpy()).max() <= SAME and known.index.equals(own.index)
-        )
-        if other := next(same, None):
+        held = (other for other, known in first.items() if len(own) and known.index.equals(own.index))
+        if other := next((other for other in held if (first[other] - own).abs().max() <= SAME), None):
             again[name] = other
         else:
             first[name] = own
@@ -273,13 +274,6 @@ def _stage_of_axes(axes: Mapping[str, Axis]) -> Stage:
     return Stage(axes, first.ends, means, list(axes.values()), PAIRS, notes)
 
 
-def _sums_of_places(words: list[str]) -> Sums:
-    """The mean of all places, and below it each."""
-    mean = sparse.csr_array(np.full((1, len(words)), 1 / max(len(words), 1)))
-    labels = pd.DataFrame({"protected_word": pd.array([WHOLE, *words], dtype="string")})
-    return Sums(labels, stacked(mean, identity(len(words))), identity(len(words)), PAIRS)
-
-
 def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Stage:
     """The mean distances, or places, in one or more embeddings, with their joint covariance.
 
@@ -293,8 +287,15 @@ def stage_of(measured: Mapping[str, Measured], contrast: tuple[str, str]) -> Sta
             with within(name):
                 parts.append(_cell_errors(each, contrast))
     joint, errors, notes = _joint_errors(parts, contrast)
+
+    def with_templates(weights: Matrix) -> FloatArray:
+        each = zip(parts, _by_part(parts, weights), strict=True)  # errors of templates are those of single embeddings
+        own = [_of_roots([part.templates], some) for part, some in each if part.templates is not None]
+        return errors(weights) + np.sum(own, axis=0)
+
+    templates = any(part.templates is not None for part in parts)
     embedding = np.repeat(np.arange(len(parts)), [part.cells.n.size for part in parts])
-    law = Gaussian(np.concatenate([part.cells.means for part in parts]), _with_templates(parts, errors))
+    law = Gaussian(np.concatenate([part.cells.means for part in parts]), with_templates if templates else errors)
     means = Estimates.of(law, len(embedding), pd.DataFrame({"embedding": embedding}))
     repeats = dict.fromkeys(note for part in parts for note in part.data.notes)
     return Stage(measured, contrast, means, parts, joint, (*notes, *repeats))
@@ -321,8 +322,7 @@ def _joint_errors(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> tup
 
     def apart(weights: Matrix) -> FloatArray:
         own = [errors(some) for errors, some in zip(each, _by_part(parts, weights), strict=True)]
-        value: FloatArray = np.sum(own, axis=0)
-        return value
+        return np.asarray(np.sum(own, axis=0))
 
     return APART, apart, notes
 
@@ -343,19 +343,6 @@ def _of_roots(roots: Sequence[Matrix], weights: Matrix) -> FloatArray:
     return sum(((part @ part.T).toarray() for part in parts), np.zeros((weights.shape[0], weights.shape[0])))
 
 
-def _with_templates(parts: Sequence[CellErrors], errors: Errors) -> Errors:
-    """The same with the errors of templates, which are those of single embeddings."""
-    if all(part.templates is None for part in parts):
-        return errors
-
-    def both(weights: Matrix) -> FloatArray:
-        each = zip(parts, _by_part(parts, weights), strict=True)
-        own = [_of_roots([part.templates], some) for part, some in each if part.templates is not None]
-        return errors(weights) + np.sum(own, axis=0)
-
-    return both
-
-
 def _by_part(parts: Sequence[CellErrors], weights: Matrix) -> list[sparse.csr_array]:
     """The weights of the cells of each embedding."""
     ends, columns = np.cumsum([0, *(part.cells.n.size for part in parts)]), sparse.csc_array(weights)
@@ -372,41 +359,28 @@ def _shared(parts: Sequence[CellErrors], contrast: tuple[str, str]) -> Errors:
     for part in parts:
         data = part.data
         rows = np.isin(data.connections[data.connection], contrast)
-        frame = pd.DataFrame(
-            {
-                "word": data.protected_words[data.word[rows]],
-                "attribute": data.attribute_words[data.attribute[rows]],
-                "connection": data.connections[data.connection[rows]],
-                "value": (data.y - data.cells.mean[data.word, data.connection])[rows],
-            }
-        )
-        by_word = frame.groupby(["attribute", "connection"])["value"]
+        frame = data.table.assign(value=data.y - data.cells.mean[data.word, data.connection])[rows]
+        by_word = frame.groupby(["attribute_word", "connection"])["value"]
         # the mean deviation of an attribute word is its own effect, what is left belongs to the pair
         frame["rest"] = frame["value"] - by_word.transform("mean")
-        rest = frame.set_index(["word", "attribute", "connection"])["rest"]
+        rest = frame.set_index(["protected_word", "attribute_word", "connection"])["rest"]
         means.append(by_word.mean())
         rests.append(rest[~rest.index.duplicated()])
-    of_words, of_pairs = _mean_correlation(means), _mean_correlation(rests)
-    count = max(len(part.sources) for part in parts)
-    shares = [of_pairs if source == count - 1 else of_words for source in range(count)]
+    shares = [_mean_correlation(means)] * (len(parts[0].sources) - 1) + [_mean_correlation(rests)]
     stacked_roots = []
-    for source in range(count):
-        roots = [part.sources[source] for part in parts if len(part.sources) > source]
-        if len(roots) < len(parts):
-            shares[source] = 0.0
-            continue
+    for share, roots in zip(shares, zip(*(part.sources for part in parts), strict=True), strict=True):
         # the roots of all embeddings, with the columns of the same words below each other
         names, below = np.unique(np.concatenate([labels for _, labels in roots])), []
         for root, labels in roots:
             entries = root.tocoo()
             places = entries.row, np.searchsorted(names, labels)[entries.col]
             below.append(sparse.csr_array((entries.data, places), shape=(root.shape[0], len(names))))
-        stacked_roots.append(np.sqrt(shares[source]) * stacked(*below))
+        stacked_roots.append(np.sqrt(share) * stacked(*below))
 
     def errors(weights: Matrix) -> FloatArray:
         total = _of_roots(stacked_roots, weights)
         for part, some in zip(parts, _by_part(parts, weights), strict=True):
-            own = zip(part.sources, shares, strict=False)
+            own = zip(part.sources, shares, strict=True)
             total += _of_roots([np.sqrt(1 - share) * root for (root, _), share in own], some)
         return total
 
@@ -430,39 +404,6 @@ def rows_of_all(stage: Stage) -> tuple[str, list[Note]]:
     return DIFFERENCE, [Note("no-value", what="associations", reason=f"missing lists in {listed(lacking)}")]
 
 
-def _sums(stage: Stage, rows: str | None) -> list[Sums]:
-    """The sums of each embedding, of which none is without words."""
-    every = stage.sums(rows)
-    for embedding, sums in zip(stage.measured, every, strict=True):
-        if len(sums.index) < 2:
-            raise InputError(f"{embedding}: no protected word has {' and '.join(stage.contrast)} distances")
-    return every
-
-
-def whole_lists(stage: Stage, rows: str | None = None) -> Estimates:
-    """The contrast of the whole list as a fit has it, by ``embedding``, and ``count``, how many words it holds."""
-    every = _sums(stage, rows)
-    weights = sparse.csr_array(sparse.block_diag([sums.combine[[0]] @ sums.parts for sums in every]))
-    counts = [sums.index["protected_word"].iloc[1:].nunique() for sums in every]
-    index = pd.DataFrame({"embedding": range(len(every)), "count": counts})
-    return _known(stage, weights, identity(len(every)), index)
-
-
-def word_rows(stage: Stage, rows: str | None = None) -> Estimates:
-    """The rows of single words as the fit of one embedding has them, by ``word``."""
-    (sums,) = _sums(stage, rows)
-    words = sums.index["protected_word"].to_numpy()[1:]
-    return _known(stage, sums.parts, sums.combine[1:], pd.DataFrame({"word": words}))
-
-
-def _known(stage: Stage, parts: sparse.csr_array, combine: sparse.csr_array, index: pd.DataFrame) -> Estimates:
-    """Sums ``combine @ parts`` of the means of all embeddings, with their joint covariance, which is made once."""
-    means = stage.means.combine(parts)
-    covariance = means.law.covariance(means.weights)
-    law = Gaussian.known(combine @ means.mean, combine @ (combine @ covariance).T)
-    return Estimates.of(law, len(index), index)
-
-
 def units_of(standardise: object, tables: Tables) -> FloatArray | None:
     """The unit of each embedding (tables,), in cosine distance; None where contrasts are in cosine distance.
 
@@ -472,18 +413,15 @@ def units_of(standardise: object, tables: Tables) -> FloatArray | None:
         return np.array([finite_number(standardise[name], f"standardise of {name}", positive=True) for name in tables])
     if not flag(standardise, "standardise"):
         return None
-    units = []
-    for name, each in tables.items():
-        if isinstance(each, Axis):
-            unit = distance_sd(each.embedding, name)
-        else:
-            unit = Distances.read(each, check=False).distance_sd(name)
-        if isinstance(unit, str):
-            raise InputError(
-                f"contrasts cannot be standardised, since {unit}; or give units of your own, such as "
-                f"standardise={{{name!r}: 0.12, ...}}"
-            )
-        units.append(unit)
+    units = [
+        distance_sd(each.embedding, name)
+        if isinstance(each, Axis)
+        else Distances.read(each, check=False).distance_sd(name)
+        for name, each in tables.items()
+    ]
+    if unknown := [unit for unit in units if isinstance(unit, str)]:
+        own = f"standardise={{{next(iter(tables))!r}: 0.12, ...}}"
+        raise InputError(f"contrasts cannot be standardised, since {unknown[0]}; or give your own units, such as {own}")
     return np.array(units)
 
 
@@ -493,13 +431,14 @@ def holdings(tables: Tables, contrast: tuple[str, str]) -> tuple[pd.DataFrame, l
     The share is NaN where it is not known; control lists that the contrast does not take are not counted.
     """
     rows, records, used = list[tuple[object, ...]](), list[Coverage](), set[str]()
+    kinds = ("protected", "stereotype") if set(contrast) & set(STEREOTYPES) else ("protected",)
     for table in tables.values():
         if (record := coverage_of(table)) is None:  # an axis has notes of its own
             rows.append((np.nan, None, table.name if isinstance(table, Axis) else None))
             continue
-        lists = [entry for entry in record.lists if _counts(entry, contrast)]
-        sizes = [entry["asked"] for entry in lists]
-        total = sum(np.nan if count is None else count for count in sizes) or np.nan
+        controls = [entry for entry in record.lists if entry["kind"] == "control" and entry["list"] in contrast]
+        lists = [entry for entry in record.lists if entry["kind"] in kinds] + controls
+        total = sum(np.nan if entry["asked"] is None else entry["asked"] for entry in lists) or np.nan
         rows.append((sum(entry["found"] for entry in lists) / total, record.language, record.word_list))
         records.append(record)
         used.update(entry["list"] for entry in lists)
@@ -507,10 +446,3 @@ def holdings(tables: Tables, contrast: tuple[str, str]) -> tuple[pd.DataFrame, l
     notes = [*limits_of(records, used), *([Note("spelling", words=list(respelled))] if respelled else [])]
     held = pd.DataFrame(rows, columns=["found", "language", "word_list"])
     return held.astype({"found": float, "language": "string", "word_list": "string"}), notes
-
-
-def _counts(entry: ListEntry, contrast: tuple[str, str]) -> bool:
-    """True if a contrast takes the words of a list."""
-    if entry["kind"] == "stereotype":
-        return any(name in STEREOTYPES for name in contrast)
-    return entry["kind"] == "protected" or entry["list"] in contrast

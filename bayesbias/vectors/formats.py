@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -51,6 +50,7 @@ from bayesbias.vectors.lookup import (
     waiting_words,
 )
 from bayesbias.vectors.readers import (
+    DECADE,
     FASTTEXT_MARK,
     PICKLED,
     SAFE,
@@ -59,7 +59,7 @@ from bayesbias.vectors.readers import (
     Wanted,
     begins_with,
     blocks,
-    holds_fasttext,
+    decade,
     mapped,
     plain_file,
     stored_arrays,
@@ -85,9 +85,9 @@ RECORD = "embedding_record"  # array of an .npz embedding with what is recorded 
 # vectors that are looked at together, so that a large embedding is never copied whole and a block stays in cache
 BLOCK = 1_000
 VOCABULARY = "bayesbias_vocabulary"  # name of the whole vocabulary on an embedding of which a part is being loaded
-# bytes of a fastText model with the number of words and others, before the words; and where there is no mark
-FASTTEXT_COUNTS, OLD_COUNTS = slice(64, 92), slice(56, 76)
-DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
+# bytes of a fastText model with the number of words and others, before the words
+FASTTEXT_COUNTS = slice(64, 92)
+NONE_HELD = "holds none of the words that were asked for"
 
 type Embedding = str | os.PathLike[str] | KeyedVectors | Mapping[str, ArrayLike] | Any
 """Forms in which an embedding can be given: those of :func:`load_embedding`."""
@@ -214,12 +214,11 @@ def load_embedding(
     ----------
     embedding
         A bundled name (``"google-news-slice"``); the path of a file; a KeyedVectors, or a gensim model; a mapping of
-        word to vector; a DataFrame of pandas, Polars, Arrow or another library; a pair of words and a matrix; a
-        DataArray whose labels are words; what spaCy or model2vec hold. The content of a file tells its format:
-        word2vec, GloVe and fastText; ``.npz`` with arrays ``words`` and ``vectors``; ``.safetensors``; Parquet; a
-        decade of HistWords, ``1990-w.npy``. Tables in text are told by their names: ``.csv``, ``.tsv``, ``.json``,
-        ``.jsonl``. Text, tables in text and fastText models may be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip``
-        of one file.
+        word to vector; a DataFrame of pandas, Polars, Arrow or another library; a pair of words and a matrix; what
+        spaCy or model2vec hold. The content of a file tells its format: word2vec, GloVe and fastText; ``.npz`` with
+        arrays ``words`` and ``vectors``; ``.safetensors``; Parquet; a decade of HistWords, ``1990-w.npy``. Tables in
+        text are told by their names: ``.csv``, ``.tsv``, ``.json``, ``.jsonl``. Text, tables in text and fastText
+        models may be packed: ``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` of one file.
     words
         Keep these words only (an iterable, or word lists); words that are not there are no error, and a fastText model
         composes their vectors from parts of words. The 3,000 words of the sample are no keys of the result: they stand
@@ -263,7 +262,7 @@ def _loaded(source: Any, request: _WordRequest | None, trust_pickle: bool, mmap:
     with np.errstate(over="ignore"):  # numbers too large for single precision are infinite, and refused as such
         if isinstance(source, str | os.PathLike):
             return _from_file(source, request, trust_pickle, mmap)
-        if isinstance(source, Mapping) and not hasattr(source, "dims"):
+        if isinstance(source, Mapping):
             words, where = list(source), "the mapping"
             matrix = real_vectors(words, list(source.values()), where).astype(np.float32)
             return _made(words, matrix, where) if request is None else _part(keyed_vectors(words, matrix), request)
@@ -272,6 +271,10 @@ def _loaded(source: Any, request: _WordRequest | None, trust_pickle: bool, mmap:
     averaged = hasattr(source, "mean_vectors")  # vectors with errors, which an embedding does not hold
     hint = "the embedding of its mean_vectors()" if averaged else "what load_embedding takes"
     raise InputError(f"cannot read an embedding from {type(source).__name__}: give {hint}")
+
+
+# all words of an embedding, each once, and a function to the vectors of some rows of these, ascending
+type WholeVocabulary = tuple[Sequence[str], Callable[[IntArray], NDArray[Any]]]
 
 
 def load_part(
@@ -287,13 +290,6 @@ def load_part(
     return kv, vars(kv).pop(VOCABULARY, None)
 
 
-class WholeVocabulary(NamedTuple):
-    """All words of an embedding, each once, and a function to the vectors of some rows of these, ascending."""
-
-    keys: Sequence[str]
-    vectors_of: Callable[[IntArray], NDArray[Any]]
-
-
 class _WordRequest(NamedTuple):
     """Words to keep."""
 
@@ -303,10 +299,6 @@ class _WordRequest(NamedTuple):
     others: tuple[str, ...] = ()  # words to keep that a sample may hold too
     keeps_vocabulary: bool = False
     word_lists: WordLists | None = None
-
-    def keys(self, keys: Collection[str]) -> set[str]:
-        """Those of some keys that stand for words to keep."""
-        return set(find_keys([*self.listed, *self.others], keys).values())
 
 
 def _request_of(words: Iterable[str] | WordLists) -> _WordRequest:
@@ -375,63 +367,58 @@ def _from_file(
             f"there is no embedding {name!r}{near(name, bundled)}: give the path of a file or a bundled "
             f"name ({', '.join(bundled)})"
         )
-    kv = _read_file(path, name if name in bundled else str(path), request, trust_pickle, mmap)
+    where = name if name in bundled else str(path)
+    if path.name.endswith(DECADE):
+        kv = _part(_made(*decade(path), str(path)), request)
+    elif begins_with(path, PICKLE_MARK) and path.suffix != SAFE:  # which may begin with the same number
+        if not trust_pickle:
+            raise InputError(f"{path} is a Python pickle, and {PICKLED}")
+        kv = _part(_from_pickle(path, mmap), request)
+    elif begins_with(path, FASTTEXT_MARK, unpacks=True):
+        kv = _part(_from_fasttext(path), request)
+    elif request is not None:
+        kv = _part_of_file(path, where, request, trust_pickle)
+    else:
+        words, vectors = mapped(path, trust_pickle) if mmap else _read(path, None, trust_pickle)
+        keys = _decoded(words, path)
+        refuse_numbers(keys, where)
+        kv = _with_stored(_made(keys, vectors, where), path)
     if name not in bundled:
         setattr(kv, ORIGIN, origin_of(kv) | {"path": name})
     return kv
 
 
-def _read_file(path: Path, where: str, request: _WordRequest | None, trust_pickle: bool, mmap: bool) -> KeyedVectors:
-    if path.name.endswith(DECADE):
-        return _part(_from_decade(path), request)
-    if begins_with(path, PICKLE_MARK) and path.suffix != SAFE:  # which may begin with the same number
-        if not trust_pickle:
-            raise InputError(f"{path} is a Python pickle, and {PICKLED}")
-        return _part(_from_pickle(path, mmap), request)
-    if holds_fasttext(path):
-        return _part(_from_fasttext(path), request)
-    if mmap and request is None:
-        tokens, matrix = mapped(path, trust_pickle)
-        return _with_stored(_made(_decoded(tokens, path), matrix, where), path)
-    if request is not None:
-        return _part_of_file(path, where, request, trust_pickle)
-    keys, vectors = _read(path, None, trust_pickle)
-    refuse_numbers(keys, where)
-    return _with_stored(_made(keys, vectors, where), path)
-
-
 def _part_of_file(path: Path, where: str, request: _WordRequest, trusted: bool) -> KeyedVectors:
     """The words of a file that are asked for, and beside them a sample of the others."""
-    wanted = Named(spellings([*request.listed, *request.others]))
-    words, matrix = _read(path, wanted, trusted)
-    held = request.keys(words)  # of several spellings of a word one is read
+    asked = [*request.listed, *request.others]
+    wanted = Named(spellings(asked))
+    tokens, matrix = _read(path, wanted, trusted)
+    words = _decoded(tokens, path)
+    held = set(find_keys(asked, words).values())  # of several spellings of a word one is read
     rows = [row for row, word in enumerate(words) if word in held]
     if not rows:
         refuse_numbers([word.decode(errors="replace") for word in wanted.met], where)
-        _refuse_none_held(where, _decoded(wanted.met[:5], path), request)
+        raise InputError(f"{where} {NONE_HELD}; {first_keys(_decoded(wanted.met[:5], path), request.listed)}")
     matrix = matrix if len(rows) == len(words) else matrix[rows]
     kv = _with_stored(_made([words[row] for row in rows], matrix, where), path)
     if sample_of(kv) is not None:
         return kv
-    places = _first_places(wanted.met)
+    places = np.flatnonzero(_firsts(wanted.met))
     keys = _decoded([wanted.met[place] for place in places.tolist()], path)
     if wanted.vectors_at:
         begins, size = np.concatenate(wanted.vectors_at)[places], kv.vector_size
-        return _with_sample(kv, WholeVocabulary(keys, lambda rows: vectors_at(path, begins[rows], size)), request)
-    read = WholeVocabulary(keys, lambda rows: _read(path, Placed(places[rows].tolist()), trusted)[1])
-    return _with_sample(kv, read, request)
+        return _with_sample(kv, (keys, lambda rows: vectors_at(path, begins[rows], size)), request)
+    return _with_sample(kv, (keys, lambda rows: _read(path, Placed(places[rows].tolist()), trusted)[1]), request)
 
 
-def _first_places(words: list[bytes] | list[str]) -> IntArray:
-    """Places of the first occurrence of each word, ascending."""
-    if len(set(words)) == len(words):
-        return np.arange(len(words))
-    # the first place of a word is the last one that is put down, going backwards
-    first = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
-    return np.sort(np.fromiter(first.values(), dtype=np.intp, count=len(first)))
+def _firsts(words: list[bytes] | list[str]) -> NDArray[np.bool_]:
+    """True (words,) where a word stands for the first time."""
+    from pandas import Index
+
+    return ~Index(words, dtype=object).duplicated()
 
 
-def _read(path: Path, wanted: Wanted, trusted: bool = False) -> tuple[list[str], NDArray[np.float32]]:
+def _read(path: Path, wanted: Wanted, trusted: bool = False) -> tuple[list[bytes], NDArray[np.float32]]:
     """Words and vectors of the entries of a file that are wanted."""
     words, matrix = list[bytes](), np.empty((0, 0), dtype=np.float32)
     with progress(f"reading {path.name}", total=path.stat().st_size) as done:
@@ -447,7 +434,7 @@ def _read(path: Path, wanted: Wanted, trusted: bool = False) -> tuple[list[str],
                 matrix.resize((max(len(words), int(1.15 * len(matrix))), size), refcheck=False)
             matrix[begin : len(words)] = vectors
     matrix.resize((len(words), matrix.shape[1]), refcheck=False)
-    return _decoded(words, path), matrix
+    return words, matrix
 
 
 def _decoded(tokens: list[bytes], path: Path) -> list[str]:
@@ -469,29 +456,6 @@ def _decoded(tokens: list[bytes], path: Path) -> list[str]:
     return words
 
 
-class _PlainUnpickler(pickle._Unpickler):
-    """Reads lists and texts; anything that would run code is refused.
-
-    It is the one in Python, whose memory grows with the file: that in C makes room for what nine bytes promise.
-    """
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Refuse every class and function."""
-        raise pickle.UnpicklingError(f"it holds {module}.{name}, and a vocabulary is a list of words")
-
-
-def _from_decade(path: Path) -> KeyedVectors:
-    """A decade as HistWords keeps it, whose words stand in a pickle; those that it lacks are rows of zeros."""
-    beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
-    with read_as(f"vectors of the words in {beside.name}", str(path)):
-        matrix = np.lib.format.open_memmap(path, mode="r")
-        with beside.open("rb") as file:
-            words = _PlainUnpickler(file, encoding="utf-8", errors="replace").load()
-        real_vectors(list(words), matrix, f"{path} with {beside.name}")
-        rows = np.flatnonzero(matrix.any(axis=1)).tolist()
-        return _made([words[row] for row in rows], np.asarray(matrix[rows]), str(path))
-
-
 def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
     from gensim.utils import SaveLoad, unpickle
 
@@ -505,38 +469,36 @@ def _from_pickle(path: Path, mmap: bool) -> KeyedVectors:
 
 
 def _from_fasttext(path: Path) -> KeyedVectors:
-    """A fastText model, packed or not, which makes vectors of parts of words too."""
+    """A fastText model, packed or not, which makes vectors of parts of words too.
+
+    One that ends within its words is refused: gensim would seek their end for ever.
+    """
     from gensim.models.fasttext import load_facebook_vectors
 
     # gensim reads numbers from files that are not packed
-    with read_as("a fastText model", str(path)), plain_file(path) as file:
-        _check_words_of_fasttext(file)
-        kv = load_facebook_vectors(str(file))
+    with read_as("a fastText model", str(path)), plain_file(path) as plain:
+        with plain.open("rb") as file, memory_map(file.fileno(), 0, access=ACCESS_READ) as content:
+            (words,) = unpack_from("<i", content, FASTTEXT_COUNTS.start)
+            entries = re.compile(rb"[^\0]*+\0.{9}", re.DOTALL).finditer(content, FASTTEXT_COUNTS.stop)
+            whole = sum(1 for _ in islice(entries, max(0, words)))
+            del entries
+        if whole < words or not words:
+            raise ValueError(f"it is truncated or damaged: it says that it has {words:,} words, and has {whole:,}")
+        kv = load_facebook_vectors(str(plain))
     kv.bayesbias_name = path.name
     return kv
 
 
-def _check_words_of_fasttext(path: Path) -> None:
-    """Refuse a fastText model that ends within its words, whose end gensim would seek for ever."""
-    with path.open("rb") as file, memory_map(file.fileno(), 0, access=ACCESS_READ) as content:
-        counts = FASTTEXT_COUNTS if content[: len(FASTTEXT_MARK)] == FASTTEXT_MARK else OLD_COUNTS
-        (words,) = unpack_from("<i", content, counts.start)
-        entries = re.compile(rb"[^\0]*+\0.{9}", re.DOTALL).finditer(content, counts.stop)
-        whole = sum(1 for _ in islice(entries, max(0, words)))
-        del entries
-    if whole < words or not words:
-        raise ValueError(f"it is truncated or damaged: it says that it has {words:,} words, and has {whole:,}")
-
-
 def _part(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
     """An embedding, or the part of it that is asked for with a sample of the rest."""
-    wanted = source.key_to_index.keys() if request is None else request.keys(source.key_to_index)
-    words = [word for word in source.index_to_key if word in wanted]
-    subwords = {} if request is None else _of_subwords(source, request.composed)
+    words, subwords = source.index_to_key, dict[str, NDArray[np.float32]]()
+    if request is not None:
+        wanted = set(find_keys([*request.listed, *request.others], source.key_to_index).values())
+        words, subwords = [word for word in words if word in wanted], _of_subwords(source, request.composed)
     where = getattr(source, "bayesbias_name", "the embedding")
-    if not words and not subwords:
-        _refuse_none_held(where, source.index_to_key, request)
-    whole = not subwords and len(words) == len(source.index_to_key)
+    if request is not None and not words and not subwords:
+        raise InputError(f"{where} {NONE_HELD}; {first_keys(source.index_to_key, request.listed)}")
+    whole = words and not subwords and len(words) == len(source.index_to_key)
     if whole and _directed(words, source.vectors, where).all():
         return source
     rows = source.vectors[[source.key_to_index[word] for word in words]]
@@ -548,13 +510,8 @@ def _part(source: KeyedVectors, request: _WordRequest | None) -> KeyedVectors:
     setattr(kv, ORIGIN, origin_of(source))
     setattr(kv, SUBWORDS, frozenset(subwords) | subwords_of(source))
     if request is not None and sample_of(source) is None:
-        return _with_sample(kv, WholeVocabulary(source.index_to_key, lambda chosen: source.vectors[chosen]), request)
+        return _with_sample(kv, (source.index_to_key, lambda chosen: source.vectors[chosen]), request)
     return kv
-
-
-def _refuse_none_held(where: str, keys: Sequence[str], request: _WordRequest | None) -> None:
-    asked = () if request is None else request.listed
-    raise InputError(f"{where} holds none of the words that were asked for; {first_keys(keys, asked)}")
 
 
 def _of_subwords(
@@ -578,10 +535,28 @@ def _of_subwords(
 
 
 def _made(tokens: list[str], matrix: NDArray[Any], where: str) -> KeyedVectors:
-    """An embedding of words and their vectors (words, d), which it holds as they are where nothing is left out."""
+    """An embedding of words and their vectors (words, d), the first of each word, without those that are all zeros.
+
+    It holds the matrix as it is where nothing is left out; a warning says what is.
+    """
     if matrix.dtype != np.float32:
         matrix = matrix.astype(np.float32)
-    kept = _usable(tokens, matrix, where)
+    kept = _firsts(tokens)
+    empty = [row for row, word in enumerate(tokens) if not word]
+    repeated = int((~kept).sum()) - max(0, len(empty) - 1)
+    kept[empty] = False
+    directed = _directed(tokens, matrix, where)
+    zero = [tokens[row] for row in np.flatnonzero(kept & ~directed)]
+    kept &= directed
+    for found, lost in (
+        (repeated, f"{many(repeated, 'vector')} of words seen before left out: the first vector of a word is kept"),
+        (empty, f"{many(len(empty), 'empty word')} left out, the first of vector {(empty or [0])[0] + 1}"),
+        (zero, f"{few(zero)} left out, because a vector of zeros has no direction"),
+    ):
+        if found:
+            warn(f"{where}: {lost}", CoverageWarning)
+    if not kept.any():
+        raise InputError(f"{where} holds no vector of a word, or only vectors of zeros")
     if not kept.all():
         matrix, tokens = matrix[kept], list(compress(tokens, kept.tolist()))
     kv = keyed_vectors(tokens, matrix)
@@ -605,28 +580,6 @@ def _directed(words: list[str], vectors: NDArray[Any], where: str) -> NDArray[np
     parts = (slice(begin, begin + BLOCK) for begin in range(0, len(words), BLOCK))
     found = [have_directions(words[part], vectors[part], where) for part in parts]
     return np.concatenate([np.empty(0, dtype=bool), *found])
-
-
-def _usable(tokens: list[str], matrix: NDArray[Any], where: str) -> NDArray[np.bool_]:
-    """True (words,) for vectors that are the first of their word and not all zeros; a warning says what is not."""
-    kept = np.zeros(len(tokens), dtype=bool)
-    kept[_first_places(tokens)] = True
-    empty = [row for row, word in enumerate(tokens) if not word]
-    repeated = int((~kept).sum()) - max(0, len(empty) - 1)
-    kept[empty] = False
-    directed = _directed(tokens, matrix, where)
-    zero = [tokens[row] for row in np.flatnonzero(kept & ~directed)]
-    kept &= directed
-    for found, lost in (
-        (repeated, f"{many(repeated, 'vector')} of words seen before left out: the first vector of a word is kept"),
-        (empty, f"{many(len(empty), 'empty word')} left out, the first of vector {(empty or [0])[0] + 1}"),
-        (zero, f"{few(zero)} left out, because a vector of zeros has no direction"),
-    ):
-        if found:
-            warn(f"{where}: {lost}", CoverageWarning)
-    if not kept.any():
-        raise InputError(f"{where} holds no vector of a word, or only vectors of zeros")
-    return kept
 
 
 def in_step(kv: KeyedVectors) -> KeyedVectors:

@@ -10,27 +10,15 @@ from typing import Any
 
 from bayesbias._support import shipped
 from bayesbias._support.arguments import is_list, mapping
-from bayesbias._support.files import Document, check, checked, read_toml
+from bayesbias._support.files import checked, read_toml
 from bayesbias.errors import InputError, near, shown
-from bayesbias.words import PairList, Pairs, WordList, WordLists, Words, lists_of_any_kind, pairs_given
-
-
-class _BundledAxis(Document):
-    domain: str
-    pairs: Pairs
-
-
-class _AxesFile(Document):
-    source: str
-    licence: str
-    doi: str = ""
-    axes: dict[str, _BundledAxis]
+from bayesbias.words import PairList, WordList, WordLists, Words, lists_of_any_kind, pairs_given
 
 
 @cache
-def bundled_axes() -> _AxesFile:
-    path = shipped("data") / "axes.toml"
-    return check(_AxesFile, read_toml(path), str(path))
+def bundled_axes() -> dict[str, Any]:
+    """Source, DOI, and name of each axis to its domain and pairs."""
+    return read_toml(shipped("data") / "axes.toml")
 
 
 @dataclass(frozen=True)
@@ -57,13 +45,14 @@ class Poles:
 def poles_of(pairs: Any, name: str = "pairs") -> Poles:
     """The poles that an argument stands for."""
     known = bundled_axes()
-    if isinstance(pairs, str) and pairs in known.axes:
-        return Poles(pairs, known.axes[pairs].pairs, source=known.source, doi=known.doi)
+    if isinstance(pairs, str) and pairs in known["axes"]:
+        own = tuple((negative, positive) for negative, positive in known["axes"][pairs]["pairs"])
+        return Poles(pairs, own, source=known["source"], doi=known["doi"])
     if isinstance(pairs, str | Path):
         try:
             pairs = lists_of_any_kind(pairs)
         except InputError as error:
-            valid = [*known.axes, "gender_pairs"]
+            valid = [*known["axes"], "gender_pairs"]
             why = str(error) if Path(pairs).suffix else f"there is no axis {shown(str(pairs))}{near(pairs, valid)}"
             raise InputError(
                 f"{name}: {why}. Bundled axes are {', '.join(valid)}; pairs of words, or a TOML file of them, "

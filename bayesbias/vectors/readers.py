@@ -5,20 +5,20 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import pickle
 import re
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import BufferedReader, RawIOBase, TextIOWrapper
-from itertools import compress, pairwise
+from itertools import compress, pairwise, takewhile
 from math import prod
 from pathlib import Path
 from shutil import copyfileobj
-from struct import Struct
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 from unicodedata import normalize
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from bayesbias._support.files import archive_of, check_unpacked, from_json, read_as
 from bayesbias._support.progress import progress
-from bayesbias.errors import InputError, listed, many
+from bayesbias.errors import InputError, many
 from bayesbias.vectors.tables import SUFFIXES as TEXT_TABLES
-from bayesbias.vectors.tables import is_header, is_written_number, rows_of_parquet, rows_of_text, static_vectors
+from bayesbias.vectors.tables import is_header, is_written_number, real_vectors, rows_of_parquet, rows_of_text
 
 CHUNK = 1 << 23  # bytes of vectors that are read together
 PIECE = 1 << 20  # bytes of a stream that are read together: as much as a processor's cache holds
@@ -47,33 +47,16 @@ LOOKED_AT = 100  # lines by which the number of dimensions is told where no head
 SMALLEST, GREATEST = 1e-25, 1e15  # between which lie the sizes of numbers in vectors, except 0
 DIGITS = 4  # digits of a number from which on a shorter one beside it looks cut
 FASTTEXT_MARK = b"\xba\x16\x4f\x2f"
-# arguments that a model of fastText begins with, whose number comes first where there is no mark, as before 2017
-FASTTEXT = Struct("<12id")
-KINDS = range(1, 5)  # numbers of losses and models
 SAFE = ".safetensors"
-SAFE_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
-SAFE_BYTES, SAFE_INDICES = {"U8": "u1"}, {"I32": "<i4", "I64": "<i8"}
+DECADE = "-w.npy"  # how files of HistWords end: a matrix, beside its words in a file that ends in -vocab.pkl
+SAFE_TYPES = {"U8": "u1", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
 PICKLED = (
     "opening a pickle runs the code in it: pass trust_pickle=True (--trust-pickle) if you trust where it comes from, "
     "or save it as word2vec or .npz with words as text"
 )
-TOKENIZER = "tokenizer.json"  # beside a static model, with its words
 
 Vectors = NDArray[np.float32]
 IntArray = NDArray[np.intp]
-
-
-class Lines(NamedTuple):
-    """Lines of a text that hold something: numbers, and where each begins and ends."""
-
-    text: bytes
-    numbers: list[int]
-    begins: list[int]
-    ends: list[int]
-
-    def at(self, row: int) -> tuple[int, bytes]:
-        """Number and content of a line."""
-        return self.numbers[row], self.text[self.begins[row] : self.ends[row]]
 
 
 class Named:
@@ -88,19 +71,12 @@ class Named:
         # bytes of the file at which the vectors of all words begin, where they stand there in binary
         self.vectors_at = list[IntArray]()
 
-    def places(self, words: Sequence[bytes], wanted: frozenset[bytes] | None = None) -> list[int]:
-        """Places of the next entries that are wanted."""
+    def places(self, words: Sequence[bytes], are_firsts: bool = False) -> list[int]:
+        """Places of the next entries that are wanted, or that may be by their words up to the first blank."""
         self.met += words
         forms = words if self._plain else map(_composed, words)
-        return list(compress(range(len(words)), map((wanted or self._words).__contains__, forms)))
-
-    def lines(self, lines: Lines) -> list[int]:
-        """Places of the next entries, lines of a text, that may be wanted by their words up to the first blank."""
-        text, find, spans = lines.text, lines.text.find, (lines.begins, lines.ends)
-        blanks = [find(b" ", begin, end) for begin, end in zip(*spans, strict=True)]
-        if -1 in blanks:
-            blanks = [end if blank < 0 else blank for blank, end in zip(blanks, lines.ends, strict=True)]
-        return self.places([text[begin:blank] for begin, blank in zip(lines.begins, blanks, strict=True)], self._firsts)
+        wanted = self._firsts if are_firsts else self._words
+        return list(compress(range(len(words)), map(wanted.__contains__, forms)))
 
     def confirms(self, place: int, word: bytes) -> bool:
         """True where the entry at a place among all that were met is wanted, now that its whole word is known."""
@@ -119,23 +95,15 @@ class Placed:
     """Entries of a file that are wanted for their places, from 0; what follows the last of them is not read again."""
 
     def __init__(self, places: Iterable[int]) -> None:
-        self._ascending, self._next = np.array(sorted(set(places)), dtype=np.intp), 0
+        self._ascending, self._next, self.ended = np.array(sorted(set(places)), dtype=np.intp), 0, False
 
     def places(self, entries: Sequence[object]) -> list[int]:
         """Places of the next entries that are wanted."""
         begin, self._next = self._next, self._next + len(entries)
         first, last = np.searchsorted(self._ascending, (begin, self._next))
+        self.ended = last == len(self._ascending)
         chosen: list[int] = (self._ascending[first:last] - begin).tolist()
         return chosen
-
-    def lines(self, lines: Lines) -> list[int]:
-        """Places of the next entries, lines of a text, that are wanted."""
-        return self.places(lines.begins)
-
-    @property
-    def ended(self) -> bool:
-        """True where no later entry is wanted."""
-        return not len(self._ascending) or self._next > self._ascending[-1]
 
 
 Wanted = Named | Placed | None
@@ -163,7 +131,7 @@ def blocks(path: Path, wanted: Wanted, done: Callable[[float], None], trusted: b
     else:
         with unpacked(path, done) as stream:
             if suffix in TEXT_TABLES:
-                yield from _wanted_rows(rows_of_text(BufferedReader(stream), suffix, str(path)), wanted)
+                yield from _wanted_rows(rows_of_text(BufferedReader(stream, LONGEST), suffix, str(path)), wanted)
             else:
                 yield from _word2vec_or_glove(_Chunks(stream, path), path, wanted)
 
@@ -186,35 +154,21 @@ class Unpacked(RawIOBase):
 
     def __init__(self, path: Path, file: BinaryIO, content: BinaryIO, done: Callable[[float], None]) -> None:
         self._path, self._file, self._content, self._done = path, file, content, done
-        self._size, self.is_packed = path.stat().st_size, content is not file
+        self._size, self._given, self.is_packed = path.stat().st_size, 0, content is not file
 
     def readable(self) -> bool:
         return True
 
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, place: int, whence: int = 0) -> int:
-        return self._content.seek(place, whence)
-
-    def tell(self) -> int:
-        return self._content.tell()
-
     def readinto(self, buffer: Any) -> int:
-        content = self.piece(len(buffer))
+        try:
+            content = self._content.read(len(buffer))
+        except DAMAGE as error:
+            raise InputError(f"{self._path} is truncated or damaged after byte {self._given:,}: {error}") from error
+        self._given += len(content)
+        check_unpacked(self._given, self._size, str(self._path))
+        self._done(self._file.tell())
         buffer[: len(content)] = content
         return len(content)
-
-    def piece(self, size: int) -> bytes:
-        """The next bytes, as many as there are."""
-        begin = self.tell()
-        try:
-            content = self._content.read(size)
-        except DAMAGE as error:
-            raise InputError(f"{self._path} is truncated or damaged after byte {begin:,}: {error}") from error
-        check_unpacked(begin + len(content), self._size, str(self._path))
-        self._done(self._file.tell())
-        return content
 
 
 @contextmanager
@@ -239,17 +193,6 @@ def _packed_member(path: Path) -> str | None:
     return names[0] if len(names) == 1 and not names[0].endswith(".npy") else None
 
 
-def holds_fasttext(path: Path) -> bool:
-    """True for a fastText model, packed or not."""
-    with unpacked(path) as stream:
-        begin = stream.piece(FASTTEXT.size)
-    if begin.startswith(FASTTEXT_MARK) or len(begin) < FASTTEXT.size:
-        return begin.startswith(FASTTEXT_MARK)
-    dimensions, window, *_, loss, model, _, shortest, longest, _, _ = FASTTEXT.unpack(begin)
-    sizes = 0 < dimensions <= LONGEST // 4 and 0 <= window <= LONGEST and 0 <= shortest <= longest <= LONGEST
-    return sizes and loss in KINDS and model in KINDS
-
-
 @contextmanager
 def plain_file(path: Path) -> Iterator[Path]:
     """The file itself, or a temporary one that holds what is packed in it."""
@@ -271,21 +214,49 @@ def text_lines(path: Path) -> Iterator[str]:
 
 
 def _word2vec_or_glove(reader: _Chunks, path: Path, wanted: Wanted) -> Blocks:
-    first = reader.line().removeprefix(BOM_UTF8)
-    cells, following = (line.decode(errors="replace").rstrip().split(" ") for line in (first, reader.peek_line()))
-    if len(following) > 1 and all(map(is_written_number, cells[1:])) and is_header(cells, following):
-        first, reader.passed = reader.line(), 1
+    """The entries of a text or of word2vec's binary format, which the beginning tells."""
+    while (len(reader.buffer) < PIECE or b"\n" not in reader.buffer) and reader.more():
+        pass
+    reader.position = len(BOM_UTF8) if reader.buffer.startswith(BOM_UTF8) else 0
+    ahead = reader.buffer[reader.position :]
+    first, following, *_ = [*ahead.replace(b"\t", b" ").split(b"\n", 2), b""]
     header = first.split()
-    if len(header) != 2 or not all(part.isdigit() and len(part) < 19 for part in header):
-        yield from _text(reader, path, reader.dimensions(first), None, wanted, first)
+    if len(header) == 2 and all(part.isdigit() and len(part) < 19 for part in header):
+        words, dimensions = map(int, header)
+        if words < 1 or not 0 < dimensions <= LONGEST // 4:
+            raise InputError(f"{path} says in its first line that it holds {words} x {dimensions} numbers")
+        reader.position += len(first) + 1
+        written = _is_written(ahead[len(first) + 1 :].lstrip(b"\r\n"), dimensions)
+        if written:
+            yield from _text(reader, path, dimensions, words, 2, wanted)
+        else:
+            yield from _binary(reader, path, dimensions, words, wanted)
         return
-    words, dimensions = map(int, header)
-    if words < 1 or not 0 < dimensions <= LONGEST // 4:
-        raise InputError(f"{path} says in its first line that it holds {words} x {dimensions} numbers")
-    if reader.is_written(dimensions):
-        yield from _text(reader, path, dimensions, words, wanted)
-    else:
-        yield from _binary(reader, path, dimensions, words, wanted)
+    cells, after = (line.decode(errors="replace").rstrip().split(" ") for line in (first, following))
+    is_named = len(after) > 1 and all(map(is_written_number, cells[1:])) and is_header(cells, after)
+    *whole, last = ahead.replace(b"\t", b" ").split(b"\n")
+    lines = [*whole, *([last] if reader.ended else [])][is_named:LOOKED_AT]
+    # a word may hold blanks: most lines end in as many numbers as there are dimensions
+    ends = (takewhile(is_written_number, reversed(line.split()[1:])) for line in lines if line.strip())
+    counts, least = Counter(len([*numbers]) for numbers in ends), len(lines[0].split()) - 1 if lines else 0
+    dimensions = max(counts, key=lambda count: (counts[count], count == least), default=0)
+    if not lines or _line_vector(lines[0], dimensions) is None:
+        raise InputError(
+            f"{path} is no embedding of a known format: expected are word2vec (binary or text), GloVe text (a word and "
+            f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {first[:60]!r}"
+        )
+    reader.position += len(first) + 1 if is_named else 0
+    yield from _text(reader, path, dimensions, None, 1 + is_named, wanted)
+
+
+def _is_written(ahead: bytes, dimensions: int) -> bool:
+    """True where the numbers of the next word stand in letters, be they right or wrong, and are not binary."""
+    if _line_vector(ahead.partition(b"\n")[0].replace(b"\t", b" "), dimensions) is not None:
+        return True
+    _, blank, numbers = ahead.partition(b" ")
+    # of single numbers in binary one in forty looks like four letters
+    letters = PLAIN + b"\n\t,:" if dimensions < FEW else PRINTED
+    return not blank or not numbers[: 4 * dimensions].translate(None, letters)
 
 
 class _Chunks:
@@ -293,57 +264,17 @@ class _Chunks:
 
     def __init__(self, stream: Unpacked, path: Path) -> None:
         self.stream, self.path = stream, path
-        self.buffer, self.position = b"", 0
-        self.ended = self.ends_in_break = False
+        self.buffer, self.position, self.ended = b"", 0, False
         self.read = 0  # bytes
-        self.passed = 0  # empty lines after the header, or a header that is none of word2vec's
 
     def more(self) -> bool:
         """Read one piece further; False at the end of the stream."""
-        piece = b"" if self.ended else self.stream.piece(PIECE)
+        piece = self.stream.read(PIECE) or b""
         self.ended, self.read = not piece, self.read + len(piece)
-        self.ends_in_break = piece.endswith(b"\n") if piece else self.ends_in_break
         self.buffer, self.position = self.buffer[self.position :] + piece, 0
         if len(self.buffer) > LONGEST + PIECE:
             raise InputError(f"{self.path} is no embedding: it has a line or vector of more than {LONGEST:,} bytes")
         return bool(piece)
-
-    def beginning(self, size: int) -> bytes:
-        """What follows, as many bytes as there are, without going on."""
-        while len(self.buffer) - self.position < size and self.more():
-            pass
-        return self.buffer[self.position : self.position + size]
-
-    def peek_line(self) -> bytes:
-        """The next line, with its break, without going on."""
-        while (end := self.buffer.find(b"\n", self.position)) < 0 and self.more():
-            pass
-        return self.buffer[self.position : len(self.buffer) if end < 0 else end + 1].replace(b"\t", b" ")
-
-    def line(self) -> bytes:
-        """The next line, with its break."""
-        line = self.peek_line()
-        self.position += len(line)
-        return line
-
-    def is_written(self, dimensions: int) -> bool:
-        """True where the numbers of the next word stand in letters, be they right or wrong, and are not binary."""
-        while self.peek_line() in (b"\n", b"\r\n"):
-            self.line()
-            self.passed += 1
-        if _line_vector(self.peek_line(), dimensions) is not None:
-            return True
-        _, blank, numbers = self.beginning(PIECE + 4 * dimensions).partition(b" ")
-        # of single numbers in binary one in forty looks like four letters
-        letters = PLAIN + b"\n\t,:" if dimensions < FEW else PRINTED
-        return not blank or not numbers[: 4 * dimensions].translate(None, letters)
-
-    def dimensions(self, first: bytes) -> int:
-        """Number of the numbers that end most of the next lines, of which one is read: a word may hold blanks."""
-        *whole, last = self.beginning(PIECE).replace(b"\t", b" ").split(b"\n")
-        lines = [first, *whole[:LOOKED_AT], *([last] if self.ended and last else [])]
-        counts = Counter(_numbers_at_end(line) for line in lines if line.strip())
-        return max(counts, key=lambda count: (counts[count], count == len(first.split()) - 1), default=0)
 
     def entries(self, size: int, most: int) -> tuple[list[bytes], IntArray]:
         """Words of the whole entries of the current piece, before a blank and ``size`` bytes, and where these end.
@@ -360,23 +291,13 @@ class _Chunks:
             self.position = int(ends[-1])
         return words, ends
 
-    def lines(self, text: bytes, number: int) -> Iterator[Lines]:
-        """The lines of a first text, with the number of the first, then the whole lines of each piece."""
-        while text := text or self._whole_lines():
-            letters = np.frombuffer(text, dtype=np.uint8)
-            breaks = np.flatnonzero(letters == ord("\n"))
-            begins, ends = np.append(0, breaks + 1), np.append(breaks, len(text))
-            full = letters[np.minimum(begins, len(text) - 1)] > ord(" ")
-            full[~full] = [bool(text[begin:end].strip()) for begin, end in zip(begins[~full], ends[~full], strict=True)]
-            numbers = (number + np.flatnonzero(full)).tolist()
-            yield Lines(text, numbers, begins[full].tolist(), ends[full].tolist())
-            number, text = number + len(breaks), b""
-
-    def _whole_lines(self) -> bytes:
-        while (end := self.buffer.rfind(b"\n", self.position)) < 0 and self.more():
-            pass
-        begin, self.position = self.position, len(self.buffer) if end < 0 else end + 1
-        return self.buffer[begin : self.position].replace(b"\t", b" ")
+    def lines(self) -> Iterator[list[bytes]]:
+        """The whole lines of each piece, and an empty one after their last break."""
+        while self.position < len(self.buffer) or self.more():
+            while (end := self.buffer.rfind(b"\n", self.position)) < 0 and self.more():
+                pass
+            begin, self.position = self.position, len(self.buffer) if end < 0 else end + 1
+            yield self.buffer[begin : self.position].replace(b"\t", b" ").split(b"\n")
 
 
 def _binary(reader: _Chunks, path: Path, dimensions: int, words: int, wanted: Wanted) -> Blocks:
@@ -456,32 +377,31 @@ def _is_text(token: bytes) -> bool:
     return token.translate(None, CONTROL) == token
 
 
-def _text(
-    reader: _Chunks, path: Path, dimensions: int, words: int | None, wanted: Wanted, first: bytes = b""
-) -> Blocks:
-    """Entries of a text; of one without a header (``words`` is None) the first line has been read."""
-    if words is None and _line_vector(first, dimensions) is None:
-        raise InputError(
-            f"{path} is no embedding of a known format: expected are word2vec (binary or text), GloVe text (a word and "
-            f"its numbers, apart by blanks), safetensors, Parquet or .npz; it begins with {first[:60]!r}"
-        )
-    count, last = 0, (0, b"")
-    for lines in reader.lines(first, reader.passed + (1 if words is None else 2)):
-        chosen = range(len(lines.numbers)) if wanted is None else wanted.lines(lines)
-        entries = [(row, *_entry(path, *lines.at(row), dimensions)) for row in chosen]
+def _text(reader: _Chunks, path: Path, dimensions: int, words: int | None, number: int, wanted: Wanted) -> Blocks:
+    """Entries of a text from the line of this number on; ``words`` is None where no header tells how many there are."""
+    count, last, final = 0, (0, b""), b""
+    for lines in reader.lines():
+        full = [row for row, line in enumerate(lines) if line and not line.isspace()]
+        if isinstance(wanted, Named):
+            chosen = wanted.places([lines[row].partition(b" ")[0] for row in full], are_firsts=True)
+        else:
+            chosen = list(range(len(full))) if wanted is None else wanted.places(full)
+        entries = [(at, *_entry(path, number + full[at], lines[full[at]], dimensions)) for at in chosen]
         if isinstance(wanted, Named):
             entries = [entry for entry in entries if wanted.confirms(count + entry[0], entry[1])]
         if entries:
             yield [token for _, token, _ in entries], np.stack([vector for _, _, vector in entries])
-        if lines.numbers:
-            count, last = count + len(lines.numbers), lines.at(-1)
         if isinstance(wanted, Placed) and wanted.ended:
             return
+        if full:
+            last = number + full[-1], lines[full[-1]]
+        count, number, final = count + len(full), number + len(lines) - 1, lines[-1]
     if words is not None:
         _check_count(path, reader, words, count)
     if wanted is not None and count:
         _entry(path, *last, dimensions)  # a file that was cut shows it here
-    if not reader.ends_in_break and _cut(last[1]):
+    digits = [len(part.lstrip(b"-").lstrip(b"0.")) for part in final.split()[1:]]
+    if len(digits) > 1 and digits[-1] < min(digits[:-1]) >= DIGITS:
         raise InputError(
             f"{path} ends without a line break, and in a number that is shorter than the others of its line: it may be "
             "truncated; add a line break if it is whole"
@@ -493,33 +413,18 @@ def _entry(path: Path, number: int, line: bytes, dimensions: int) -> tuple[bytes
     parsed = _line_vector(line, dimensions)
     # a word that ends in a number: the line has one too many
     if parsed is None or (b" " in parsed[0] and is_written_number(parsed[0].rpartition(b" ")[2])):
+        _, *parts = line.split() or [b""]
+        odd = next((part for part in parts if not is_written_number(part)), None)
+        hints = {b",": ": write decimal points", b":": ": write every number, also those that are 0"}
+        fault = many(len(parts), "number")
+        if odd is not None:
+            hint = next((hints[letter] for letter in hints if letter in odd), "")
+            fault = f"{odd[:20].decode(errors='replace')!r} is no number{hint}"
         raise InputError(
-            f"{path}, line {number}: a word and {dimensions} numbers were expected, found {line[:60]!r} "
-            f"({_fault(line)}); the file is truncated or damaged"
+            f"{path}, line {number}: a word and {dimensions} numbers were expected, found {line[:60]!r} ({fault}); the "
+            "file is truncated or damaged"
         )
     return parsed
-
-
-def _fault(line: bytes) -> str:
-    """The first part of a line that should be a number and is none, or how many numbers there are."""
-    _, *parts = line.split() or [b""]
-    odd = next((part for part in parts if not is_written_number(part)), None)
-    if odd is None:
-        return many(len(parts), "number")
-    hint = {b",": ": write decimal points", b":": ": write every number, also those that are 0"}
-    return f"{odd[:20].decode(errors='replace')!r} is no number" + next((hint[c] for c in hint if c in odd), "")
-
-
-def _numbers_at_end(line: bytes) -> int:
-    """Number of the numbers that end a line, without its first part."""
-    _, *parts = line.split()
-    return next((i for i, part in enumerate(reversed(parts)) if not is_written_number(part)), len(parts))
-
-
-def _cut(line: bytes) -> bool:
-    """True where the last number of a line has fewer digits than all others, as in a file that was cut there."""
-    digits = [len(number.lstrip(b"-").lstrip(b"0.")) for number in line.split()[1:]]
-    return len(digits) > 1 and digits[-1] < min(digits[:-1]) >= DIGITS
 
 
 def _line_vector(line: bytes, dimensions: int) -> tuple[bytes, Vectors] | None:
@@ -584,9 +489,9 @@ def stored_arrays(path: Path, names: Collection[str]) -> dict[str, NDArray[Any]]
         return {name: _array(archive, name) for name in names if name in held}
 
 
-def begins_with(path: Path, mark: bytes) -> bool:
-    """True where a file begins with the mark of a format."""
-    with path.open("rb") as file:
+def begins_with(path: Path, mark: bytes, unpacks: bool = False) -> bool:
+    """True where a file begins with the mark of a format, or what is packed in it does."""
+    with unpacked(path) if unpacks else path.open("rb") as file:
         return file.read(len(mark)) == mark
 
 
@@ -624,50 +529,20 @@ def _safe_parts(path: Path) -> tuple[list[bytes], NDArray[Any]]:
             length = int.from_bytes(file.read(8), "little")
             header = from_json(file.read(min(length, path.stat().st_size)))
 
-        def tensor(name: str, types: Mapping[str, str]) -> NDArray[Any]:
+        tensors = list[NDArray[Any]]()
+        for name in ("words", "vectors"):
             about = header[name]
-            (begin, end), shape, dtype = about["data_offsets"], tuple(about["shape"]), np.dtype(types[about["dtype"]])
+            (begin, end), shape, dtype = (
+                about["data_offsets"],
+                tuple(about["shape"]),
+                np.dtype(SAFE_TYPES[about["dtype"]]),
+            )
             if begin < 0 or prod(shape) * dtype.itemsize != end - begin:
                 raise ValueError(f"{name} of shape {shape} does not fill the bytes from {begin} to {end}")
-            return np.memmap(path, dtype=dtype, mode="r", offset=8 + length + begin, shape=shape)
-
-        if "words" in header:
-            words, matrix = tensor("words", SAFE_BYTES).tobytes().split(b"\n"), tensor("vectors", SAFE_TYPES)
-        else:
-            matrix = tensor(_static_tensor(path, header), SAFE_TYPES)
-            mapping, weights = (
-                tensor(name, types) if name in header else None
-                for name, types in (("mapping", SAFE_INDICES), ("weights", SAFE_TYPES))
-            )
-            words = _tokens(path, len(matrix) if mapping is None else len(mapping))
-            matrix = static_vectors(len(words), matrix, mapping, weights)
+            tensors.append(np.memmap(path, dtype=dtype, mode="r", offset=8 + length + begin, shape=shape))
+        words, matrix = tensors[0].tobytes().split(b"\n"), tensors[1]
         _check_fit(path, (len(words),), matrix.shape, matrix.dtype)
         return words, matrix
-
-
-def _static_tensor(path: Path, header: Mapping[str, Any]) -> str:
-    """The name of the vectors of a static model, whose tokenizer stands beside it."""
-    names = [name for name in header if name != "__metadata__"]
-    matrices = [name for name in names if len(header[name]["shape"]) == 2]
-    if len(matrices) == 1 and path.with_name(TOKENIZER).is_file():
-        return matrices[0]
-    raise InputError(
-        f"{path} holds the tensors {listed(names, 5)}: an embedding has words and vectors, or one tensor of two "
-        f"dimensions and {TOKENIZER} beside it; else load the model with its own library, and give "
-        "load_embedding((words, matrix))"
-    )
-
-
-def _tokens(path: Path, number: int) -> list[bytes]:
-    """The words of a tokenizer beside a file, in the order of their numbers; empty where a number has no word."""
-    content = from_json(path.with_name(TOKENIZER).read_bytes())
-    vocabulary = content["model"]["vocab"]
-    places = vocabulary if isinstance(vocabulary, dict) else {part[0]: row for row, part in enumerate(vocabulary)}
-    places |= {token["content"]: token["id"] for token in content.get("added_tokens", [])}
-    words = [b""] * number
-    for word, place in places.items():
-        words[place] = word.encode()
-    return words
 
 
 def mapped(path: Path, trusted: bool = False) -> tuple[list[bytes], NDArray[Any]]:
@@ -691,3 +566,26 @@ def mapped(path: Path, trusted: bool = False) -> tuple[list[bytes], NDArray[Any]
     raise InputError(
         f"{path} cannot be memory-mapped: write it as .npz or .safetensors with save_embedding, or read it without mmap"
     )
+
+
+class _PlainUnpickler(pickle._Unpickler):
+    """Reads lists and texts; anything that would run code is refused.
+
+    It is the one in Python, whose memory grows with the file: that in C makes room for what nine bytes promise.
+    """
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Refuse every class and function."""
+        raise pickle.UnpicklingError(f"it holds {module}.{name}, and a vocabulary is a list of words")
+
+
+def decade(path: Path) -> tuple[list[str], NDArray[Any]]:
+    """A decade as HistWords keeps it, whose words stand in a pickle; those that it lacks are rows of zeros."""
+    beside = path.with_name(path.name.removesuffix(DECADE) + "-vocab.pkl")
+    with read_as(f"vectors of the words in {beside.name}", str(path)):
+        matrix = np.lib.format.open_memmap(path, mode="r")
+        with beside.open("rb") as file:
+            words = _PlainUnpickler(file, encoding="utf-8", errors="replace").load()
+        real_vectors(list(words), matrix, f"{path} with {beside.name}")
+        rows = np.flatnonzero(matrix.any(axis=1)).tolist()
+        return [words[row] for row in rows], np.asarray(matrix[rows])

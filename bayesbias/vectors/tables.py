@@ -1,4 +1,4 @@
-"""Words and vectors in tables and in what other libraries hold: DataFrames, Parquet, CSV, TSV, JSON, xarray, spaCy."""
+"""Words and vectors in tables and in what other libraries hold: DataFrames, Parquet, CSV, TSV, JSON, spaCy."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesbias._support.files import are_quoted, check_unpacked, numbers_columns, read_as, unquoted
 from bayesbias.errors import CoverageWarning, InputError, listed, many, shown, warn
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WORD, VECTORS = "word", ("vector", "embedding")  # names of columns by which one of several is told
 BATCH = 4096  # rows that are read together
@@ -43,58 +41,30 @@ def arrays_of(source: Any) -> Arrays | None:
     def has(*names: str) -> bool:
         return all(hasattr(source, name) for name in names)
 
-    if has("dims", "coords", "transpose", "to_numpy"):
-        words, vectors, where = _labelled(source)
-    elif has("__arrow_c_stream__"):
+    if has("__arrow_c_stream__"):
         where = "the DataFrame" if has("iloc") else "the table"
         blocks = list(rows_of(arrow_of(source, where), where))
         words = [word for part, _ in blocks for word in part]
         vectors = np.concatenate([rows for _, rows in blocks]) if blocks else np.empty((0, 0))
     elif has("vocab", "pipe_names") or has("key2row") or has("vectors", "strings"):
-        words, vectors, where = _spacy(source)
+        vocabulary = getattr(source, "vocab", source)
+        held = getattr(vocabulary, "vectors", vocabulary)
+        strings, where = getattr(vocabulary, "strings", None) or held.strings, "the vectors of spaCy"
+        # words are kept by hash, and several may have one row
+        known = {strings[key]: row for key, row in held.key2row.items() if key in strings}
+        words, vectors = list(known), np.asarray(held.data)[list(known.values())]
     elif has("embedding", "tokens", "token_mapping"):
         words, where = list(source.tokens), "the model2vec model"
-        vectors = static_vectors(len(words), source.embedding, source.token_mapping, source.weights)
-    elif _is_pair(source):
+        size, rows, weights = len(words), source.token_mapping, source.weights
+        # each token has a row of its own, or one that the mapping names
+        vectors = source.embedding[:size] if rows is None else source.embedding[rows[:size]]
+        if weights is not None:
+            vectors = np.multiply(vectors, weights[:size, None], dtype=np.float32)
+    elif isinstance(source, tuple | list) and len(source) == 2:
         words, vectors, where = list(source[0]), source[1], "the pair of words and vectors"
     else:
         return None
     return words, real_vectors(words, vectors, where), where
-
-
-def _labelled(source: Any) -> Arrays:
-    """A DataArray of two dimensions, one of which has the words as its labels."""
-    of_text = [str(dim) for dim in source.dims if dim in source.coords and source[dim].dtype.kind in "UOT"]
-    if len(source.dims) != 2 or len(of_text) != 1:
-        raise InputError(
-            f"the DataArray has the dimensions {', '.join(map(str, source.dims))}: two are needed, one with the words "
-            "as its labels"
-        )
-    turned = source.transpose(of_text[0], ...)
-    return turned[of_text[0]].to_numpy().tolist(), turned.to_numpy(), "the DataArray"
-
-
-def _spacy(source: Any) -> Arrays:
-    """Vectors, a vocabulary or a pipeline of spaCy: words are kept by hash, and several may have one row."""
-    vocabulary = getattr(source, "vocab", source)
-    vectors = getattr(vocabulary, "vectors", vocabulary)
-    where = "the vectors of spaCy"
-    strings = getattr(vocabulary, "strings", None) or vectors.strings
-    known = [(strings[key], row) for key, row in vectors.key2row.items() if key in strings]
-    return [word for word, _ in known], np.asarray(vectors.data)[[row for _, row in known]], where
-
-
-def static_vectors(words: int, embedding: Any, mapping: Any, weights: Any) -> Any:
-    """Weighted vectors of the first tokens of a static model, each in a row of its own or one that a mapping names."""
-    vectors = embedding[:words] if mapping is None else embedding[mapping[:words]]
-    return vectors if weights is None else np.multiply(vectors, weights[:words, None], dtype=np.float32)
-
-
-def _is_pair(source: Any) -> bool:
-    if not isinstance(source, tuple | list) or len(source) != 2:
-        return False
-    rows = source[1]
-    return (isinstance(rows, list | tuple) and len(rows) > 0 and np.iterable(rows[0])) or np.ndim(rows) == 2
 
 
 def real_vectors(words: Sequence[object], vectors: Any, where: str) -> NDArray[Any]:
@@ -128,22 +98,16 @@ def arrow_of(frame: Any, where: str) -> Any:
     Of pandas the index holds the words where no column does.
     """
     import pyarrow as pa  # type: ignore[import-untyped]
-
-    with read_as("a table of text and real numbers", where):
-        if hasattr(frame, "iloc"):
-            return pa.Table.from_pandas(_with_words(frame), preserve_index=False)
-        return pa.table(frame)
-
-
-def _with_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with its index as a column of words, where only the index holds text."""
     from pandas.api.types import is_numeric_dtype
 
-    named = frame.set_axis(frame.columns.map(str), axis=1)
-    texts = [not is_numeric_dtype(column) and isinstance(next(iter(column), ""), str) for _, column in named.items()]
-    if any(texts) or frame.index.nlevels > 1 or is_numeric_dtype(frame.index):
-        return named
-    return named.reset_index(names=WORD)
+    with read_as("a table of text and real numbers", where):
+        if not hasattr(frame, "iloc"):
+            return pa.table(frame)
+        named = frame.set_axis(frame.columns.map(str), axis=1)
+        firsts = (next(iter(column), "") for _, column in named.items() if not is_numeric_dtype(column))
+        if not (any(isinstance(cell, str) for cell in firsts) or is_numeric_dtype(frame.index)):
+            named = named.reset_index(names=WORD)
+        return pa.Table.from_pandas(named, preserve_index=False)
 
 
 def rows_of_parquet(path: Path) -> Rows:
@@ -172,7 +136,7 @@ def parquet_batches(path: Path, columns: Sequence[str], rows: int = 1 << 16) -> 
         yield batch
 
 
-def rows_of_text(stream: BinaryIO, suffix: str, where: str) -> Rows:
+def rows_of_text(stream: BufferedReader, suffix: str, where: str) -> Rows:
     """Words and vectors of a text in a format that the end of a file's name tells."""
     import pyarrow as pa
     import pyarrow.json as lines  # type: ignore[import-untyped]
@@ -196,12 +160,12 @@ def _first_of_each(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs) | dict(pairs[::-1])
 
 
-def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
+def _rows_of_csv(stream: BufferedReader, delimiter: str, where: str) -> Rows:
     import pyarrow as pa
     import pyarrow.csv as csv_files  # type: ignore[import-untyped]
 
     # where lines end in CR alone, one is all
-    lines = re.split(rb"\r\n?|\n", stream.readline(LARGEST) + stream.readline(LARGEST))[:2]
+    lines = re.split(rb"\r\n?|\n", stream.peek(LARGEST), maxsplit=2)[:2]
     has_lists = any(map(QUOTED_LIST.search, lines))  # lists in quotes, which NumPy breaks into lines
     # a word may be a quotation mark, which files with tabs hold as it is
     quotes = '"' if delimiter == "," or has_lists else False
@@ -214,7 +178,6 @@ def _rows_of_csv(stream: BinaryIO, delimiter: str, where: str) -> Rows:
     names = (unquoted(head) if are_quoted(head) else head) if named else [str(place) for place in range(len(head))]
     # words may look like numbers; a column that only holds these must say that they are words
     kinds = {WORD if WORD in names else names[0]: pa.string()} if WORD in names or not named else {}
-    stream.seek(0)
     table = csv_files.open_csv(
         stream,
         read_options=csv_files.ReadOptions(column_names=names, skip_rows=int(named), block_size=LARGEST),
@@ -314,7 +277,9 @@ def _rows(batches: Iterable[Any], columns: Sequence[str], where: str) -> Rows:
                 raise InputError(f"{where}: row {row} of the column {name!r} is missing; drop or fill it")
         words, column = batch.column(0).cast("string").fill_null("").to_pylist(), batch.column(1)
         if "string" in str(column.type):
-            yield words, real_vectors(words, [_written_list(cell) for cell in column.to_pylist()], where)
+            cells = [cell.strip().strip("[]").replace(",", " ").split() for cell in column.to_pylist()]
+            lists = [[*map(float, parts)] if all(map(is_written_number, parts)) else parts for parts in cells]
+            yield words, real_vectors(words, lists, where)
         elif not hasattr(column, "flatten"):
             yield words, np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns[1:]])
         else:
@@ -323,9 +288,3 @@ def _rows(batches: Iterable[Any], columns: Sequence[str], where: str) -> Rows:
             matrix = numbers.to_numpy(zero_copy_only=False).reshape(len(words), -1) if even else column.to_pylist()
             yield words, real_vectors(words, matrix, where)
         begin += len(words)
-
-
-def _written_list(text: str) -> object:
-    """The numbers of a list that is written as text; the text itself where it holds others."""
-    parts = text.strip().strip("[]").replace(",", " ").split()
-    return list(map(float, parts)) if all(map(is_written_number, parts)) else text

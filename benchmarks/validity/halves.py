@@ -176,7 +176,7 @@ def template_halves(cell):
         found = template_variation.template_data(table, data)
         rng, count, scale = np.random.default_rng(0), len(found.axes[0][0]), template_variation.PRIOR * found.control_sd
         for at, other in enumerate(data.connections.tolist()[1:], start=1):
-            one = template_variation.variation(found, 0, 0, at)[0]
+            one = template_variation.variation(found, 0, at)[0]
             for size, _ in product((4, 8), range(cell.replicates)):
                 order = rng.permutation(count)
                 held = predicted(one, order[:size], order[size : 2 * size], scale, rng)

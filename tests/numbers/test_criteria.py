@@ -1,7 +1,6 @@
 """The correlation of a contrast with something outside would be too weak, too sure, or one of frequency alone."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -29,16 +28,10 @@ def occupations(shares, slice_vectors):
     lists = bb.WordLists("occupations", {"occupations": sorted(shares)}, {"occupations": WOMEN}, {"human": MEN})
     table = bb.distance_table(slice_vectors, lists)
     fits = {model: bb.fit(table, model, seed=0) for model in ("related", "crossed")}
-    fits["unrelated"] = bb.fit(table.without_relatedness(), "crossed", seed=0)
-    return fits.__getitem__
+    return (fits | {"unrelated": bb.fit(table.without_relatedness(), "crossed", seed=0)}).__getitem__
 
 
-def test_words_of_a_table_without_relatedness_are_taken_as_independent(occupations, shares):
-    notes = bb.criterion(occupations("unrelated"), shares, contrast=POLES).notes
-    assert {"what": "words", "reason": "relatedness not recorded"} in [note.numbers for note in notes]
-
-
-@pytest.mark.parametrize("model", ["related", "crossed"])
+@pytest.mark.parametrize("model", ["related", "unrelated"])
 def test_womens_share_in_occupations(occupations, shares, slice_vectors, model):
     result = bb.criterion(occupations(model), shares, contrast=POLES)
     plain = [
@@ -52,6 +45,8 @@ def test_womens_share_in_occupations(occupations, shares, slice_vectors, model):
     assert row["high"] < 0
     assert -0.9 < row["mean"] < -0.6
     assert result.words["value"].tolist() == [shares[word] for word in result.words["word"]]
+    independent = [note.numbers for note in result.notes if note.code == "independent"]
+    assert independent == [{"what": "words", "reason": "relatedness not recorded"}] * (model == "unrelated")
 
 
 def test_words_without_a_value_are_named(occupations, shares):
@@ -61,14 +56,7 @@ def test_words_without_a_value_are_named(occupations, shares):
     assert result.missing["not in the fit"] == ("astronaut",)
     assert len(result.missing["without a value"]) == len(shares) - 20
     lost = {note.numbers["reason"]: note.numbers for note in result.notes if note.code == "left-out"}
-    assert lost["not in the fit"] == {
-        "count": 1,
-        "total": 21,
-        "kind": "words",
-        "reason": "not in the fit",
-        "words": ["astronaut"],
-    }
-    assert lost["without a value"]["count"] == len(shares) - 20
+    assert (lost["not in the fit"]["count"], lost["not in the fit"]["total"]) == (1, 21)
     assert result.errors == "given"
 
 
@@ -97,21 +85,13 @@ def test_a_relation_of_frequency_alone_goes_away(occupations, shares):
         related(outside, adjust={"same": outside})
 
 
-@pytest.mark.parametrize(
-    ("values", "options", "message"),
-    [
-        ({"astronaut": 1.0}, {}, "5 are needed"),
-        (pd.DataFrame({"word": ["nurse"], "danger": [1.0]}), {}, "values of 'word' is"),
-        ("same", {}, "the same"),
-        ("real", {"se": {"nurse": 1.0}}, "give one standard error for each"),
-        ("nan", {}, "finite"),
-    ],
-)
-def test_wrong_input_is_named(occupations, shares, values, options, message):
-    given = {"same": dict.fromkeys(shares, 1.0), "real": shares, "nan": {**shares, "nurse": np.nan}}
-    values = given[values] if isinstance(values, str) else values
-    with pytest.raises(InputError, match=message):
-        bb.criterion(occupations("crossed"), values, contrast=POLES, **options)
+def test_wrong_input_is_named(occupations, shares):
+    for values, se, message in (
+        ({"astronaut": 1.0}, None, "5 are needed"),
+        (shares, {"nurse": 1.0}, "give one standard error for each"),
+    ):
+        with pytest.raises(InputError, match=message):
+            bb.criterion(occupations("crossed"), values, se, POLES)
 
 
 @pytest.fixture(scope="module")
@@ -174,44 +154,14 @@ def test_units_of_the_values_do_not_matter(ratings, gender):
     assert other[1] == pytest.approx(-one[1] / 10, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("kind", "contrast", "message"),
-    [
-        ("related", ("associated", "different"), "the poles for all of its groups"),
-        ("three lists", None, "name two lists of the fit"),
-        ("axis", ("boy", "girl"), "an axis is one contrast by itself"),
-    ],
-)
-def test_contrasts_without_two_poles_are_refused(gender_table, religion_fit, gender, kind, contrast, message):
-    held = {"three lists": religion_fit, "axis": gender}
-    post = held[kind] if kind in held else bb.fit(gender_table, kind, seed=0)
-    table = gender_table["protected_word"].unique() if kind != "three lists" else ["rabbi", "priest", "imam", "bible"]
-    with pytest.raises(InputError, match=message):
-        bb.criterion(post, dict(zip([*table, "torah"], range(100), strict=False)), contrast=contrast)
+def test_a_fit_of_three_lists_is_asked_for_two(religion_fit):
+    words = ["rabbi", "priest", "imam", "bible", "torah"]
+    with pytest.raises(InputError, match="name two lists of the fit"):
+        bb.criterion(religion_fit, dict(zip(words, range(5), strict=True)))
 
 
 @pytest.mark.study
-def test_a_planted_relation_of_twice_as_many_words_as_dimensions(sized):
-    """Where the residual could not be in the places, and the slope was forced to 0 before."""
-    axis = bb.axis("glove-50d-slice", "affluence")
-    rng, rows, trials = np.random.default_rng(0), [], sized(40, 24)
-    for seed in range(trials):
-        words = rng.choice(axis.words, 100, replace=False)
-        placed = axis.with_words(words.tolist())
-        true = (placed.places - placed.places.mean()) / placed.places.std()
-        values = -0.8 * true + 0.6 * rng.standard_normal(100)
-        noise = np.sqrt(axis.offset.pairs) * rng.standard_normal(50)
-        seen = replace(axis, offset=replace(axis.offset, mean=axis.offset.mean + noise))
-        row = bb.criterion(seen, dict(zip(words, values, strict=True)), seed=seed).table().iloc[0]
-        rows.append(row[["mean", "low", "high"]].to_numpy(dtype=float))
-    mean, low, high = np.array(rows).T
-    # what related words may share is above 0 a priori, which draws the mean towards 0
-    assert mean.mean() == pytest.approx(-0.77, abs=0.05)
-    assert ((low < -0.8) & (high > -0.8)).mean() > 0.89 - 3 * np.sqrt(0.89 * 0.11 / trials)
-    assert (high < 0).all()
-
-
-@pytest.mark.study
+@pytest.mark.full
 @pytest.mark.parametrize("of", ["a fit", "an axis"])
 def test_false_positives_of_values_that_are_unrelated(occupations, shares, ratings, gender, sized, of):
     held = {"a fit": (occupations("crossed"), pd.Series(shares), POLES), "an axis": (gender, ratings[0], None)}
@@ -224,7 +174,7 @@ def test_false_positives_of_values_that_are_unrelated(occupations, shares, ratin
     assert calls / trials < 0.11 + 3 * np.sqrt(0.11 * 0.89 / trials)
 
 
-@pytest.mark.parametrize(("words", "smooth", "noted"), [(60, 0.97, True), (60, 0.3, False), (30, 0.97, False)])
+@pytest.mark.parametrize(("words", "smooth", "noted"), [(60, 0.97, True), (30, 0.97, False)])
 def test_values_that_are_nearly_all_smooth_are_noted(words, smooth, noted):
     axis, rng = bb.axis("glove-50d-slice", "affluence"), np.random.default_rng(0)
     placed = axis.with_words(rng.choice(axis.words, words, replace=False).tolist())
@@ -236,7 +186,6 @@ def test_values_that_are_nearly_all_smooth_are_noted(words, smooth, noted):
     assert bool(said) == noted
     for numbers in said:
         assert numbers["low"] < numbers["high"] <= 1
-        assert numbers["high"] >= 0.9
         assert (numbers["words"], numbers["dimensions"]) == (60, 50)
 
 
@@ -265,18 +214,15 @@ def test_similar_words_and_the_prior_make_the_correlation_weaker_than_the_plain_
     assert alone < on_axis.plain
 
 
-@pytest.mark.parametrize("centre", ["vocabulary", "words", None])
+@pytest.mark.parametrize("centre", ["vocabulary", "words"])
 def test_places_are_less_the_mean_that_is_said(slice_vectors, shares, centre):
     axis = bb.axis(slice_vectors, "gender_pairs", sorted(shares), centre=centre)
     found, units = bb.criterion(axis, shares), slice_vectors.get_normed_vectors()
     rows = [[slice_vectors.key_to_index[pair[at]] for pair in axis.poles.pairs] for at in (0, 1)]
     offset = units[rows[1]].mean(axis=0) - units[rows[0]].mean(axis=0)
     plain = units[[slice_vectors.key_to_index[word] for word in found.words["word"]]] @ offset
-    over = {"vocabulary": "their mean over the vocabulary", "words": "their mean over the axis", None: ""}[centre]
-    taken = {"vocabulary": (units @ offset).mean(), "words": plain.mean(), None: 0.0}[centre]
+    taken = {"vocabulary": (units @ offset).mean(), "words": plain.mean()}[centre]
     np.testing.assert_allclose(found.words["estimate"], plain - taken, atol=1e-5)
-    assert found.header()["places less"] == over
-    assert found.header()["errors of places over"] == "further pairs"
     table = axis.table().set_index("word").loc[found.words["word"].tolist()]
     np.testing.assert_allclose(found.words["se"], table["pairs_sd"], rtol=1e-6)
     assert (table["sd"].to_numpy() > 1.2 * found.words["se"].to_numpy()).any()

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import bayesbias as bb
 from bayesbias import debiasing, numerics
@@ -58,30 +60,23 @@ def debiased(kv):
     return cache(lambda method: bb.debias(kv, method, **DEFINED[method]))
 
 
-every = pytest.mark.parametrize("method", DEFINED)
-
-
-@every
-def test_a_new_embedding_of_unit_vectors_comes_with_a_record(kv, method):
+@pytest.mark.parametrize("method", ["hard", "soft", "half_sibling", "leace"])
+def test_a_new_embedding_of_unit_vectors_comes_with_a_record(kv, debiased, method):
     before = kv.vectors.copy()
-    kv.fill_norms(force=True)
     after = bb.debias(kv, method, **DEFINED[method])
     np.testing.assert_array_equal(kv.vectors, before)
-    assert after is not kv
     assert after.index_to_key == kv.index_to_key
     lengths = np.linalg.norm(after.vectors.astype(float), axis=1)
     np.testing.assert_allclose(lengths, 1, atol=1e-6)
     np.testing.assert_allclose(after.norms, lengths, atol=1e-6)
     record = after.bayesbias_debiasing
     assert (record.method, dict(record.options)) == (method, DEFINED[method])
-    assert record.doi.startswith("10.")
     assert record.subspace.shape == (0 if method == "half_sibling" else len(record.subspace), SIZE)
     np.testing.assert_allclose(record.subspace @ record.subspace.T, np.eye(len(record.subspace)), atol=1e-10)
-    assert record.caption() == f"{method}: {record.neutralized} words changed"
-    assert bb.debias(kv, method, **DEFINED[method]).vectors.tolist() == after.vectors.tolist()
+    np.testing.assert_array_equal(debiased(method).vectors, after.vectors)
 
 
-@pytest.mark.parametrize("method", ["project", "hard", "hard_multiclass", "null_space"])
+@pytest.mark.parametrize("method", ["project", "hard_multiclass", "null_space"])
 def test_nothing_is_left_along_the_subspace(kv, unit, debiased, method):
     after = debiased(method)
     record = after.bayesbias_debiasing
@@ -93,12 +88,6 @@ def test_nothing_is_left_along_the_subspace(kv, unit, debiased, method):
         assert abs(record.subspace[0, 0]) > 0.99
         left = unit("w5") - unit("w5") @ record.subspace[0] * record.subspace[0]
         np.testing.assert_allclose(after["w5"], left / np.linalg.norm(left), atol=1e-6)
-
-
-def test_a_projection_done_twice_changes_nothing_more(debiased):
-    once = debiased("project")
-    twice = bb.debias(once, "project", subspace=once.bayesbias_debiasing.subspace)
-    np.testing.assert_allclose(twice.vectors, once.vectors, atol=1e-6)
 
 
 def test_equalised_words_are_as_near_to_every_neutral_word(debiased):
@@ -142,13 +131,7 @@ def test_only_some_words_are_changed(kv, unit):
     np.testing.assert_allclose(spared["w1"], unit("w1"), atol=1e-6)
     assert spared.bayesbias_debiasing.neutralized == len(kv) - 1
     (note,) = spared.bayesbias_debiasing.notes
-    assert note.numbers == {
-        "count": 1,
-        "total": 2,
-        "kind": "words to ignore",
-        "reason": "not in the embedding",
-        "words": ["gone"],
-    }
+    assert (note.numbers["count"], note.numbers["total"], note.numbers["words"]) == (1, 2, ["gone"])
     few = bb.debias(kv, "project", definitional=PAIRS, neutralize=["w1", "w2"])
     np.testing.assert_allclose(few["w3"], unit("w3"), atol=1e-6)
     assert few.bayesbias_debiasing.neutralized == 2
@@ -175,9 +158,8 @@ class TestSoft:
         directions = np.linalg.qr(rng.normal(size=(6, 2)))[0].T
         return unit.T @ unit, unit[:40].T @ unit[:40], directions
 
-    @pytest.mark.parametrize("every_word", [True, False])
-    @pytest.mark.parametrize("strength", [0.2, 5.0])
-    def test_the_objective_is_at_its_minimum(self, parts, every_word, strength):
+    @pytest.mark.parametrize(("every_word", "strength"), [(True, 0.2), (False, 5.0)])
+    def test_the_objective_is_at_its_minimum(self, parts, every_word, strength, monkeypatch):
         gram, some, directions = parts
         neutral = gram if every_word else some
         matrix, trace, gradient = debiasing.methods.softened(gram, neutral, directions, strength)
@@ -193,12 +175,15 @@ class TestSoft:
         assert (np.diff(trace) <= 1e-12).all()
         assert trace[0] == 1
         assert trace[-1] == pytest.approx(objective(matrix.ravel()) / first, rel=1e-9)
-        flat, steps = matrix.ravel(), 1e-5 * np.eye(36)
-        slope = [(objective(flat + step) - objective(flat - step)) / 2e-5 / first for step in steps]
-        assert np.abs(slope).max() < 1e-6
-        rng = np.random.default_rng(2)
-        for _ in range(20):
-            assert objective((matrix + 0.01 * rng.normal(size=(6, 6))).ravel()) / first >= trace[-1]
+
+        def slopes(flat):
+            return [(objective(flat + step) - objective(flat - step)) / 2e-5 / first for step in 1e-5 * np.eye(36)]
+
+        assert np.abs(slopes(matrix.ravel())).max() < 1e-6
+        if not every_word:  # the gradient is told where the minimum is not reached
+            monkeypatch.setattr(debiasing.methods, "cg", lambda operator, target, x0, **_: (x0, 0))
+            matrix, _, gradient = debiasing.methods.softened(gram, neutral, directions, strength)
+            assert gradient == pytest.approx(np.linalg.norm(slopes(matrix.ravel())), rel=1e-5)
 
     def test_a_strong_one_is_a_projection_where_the_subspace_is_planted(self):
         """Every word has a mirror image across the subspace: there T is sqrt(m / (m + strength))."""
@@ -215,14 +200,6 @@ class TestSoft:
             np.testing.assert_allclose(found[:2, 2:], 0, atol=1e-9)
         weak, *_ = debiasing.methods.softened(gram, gram, directions, 1e-10)
         np.testing.assert_allclose(weak, np.eye(8), atol=1e-9)
-
-    def test_a_strong_one_leaves_nothing_along_the_subspace(self, kv, debiased):
-        strong = bb.debias(kv, "soft", definitional=PAIRS, strength=1e12)
-        along = strong.vectors @ strong.bayesbias_debiasing.subspace[0]
-        assert np.abs(along).max() < 1e-4
-        assert min(strong[f"w{at}"] @ debiased("project")[f"w{at}"] for at in range(300)) > 0.999
-        weak = bb.debias(kv, "soft", definitional=PAIRS, strength=1e-8)
-        np.testing.assert_allclose(weak.vectors, kv.get_normed_vectors(), atol=1e-5)
 
 
 def test_what_group_words_predict_is_gone(kv, unit):
@@ -242,19 +219,16 @@ def test_what_group_words_predict_is_gone(kv, unit):
 def test_a_group_that_a_classifier_found_is_found_no_more(kv, debiased, monkeypatch):
     after = debiased("null_space")
     trace, labels = after.bayesbias_debiasing.trace, np.repeat([0, 1], 12)
-    before, then = (one[[*GROUPS["m"], *GROUPS["f"]]].astype(float) for one in (kv, after))
-    assert debiasing.methods.accuracy(before, labels, 0) == 1
+    vectors = after[[*GROUPS["m"], *GROUPS["f"]]].astype(float)
     assert trace[0] == 1
     assert trace[-1] <= 0.5 + np.sqrt(0.25 / 24)
-    assert debiasing.methods.accuracy(then, labels, int(np.random.default_rng(5).integers(1000))) < 0.75
+    folds = StratifiedKFold(5, shuffle=True, random_state=7)
+    assert cross_val_score(LogisticRegression(C=10.0), vectors, labels, cv=folds).mean() < 0.75
     stopped = bb.debias(kv, "null_space", definitional=GROUPS, iterations=1).bayesbias_debiasing
-    assert len(stopped.trace) == 2
-    table = stopped.tables()["Steps"]
-    assert table["value"].tolist() == stopped.trace.tolist()
-    monkeypatch.setattr(debiasing.methods, "accuracy", lambda *_: 0.9)
+    assert stopped.tables()["Steps"]["value"].tolist() == stopped.trace.tolist() == trace[:2].tolist()
+    monkeypatch.setattr("sklearn.model_selection.cross_val_score", lambda *_, **__: np.array([0.9]))
     (note,) = bb.debias(kv, "null_space", definitional=GROUPS, iterations=2).bayesbias_debiasing.notes
-    assert note.code == "not-converged"
-    assert note.numbers == {"what": "share found", "value": 0.9, "steps": 2, "aim": 0.5}
+    assert (note.code, note.numbers["value"], note.numbers["steps"]) == ("not-converged", 0.9, 2)
 
 
 class TestLeace:
@@ -292,25 +266,6 @@ class TestLeace:
         along = program @ after.bayesbias_debiasing.subspace.T
         np.testing.assert_allclose(along, np.broadcast_to(along[0], along.shape), atol=1e-10)
 
-    def test_no_other_map_that_erases_changes_less(self, oracle):
-        """P + E (I - D D^+) erases too; the mean square of a map's change is tr((P - I) S (P - I)')."""
-        vectors, labels, _ = oracle
-        covariance, means = np.cov(vectors.T), np.stack([vectors[labels == g].mean(axis=0) for g in np.unique(labels)])
-        _, left, right = debiasing.methods.erased(covariance, vectors.mean(axis=0), means)
-        identity = np.eye(len(covariance))
-        erasing, apart = identity - left.T @ right, (means - means.mean(axis=0)).T
-        rng = np.random.default_rng(0)
-
-        def change(matrix):
-            return np.trace((matrix - identity) @ covariance @ (matrix - identity).T)
-
-        for _ in range(50):
-            other = erasing + 0.1 * rng.normal(size=identity.shape) @ (identity - apart @ np.linalg.pinv(apart))
-            np.testing.assert_allclose(other @ apart, 0, atol=1e-12)
-            assert change(other) > change(erasing)
-        orthogonal = identity - apart @ np.linalg.pinv(apart)
-        assert change(orthogonal) > 1.05 * change(erasing)
-
     def test_words_that_are_spared_stay_and_the_others_do_not_see_it(self, kv, unit, debiased):
         some = bb.debias(kv, "leace", definitional=GROUPS, ignore=["w1", "m0"])
         np.testing.assert_allclose(some["w1"], unit("w1"), atol=1e-6)
@@ -340,15 +295,12 @@ class TestLeace:
         assert apart(after) == pytest.approx(0.031, abs=0.001)
 
 
-def test_pairs_are_groups_and_groups_are_pairs(kv):
+@pytest.mark.parametrize("method", ["leace", "project"])
+def test_pairs_are_groups_and_groups_are_pairs(kv, method):
     """Methods of groups take the places of pairs for groups; methods of sets take groups word by word."""
-    first, second = (list(words) for words in zip(*PAIRS, strict=True))
-    groups = {"first": first, "second": second}
-
-    for method in ("leace", "null_space", "project", "hard", "hard_multiclass", "soft", "half_sibling"):
-        more = {"components": 1} if method == "hard_multiclass" else {}
-        of_pairs, of_groups = (bb.debias(kv, method, definitional=given, **more) for given in (PAIRS, groups))
-        np.testing.assert_array_equal(of_pairs.vectors, of_groups.vectors)
+    groups = dict(zip(("first", "second"), (list(words) for words in zip(*PAIRS, strict=True)), strict=True))
+    of_pairs, of_groups = (bb.debias(kv, method, definitional=given) for given in (PAIRS, groups))
+    np.testing.assert_array_equal(of_pairs.vectors, of_groups.vectors)
 
 
 WRONG = [
@@ -356,15 +308,10 @@ WRONG = [
     ("hard", {}, "hard needs the option 'definitional': it takes definitional, equalize"),
     ("hard", {"definitional": PAIRS, "pairs": 1}, "hard has no option 'pairs'"),
     ("hard", {"definitional": ["he", "she"]}, "a set of definitional is 'he': give a list of words"),
-    ("hard", {"definitional": [["m0"]]}, r"definitional is .*: give sets of 2 words at least"),
     ("hard", {"definitional": [("x", "y")]}, "the embedding holds no set with all its words"),
-    ("hard", {"definitional": PAIRS, "ignore": "w1"}, "ignore is 'w1': give a list of words"),
     ("hard_multiclass", {"definitional": PAIRS[:2], "components": 3}, "these sets differ in at most 2 directions"),
-    ("project", {}, "project takes definitional sets of words or a subspace"),
     ("project", {"subspace": np.eye(SIZE)}, "left nothing of any word: 30 directions"),
-    ("soft", {"definitional": PAIRS, "strength": 0}, "strength is 0: give a positive number"),
     ("null_space", {"definitional": {"m": ["m0", "m1"], "f": ["m0", "f1"]}}, "that are in no other group"),
-    ("null_space", {"definitional": {"m": ["m0", "m1"], "f": ["gone"]}}, "holds 0 words of the group 'f'"),
 ]
 
 
@@ -384,33 +331,19 @@ def test_pairs_to_equalise_that_share_a_word_are_named(kv):
         assert [distance < 1e-5 for distance in apart] == [False, True, True]
         (note,) = after.bayesbias_debiasing.notes
         assert (note.numbers["count"], note.numbers["total"], note.numbers["words"]) == (1, 3, ["f0"])
-    chain = [("m0", "f0"), ("f0", "m1"), ("m1", "f1"), ("f1", "m2")]
-    record = bb.debias(kv, "hard", definitional=PAIRS, equalize=chain).bayesbias_debiasing
-    assert record.notes[0].numbers["words"] == ["f0", "m1", "f1"]
+
+
+def test_an_axis_or_its_name_stands_for_its_pairs():
+    axis = bb.axis("glove-50d-slice", "affluence", words=["nurse"])
+    pairs = list(axis.poles.poles.pairs)
+    assert pairs[:2] == [("poor", "rich"), ("poorer", "richer")]
+    found = [bb.debias("glove-50d-slice", "hard", definitional=given) for given in (pairs, axis, "affluence")]
+    for one in found[1:]:
+        np.testing.assert_array_equal(one.vectors, found[0].vectors)
+    assert found[1].bayesbias_debiasing.options == {"definitional": pairs}
 
 
 @pytest.mark.parametrize("method", ["hard", "leace"])
-def test_an_axis_stands_for_its_pairs(method):
-    axis = bb.axis("glove-50d-slice", "affluence", words=["nurse"])
-    pairs = axis.poles.poles.pairs
-    assert pairs[:2] == (("poor", "rich"), ("poorer", "richer"))
-    if method == "leace":  # a word belongs to one group, and not all pairs have words of their own
-        pairs, axis = pairs[:5], bb.axis("glove-50d-slice", pairs[:5], words=["nurse"])
-    by_pairs, by_axis = (bb.debias("glove-50d-slice", method, definitional=given) for given in (list(pairs), axis))
-    np.testing.assert_array_equal(by_pairs.vectors, by_axis.vectors)
-    assert by_axis.bayesbias_debiasing.options == {"definitional": list(pairs)}
-    if method == "hard":
-        by_name = bb.debias("glove-50d-slice", method, definitional="affluence")
-        np.testing.assert_array_equal(by_pairs.vectors, by_name.vectors)
-        assert by_name.bayesbias_debiasing.sets[0] == ("poor", "rich")
-
-
-def record_of(kv):
-    """The record of a debiasing as plain values."""
-    return debiasing.methods.recorded(kv.bayesbias_debiasing)
-
-
-@pytest.mark.parametrize("method", DEFINED)
 def test_the_record_is_kept_in_npz_files(debiased, method, tmp_path):
     after = debiased(method)
     bb.save_embedding(after, tmp_path / "after.npz")
@@ -420,13 +353,10 @@ def test_the_record_is_kept_in_npz_files(debiased, method, tmp_path):
         bb.load_embedding(bb.load_embedding(tmp_path / "after.npz"), words=["m0", "w3"]),
         bb.load_embedding(tmp_path / "after.npz", mmap=True),
     ):
-        assert record_of(back) == record_of(after)
-        record, expected = back.bayesbias_debiasing, after.bayesbias_debiasing
-        assert str(record) == str(expected)
-        assert record.groups == expected.groups
-        np.testing.assert_array_equal(record.subspace, expected.subspace)
-        assert record.subspace.shape == expected.subspace.shape
-        pd.testing.assert_frame_equal(record.table(), expected.table())
+        records = [kv.bayesbias_debiasing for kv in (back, after)]
+        one, other = map(debiasing.methods.recorded, records)
+        assert one == other
+        np.testing.assert_array_equal(records[0].subspace, records[1].subspace)
         assert back.bayesbias_name == f"unnamed ({method})"
         assert bb.cite(back).text() == bb.cite(after).text()
 
@@ -444,9 +374,3 @@ def test_source_and_doi_are_kept_in_npz_files(tmp_path, slice_vectors):
         assert work.doi == cited[1]
         assert name == "slice" or work.source == cited[0]
         assert not hasattr(back, "bayesbias_debiasing")
-    assert "embedding_record" not in np.load(saved(tmp_path, embedding(["a", "b"], np.eye(2)))).files
-
-
-def saved(folder, kv):
-    bb.save_embedding(kv, folder / "saved.npz")
-    return folder / "saved.npz"

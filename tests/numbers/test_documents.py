@@ -1,7 +1,6 @@
 """Who says it would be answered with other vectors, other units or other errors than those of the documents."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -48,7 +47,7 @@ def test_norms_do_not_depend_on_how_units_are_cut(speeches):
     columns = ["squared_norm", "debiased"]
     norms = [bb.covariates(each, "party + gender").norms(permutations=0)[columns] for each in (one, other)]
     pd.testing.assert_frame_equal(*norms, rtol=1e-9)
-    assert one.number == other.number
+    assert one.cluster.max() == other.cluster.max()
 
 
 @pytest.fixture(scope="module")
@@ -121,29 +120,19 @@ def test_rare_words_are_left_out_and_keep_their_places(kv):
     some = bb.instances(texts, ["tax"], kv, transform=np.eye(50), window=1, min_count=2)
     np.testing.assert_array_equal(whole.vectors["tax"].total[:4], some.vectors["tax"].total[:4])
     np.testing.assert_allclose(some.vectors["tax"].total[4], kv["market"], rtol=1e-6)
+    none = bb.instances(["zzz tax qqq"] * 3 + ["bank tax"], ["tax"], kv, transform=np.eye(50), min_count=1)
+    assert int(none.vectors["tax"].n.sum()) == 1
+    assert [(each["count"], each["total"]) for each in numbers(none, "left-out")] == [(3, 4)]
 
 
 def test_of_two_targets_the_longer_one_takes_the_instance(kv):
     texts = ["money for income tax school", "money tax school"] * 3
     sample = bb.instances(texts, ["tax", "income tax"], kv, transform=np.eye(50), min_count=1)
     assert [int(sample.vectors[word].n.sum()) for word in sample.targets] == [3, 3]
-    assert numbers(sample, "left-out") == [
-        {
-            "count": 3,
-            "total": 6,
-            "kind": "instances of tax",
-            "reason": "inside a longer target",
-            "words": ["income tax"],
-        }
-    ]
+    (inside,) = numbers(sample, "left-out")
+    assert (inside["count"], inside["total"], inside["words"]) == (3, 6, ["income tax"])
     around = kv.vectors[[kv.key_to_index[word] for word in ("money", "for", "school")]].astype(float)
     np.testing.assert_allclose(sample.vectors["income tax"].total[0], around.mean(axis=0), rtol=1e-6)
-
-
-def test_instances_without_a_known_word_are_counted(kv):
-    sample = bb.instances(["zzz tax qqq"] * 3 + ["bank tax"], ["tax"], kv, transform=np.eye(50), min_count=1)
-    assert int(sample.vectors["tax"].n.sum()) == 1
-    assert [(each["count"], each["total"]) for each in numbers(sample, "left-out")] == [(3, 4)]
 
 
 def test_the_transform_is_the_weighted_least_squares_of_vectors_on_contexts():
@@ -189,23 +178,12 @@ def test_a_planted_difference_is_found_and_no_other(kv):
     row = table.loc["p: R - L"]
     assert 0 < row["low"] < expected < row["high"]
     assert table.loc["h: y - x", "low"] < 0 < table.loc["h: y - x", "high"]
-    assert table.loc["p: R - L", "equal"] == pytest.approx(expected, abs=0.15)
     shares = table[["share_instances", "share_speakers", "share_words"]].sum(axis=1)
     np.testing.assert_allclose(shares, 1.0)
-    assert (result.table()["sd"].to_numpy() >= result.table(words="given")["sd"].to_numpy() - 1e-12).all()
+    assert (result.estimates().sd >= result.estimates("given").sd - 1e-12).all()
     checks = result.checks(permutations=199).set_index("name")
     assert (checks.loc["p: R - L", ["p", "p_cr2", "p_permutation"]] < 0.02).all()
     assert (checks.loc["h: y - x", ["p", "p_cr2", "p_permutation"]] > 0.05).all()
-
-
-def test_estimates_of_values_are_read_by_pandas_and_arviz(corpus, kv):
-    result = bb.covariates(of(corpus, kv), "party").contrast(["bank", "market"], ["school", "teacher"])
-    estimates = result.estimates()
-    difference = estimates.select(quantity="value", party="R") - estimates.select(quantity="value", party="L")
-    row = result.table().set_index("name").loc["party: R - L"]
-    assert difference.mean[0] == pytest.approx(row["mean"])
-    assert difference.sd[0] == pytest.approx(row["sd"])
-    assert estimates.to_datatree()["posterior/value"].sizes["quantity"] == len(result.table())
 
 
 def test_an_axis_of_known_errors_is_that_of_the_embedding(kv):
@@ -221,61 +199,37 @@ def test_an_axis_of_known_errors_is_that_of_the_embedding(kv):
     np.testing.assert_allclose(row[["mean", "sd"]].astype(float), known[["mean", "sd"]].astype(float), rtol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("formula", "message"),
-    [
+def test_wrong_formulas_are_refused(corpus, kv):
+    frame = corpus.assign(one="x", same=corpus["party"].str.lower())
+    sample = of(frame, kv, covariates=["party", "one", "same"])
+    for formula, message in (
         ("partys", r"names 'partys' \(did you mean 'party'\?\)"),
         ("one", "has one value"),
         ("party + same", "cannot be told apart by 12 speakers: leave one out"),
-        ("unit", "cannot be told apart by 12 speakers"),
-        ("0", "the terms of the formula cannot be told apart"),
-    ],
-)
-def test_wrong_formulas_are_refused(corpus, kv, formula, message):
-    frame = corpus.assign(one="x", same=corpus["party"].str.lower(), unit=corpus["speaker"])
-    sample = of(frame, kv, covariates=["party", "one", "same", "unit"])
-    with pytest.raises(InputError, match=message):
-        bb.covariates(sample, formula)
+    ):
+        with pytest.raises(InputError, match=message):
+            bb.covariates(sample, formula)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"targets": "zzz"}, "zzz: no instance in 120 documents"),
-        ({"transform": np.eye(49)}, r"transform is \(49, 49\)"),
-        ({"clusters": "who"}, "no column 'who'"),
-        ({"corpus": iter([])}, "it is read several times"),
-        ({"transform": None}, "needs 100"),
-    ],
-)
-def test_wrong_input_is_told(corpus, kv, change, message):
-    options = {"corpus": corpus, "targets": ["tax"], "transform": np.eye(50), "clusters": None} | change
-    with pytest.raises(InputError, match=message):
-        bb.instances(options.pop("corpus"), options.pop("targets"), kv, **options)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.jsonl", '{"text": "tax bank"}\n["tax"]\n', "line 2 cannot be read as an object"),
-        ("a.csv", "text,party\ntax bank\n", "Expected 2 columns, got 1"),
-        ("a.txt", "tax", "a corpus is a file of"),
-    ],
-)
-def test_damaged_files_are_told(kv, tmp_path, name, content, message):
-    (tmp_path / name).write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        bb.instances(tmp_path / name, "tax", kv, transform=np.eye(50), min_count=1)
+def test_wrong_input_and_damaged_files_are_told(corpus, kv, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "tax bank"}\n["tax"]\n', encoding="utf-8")
+    (tmp_path / "a.csv").write_text("text,party\ntax bank\n", encoding="utf-8")
+    for given, target, transform, message in (
+        (corpus, "zzz", np.eye(50), "zzz: no instance in 120 documents"),
+        (iter([]), "tax", np.eye(50), "it is read several times"),
+        (corpus, "tax", None, "needs 100"),
+        (tmp_path / "a.jsonl", "tax", np.eye(50), "line 2 cannot be read as an object"),
+        (tmp_path / "a.csv", "tax", np.eye(50), "Expected 2 columns, got 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            bb.instances(given, target, kv, transform=transform)
 
 
 def test_texts_of_any_type_are_covariates_and_negative_numbers_have_brackets(corpus, kv):
     sample = of(corpus, kv, covariates=["party", "year"])
-    before = bb.covariates(sample, "party").axis("gender").table()
-    sample.units["party"] = sample.units["party"].astype("string")
-    pd.testing.assert_frame_equal(bb.covariates(sample, "party").axis("gender").table(), before)
-    sample.units["since"] = sample.units["year"] - 60.0
-    names = bb.covariates(sample, "since").axis("gender").table()["name"]
-    assert names.iloc[-1] == "since: 47 - (-48)"
+    sample.units["party"], sample.units["since"] = sample.units["party"].astype("string"), sample.units["year"] - 60.0
+    names = bb.covariates(sample, "party + since").axis("gender").table()["name"].tolist()
+    assert {"party: R - L", "since: 47 - (-48)"} <= set(names)
 
 
 def test_missing_covariates_are_counted_and_few_clusters_are_said(corpus, kv):
@@ -311,21 +265,19 @@ def levelled(corpus):
     return named
 
 
-@pytest.mark.parametrize("formula", ["party + age", "age + place + party", "age * party + place"])
-def test_order_of_terms_and_names_of_levels_change_nothing(levelled, kv, formula):
+def test_order_of_terms_and_names_of_levels_change_nothing(levelled, kv):
     """The order moved sds by .3%, and names by .1%."""
     tables = []
     for parties, places, asked in (
-        ("LR", "xyz", formula),
-        ("LR", "xyz", " + ".join(" * ".join(term.split(" * ")[::-1]) for term in formula.split(" + ")[::-1])),
-        ("ba", "nom", formula),
+        ("LR", "xyz", "age * party + place"),
+        ("LR", "xyz", "place + party * age"),
+        ("ba", "nom", "age * party + place"),
     ):
         sample = of(levelled(parties, places), kv, covariates=["party", "place", "age"])
-        table = bb.covariates(sample, asked).contrast(["bank"], ["school"]).table()
-        values = table[table["quantity"] == "value"].copy()
+        values = bb.covariates(sample, asked).contrast(["bank"], ["school"]).estimates().select(quantity="value")
         former = dict(zip([*parties, *places], "LRxyz", strict=True))
-        values["name"] = [" ".join(sorted(former[level] for level in name.split(", "))) for name in values["name"]]
-        tables.append(values.set_index("name").sort_index()[["mean", "sd", "low", "high"]])
+        names = [" ".join(sorted(former[level] for level in name.split(", "))) for name in values.index["name"]]
+        tables.append(pd.DataFrame({"mean": values.mean, "sd": values.sd}, names).sort_index())
     for other in tables[1:]:
         pd.testing.assert_frame_equal(other, tables[0], rtol=1e-9, atol=0)
 
@@ -337,7 +289,8 @@ def test_order_of_rows_of_the_embedding_changes_nothing(levelled, kv):
         order = np.random.default_rng(seed).permutation(len(kv))
         moved = keyed_vectors([kv.index_to_key[row] for row in order], kv.vectors[order])
         by = bb.covariates(of(levelled("LR", "xyz"), moved, covariates=["party", "age"]), "party + age")
-        tables.append(pd.concat([by.contrast(["bank"], ["school"]).table(), by.axis("affluence").table()]))
+        found = by.contrast(["bank"], ["school"]).estimates()
+        tables.append(found.index.assign(mean=found.mean, sd=found.sd))
     pd.testing.assert_frame_equal(*tables, rtol=1e-9, atol=1e-12)
 
 
@@ -354,8 +307,6 @@ def test_lists_that_share_a_word_are_refused(corpus, kv):
     by = bb.covariates(of(corpus, kv), "party")
     with pytest.raises(InputError, match="is in both lists"):
         by.contrast(["bank", "school"], ["bank"])
-    with pytest.raises(InputError, match=r"does not hold 'taxes' \(did you mean 'tax'\?\)"):
-        by.contrast(["bank"], ["school"], target="taxes")
 
 
 def test_a_further_term_moves_the_answer_by_what_it_explains(kv):
@@ -413,16 +364,16 @@ def means_of(table):
     return pd.DataFrame(rows, columns=["s", "word", "mean"])
 
 
-def spoken(kv, groups, missing=(), instances=1, speakers=12, seed=0, noise=1.0):
+def spoken(kv, groups, missing=(), instances=1, speakers=12):
     """A table of what speakers of two parties say, without some (speaker, word)."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     words, rows = [word for name in groups for word in PROTECTED[name]], []
     for speaker in range(speakers):
         own = rng.normal(size=kv.vector_size) * 0.5
         for word in words:
             lean = rng.normal(size=kv.vector_size) * 0.5
             for _ in range(0 if (speaker, word) in missing else rng.integers(1, instances + 1)):
-                vector = kv[word] + own + lean + noise * rng.normal(size=kv.vector_size)
+                vector = kv[word] + own + lean + rng.normal(size=kv.vector_size)
                 rows.append({"word": word, "s": f"s{speaker}", "p": "LR"[speaker % 2], "vector": vector})
     return pd.DataFrame(rows)
 
@@ -430,13 +381,13 @@ def spoken(kv, groups, missing=(), instances=1, speakers=12, seed=0, noise=1.0):
 MISSING = {(0, "his"), (1, "he"), (1, "son"), (4, "mother"), (5, "he"), (7, "she"), (8, "son")}
 
 
-def associated(table, kv, groups, formula="p"):
-    return bb.covariates(bb.vector_sample(table, kv, clusters="s"), formula).association(lists_of(*groups))
+def associated(table, kv, groups):
+    return bb.covariates(bb.vector_sample(table, kv, clusters="s"), "p").association(lists_of(*groups))
 
 
-@pytest.mark.parametrize("groups", [("he", "she"), ("he", "she", "it")])
-def test_an_association_is_that_of_double_centred_distances(kv, groups):
+def test_an_association_is_that_of_double_centred_distances(kv):
     """One vector of each word of each of twelve speakers, over the debiased length of the word: arithmetic."""
+    groups = ("he", "she", "it")
     table = spoken(kv, groups)
     result = associated(table, kv, groups)
     means, lists = [], directions(kv, groups)
@@ -486,9 +437,9 @@ def test_words_that_speakers_do_not_say_are_taken_off_by_least_squares(kv):
     assert row.mean[0] == pytest.approx(expected[party == 1].mean() - expected[party == 0].mean(), abs=1e-6)
 
 
-@pytest.mark.parametrize("groups", [("he", "she"), ("he", "she", "it")])
-def test_a_lean_of_a_speaker_to_one_list_is_no_association(kv, groups):
+def test_a_lean_of_a_speaker_to_one_list_is_no_association(kv):
     """Another dimension, which one list alone has: all words of a speaker move along it, by the length of each."""
+    groups = ("he", "she", "it")
     longer = np.column_stack([kv.vectors, np.zeros(len(kv))])
     longer[[kv.key_to_index[word] for word in LISTS["he"]], -1] = 3.0
     longer = keyed_vectors(kv.index_to_key, longer.astype(np.float32))
@@ -546,55 +497,16 @@ def test_rare_words_and_speakers_of_one_group_are_left_out_and_named(kv):
 
 
 @pytest.mark.parametrize(
-    ("change", "groups", "message"),
+    ("change", "message"),
     [
-        (lambda t: t.assign(s=range(len(t))), ("he", "she"), "no cluster says words of each group, he, she: name who"),
-        (lambda t: t[t["word"].isin(PROTECTED["he"])], ("he", "she"), "no word of she is left"),
-        (
-            lambda t: t[~t["word"].isin(PROTECTED["she"]) | t["s"].isin(["s0", "s1"])],
-            ("he", "she"),
-            "no word of she is",
-        ),
-        (lambda t: t, ("he",), "has stereotypes of 1 group: an association needs two"),
+        (lambda t: t.assign(s=range(len(t))), "no cluster says words of each group, he, she: name who"),
+        (lambda t: t[t["word"].isin(PROTECTED["he"])], "no word of she is left"),
         (
             lambda t: t[~t["word"].isin(PROTECTED["he"]) | ((t["word"] == "he") == (t["p"] == "L"))],
-            ("he", "she"),
             "the words of he are in two parts, and no cluster says words of both",
         ),
     ],
 )
-def test_associations_that_cannot_be_told_are_refused(kv, change, groups, message):
-    table = change(spoken(kv, ("he", "she"), speakers=20))
+def test_associations_that_cannot_be_told_are_refused(kv, change, message):
     with pytest.raises(InputError, match=message):
-        associated(table, kv, groups)
-
-
-def test_associations_of_wrong_lists_are_refused(kv):
-    by = bb.covariates(bb.vector_sample(spoken(kv, ("he", "she")), kv, clusters="s"), "p")
-    forms = bb.WordLists("f", {"he": [["he", "his"]], "she": ["she"]}, {"he": ["bank"], "she": ["school"]})
-    with pytest.raises(InputError, match="'he' has 2 forms"):
-        by.association(forms)
-    twice = bb.WordLists("t", {"he": ["he"], "she": ["she"]}, {"he": ["bank"], "she": ["bank"]})
-    with pytest.raises(InputError, match="the stereotypes of she are those of another group"):
-        by.association(twice)
-
-
-@pytest.mark.full
-def test_shuffled_covariates_have_associations_as_often_as_they_should(kv):
-    """Speakers of 1 to 6 instances a word, a tenth of which they do not say; parties at random: 11% exclude 0."""
-    rng, groups, out = np.random.default_rng(0), ("he", "she"), []
-    words = [word for name in groups for word in PROTECTED[name]]
-    for seed in range(12):
-        missing = {(speaker, word) for speaker in range(24) for word in words if rng.random() < 0.1}
-        table = spoken(kv, groups, missing, instances=6, speakers=24, seed=seed)
-        sample = bb.vector_sample(table, kv, clusters="s")
-        first = bb.covariates(sample, "p")
-        first.association(lists_of(*groups))
-        for _ in range(30):
-            party = pd.Series(rng.permutation(list("LR" * 12)), index=[f"s{i}" for i in range(24)])
-            units = sample.units.assign(p=sample.units["s"].map(party))
-            by = bb.covariates(replace(sample, units=units), "p")
-            by._attributes.update(first._attributes)  # the same lists
-            row = by.association(lists_of(*groups)).table(words="given").iloc[-1]
-            out.append(row["low"] > 0 or row["high"] < 0)
-    assert 0.07 < np.mean(out) < 0.15
+        associated(change(spoken(kv, ("he", "she"), speakers=20)), kv, ("he", "she"))

@@ -31,8 +31,7 @@ def test_every_published_effect_size_with_and_without_gendered_forms(study, publ
     column = published[study.CORPORA[corpus]].dropna()
     found = {name: study.effect_size(each) for name, each in study.languages(shared / "languages", corpus).items()}
     assert len(column) == {"wikipedia": 32, "wikipedia_commoncrawl": 29}[corpus]
-    for name, value in column.items():
-        assert found[name] == pytest.approx(value, abs=1e-6), name
+    assert {name: found[name] for name in column.index} == pytest.approx(column.to_dict(), abs=1e-6)
 
 
 def test_the_metric_gives_them_where_no_word_has_two_forms(study, published, shared):

@@ -241,9 +241,9 @@ def test_components_are_calibrated():
     for _ in range(400):
         sds = PRIOR.from_normal(rng.normal(size=7))
         y, finite_population = simulated((5, 4, 3), sds, rng)
-        drawn = _draw_by_marginal(numerics.statistics.facet_sums(y, subsets(3)), 1, 199, rng)
-        assert not drawn.faults
-        below = drawn.sds[0] < sds, (drawn.finite_population[0] < finite_population)[:, :-1]
+        drawn, at_hand, _, faults = _draw_by_marginal(numerics.statistics.facet_sums(y, subsets(3)), 1, 199, rng)
+        assert not faults
+        below = drawn[0] < sds, (at_hand[0] < finite_population)[:, :-1]
         ranks.append(np.concatenate([each.sum(axis=0) for each in below]))
     counts = np.stack([np.bincount(column // 20, minlength=10) for column in np.transpose(ranks)])
     p = chisquare(counts, axis=1).pvalue

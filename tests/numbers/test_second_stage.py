@@ -1,7 +1,5 @@
 """Pools and criteria would have intervals that hold the truth too seldom, and nobody would notice."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.stats import chisquare
@@ -84,11 +82,7 @@ def test_moments_are_those_of_brute_force(bcg):
     assert draws.coefficients.std() == pytest.approx(sd, rel=0.02)
 
 
-@pytest.mark.nuts
-@pytest.mark.full
-def test_nuts_agrees():
-    import pymc as pm
-
+def test_a_slope_with_groups_is_that_of_quadrature_over_both_scales():
     rng = np.random.default_rng(3)
     root = rng.normal(0, 0.02, (9, 9)) + 0.02 * np.eye(9)
     covariance, group = root @ root.T + 1e-6 * np.eye(9), np.repeat(np.arange(3), 3)
@@ -97,40 +91,25 @@ def test_nuts_agrees():
     member = (group[:, None] == group).astype(float)
     design = np.column_stack([np.ones(9), x])
     own = second_stage(y, covariance, design, [member], [0.05, 0.05]).draw(20_000, rng)
-    with pm.Model():
-        tau = pm.HalfCauchy("tau", 0.05, shape=2)
-        b = pm.Flat("b", shape=2)
-        u = pm.Normal("u", 0, 1, shape=3)
-        e = pm.Normal("e", 0, 1, shape=9)
-        theta = pm.Deterministic("theta", design @ b + tau[0] * u[group] + tau[1] * e)
-        pm.MvNormal("y", theta, cov=covariance, observed=y)
-        sampled = pm.sample(12_000, tune=2000, chains=2, cores=1, target_accept=0.99, random_seed=1, progressbar=False)
-    posterior = sampled["posterior"]
-    ours = own.coefficients @ design.T + own.effects.sum(axis=0)
-    theirs = posterior["theta"].to_numpy().reshape(-1, 9)
-    assert (np.abs(ours.mean(0) - theirs.mean(0)) / theirs.std(0)).max() < 0.1
-    assert np.allclose(ours.std(0), theirs.std(0), rtol=0.1)
-    slope = posterior["b"].to_numpy()[..., 1].ravel()
-    assert own.coefficients[:, 1].mean() == pytest.approx(slope.mean(), abs=0.1 * slope.std())
-    assert own.coefficients[:, 1].std() == pytest.approx(slope.std(), rel=0.1)
-    mine, theirs = (np.quantile(draws, [0.055, 0.25, 0.75, 0.945]) for draws in (own.coefficients[:, 1], slope))
-    assert mine[2] - mine[1] == pytest.approx(theirs[2] - theirs[1], rel=0.05)
-    assert mine[3] - mine[0] == pytest.approx(theirs[3] - theirs[0], rel=0.1)
-    # the slope's tails are long and NUTS reaches them slowly: the sd by quadrature over both scales as well
     scales = np.geomspace(1e-5, 200, 120)
     group_scale, word_scale = (scale.ravel() for scale in np.meshgrid(scales, scales))
-    precision = np.linalg.inv(
-        covariance + group_scale[:, None, None] ** 2 * member + word_scale[:, None, None] ** 2 * np.eye(9)
-    )
+    between = group_scale[:, None, None] ** 2 * member + word_scale[:, None, None] ** 2 * np.eye(9)
+    precision = np.linalg.inv(covariance + between)
     variances = np.linalg.inv(design.T @ precision @ design)
-    means = variances @ (design.T @ precision @ y)[..., None]
-    rest = y - (design @ means)[..., 0]
+    means = (variances @ (design.T @ precision @ y)[..., None])[..., 0]
+    rest = y - means @ design.T
     log = np.linalg.slogdet(precision)[1] + np.linalg.slogdet(variances)[1]
     log = 0.5 * (log - np.einsum("ni,nij,nj->n", rest, precision, rest)) + np.log(group_scale * word_scale)
     mass = np.exp(log - log.max()) / (1 + (group_scale / 0.05) ** 2) / (1 + (word_scale / 0.05) ** 2)
     mass /= mass.sum()
-    mean, second = mass @ means[:, 1, 0], mass @ (variances[:, 1, 1] + means[:, 1, 0] ** 2)
-    assert own.coefficients[:, 1].std() == pytest.approx(np.sqrt(second - mean**2), rel=0.03)
+    mean, second = mass @ means[:, 1], mass @ (variances[:, 1, 1] + means[:, 1] ** 2)
+    sd = np.sqrt(second - mean**2)
+    assert own.coefficients[:, 1].mean() == pytest.approx(mean, abs=0.03 * sd)
+    assert own.coefficients[:, 1].std() == pytest.approx(sd, rel=0.03)
+    # posterior means of the contrasts: the line, and what is left times the share of it that is no error
+    moved = means @ design.T + np.einsum("nij,njk,nk->ni", between, precision, rest)
+    theta = own.coefficients @ design.T + own.effects.sum(axis=0)
+    assert (np.abs(theta.mean(axis=0) - mass @ moved) / theta.std(axis=0)).max() < 0.03
 
 
 def test_ranks_are_uniform():
@@ -154,10 +133,7 @@ def test_ranks_are_uniform():
     assert_uniform(ranks, 10, 10)
 
 
-@pytest.mark.parametrize(
-    ("errors", "covariate"),
-    [(0.0, False), (0.0, True), pytest.param(0.5, False, marks=pytest.mark.full), (0.5, True)],
-)
+@pytest.mark.parametrize(("errors", "covariate"), [(0.0, True), (0.5, False)])
 def test_ranks_of_a_relation_are_uniform(errors, covariate):
     rng = np.random.default_rng(1)
     n, ranks = 15, []
@@ -202,30 +178,27 @@ def test_the_correlation_is_that_of_brute_force():
     assert interval(correlation) == pytest.approx(np.interp([0.055, 0.945], np.cumsum(mass), rho), abs=0.02)
 
 
-@pytest.mark.parametrize("groups", [True, False])
-def test_a_variable_of_groups_is_not_taken_for_one_of_embeddings(groups):
+def test_a_variable_of_groups_is_not_taken_for_one_of_embeddings():
     """No relation: contrasts and the variable are alike within 4 groups of 6."""
     rng, band, calls = np.random.default_rng(0), np.repeat(np.arange(4), 6), 0
-    residuals = [(1 - part) * np.eye(24) + part * pools._same(band) for part in (0.0, 0.3, 0.6, 0.9)]
-    residuals = residuals if groups else residuals[:1]
+    residuals = [(1 - part) * np.eye(24) + part * np.equal.outer(band, band) for part in (0.0, 0.3, 0.6, 0.9)]
     for _ in range(60):
         x, theta = (rng.normal(0, 1, 4)[band] + rng.normal(0, 0.3, 24) for _ in range(2))
         y = 0.03 * theta + rng.normal(0, 0.01, 24)
         drawn = latent_relation(y, 1e-4 * np.eye(24), x, np.zeros(24), residuals, 0.05, 1000, rng)
         calls += not holds(drawn.correlation, 0)
-    assert (calls / 60 < 0.11 + 3 * 0.04) == groups
+    assert calls / 60 < 0.11 + 3 * 0.04
 
 
-@pytest.mark.parametrize("errors", [0.0, 0.5])
-def test_a_covariance_of_few_dimensions_forces_nothing(errors):
+def test_a_covariance_of_few_dimensions_forces_nothing():
     """20 embeddings whose errors have five dimensions: what is left around the line is free in the others."""
     rng, hits, means = np.random.default_rng(0), 0, []
     for _ in range(60):
         root = rng.normal(0.01, 0.015, (20, 5))
         latent = rng.standard_normal(20)
         theta = 0.03 * (0.7 * latent + np.sqrt(0.51) * rng.standard_normal(20))
-        y, x = theta + root @ rng.standard_normal(5), latent + errors * rng.standard_normal(20)
-        correlation = relation(y, root @ root.T, x, errors, 1000, rng).correlation
+        y = theta + root @ rng.standard_normal(5)
+        correlation = relation(y, root @ root.T, latent, 0.0, 1000, rng).correlation
         hits += holds(correlation, 0.7)
         means.append(correlation.mean())
     assert hits / 60 > 0.89 - 3 * 0.04
@@ -240,8 +213,8 @@ def test_the_line_goes_through_the_middle():
     assert (drawn.intercept + drawn.slope * x.mean()).mean() == pytest.approx(y.mean(), abs=2e-3)
 
 
-@pytest.mark.parametrize("size", [3, 4, 6])
-def test_a_relation_of_few_means_holds_0_at_its_rate(size):
+def test_a_relation_of_few_means_holds_0_at_its_rate():
+    size = 3
     rng, held = np.random.default_rng(size), 0
     covariance = 0.03**2 * (0.9 + 0.1 * np.eye(size))
     for _ in range(60):
@@ -249,30 +222,6 @@ def test_a_relation_of_few_means_holds_0_at_its_rate(size):
         drawn = relation(y, covariance, x, 0.0, 500, rng, weights=np.full(size, 1 / size))
         held += holds(drawn.correlation, 0)
     assert held / 60 > 0.89 - 2 * np.sqrt(0.89 * 0.11 / 60)
-
-
-def equal(size):
-    """Estimates without groups or replicates, which weigh the same."""
-    return pools._Grouping(np.arange(size), None, False, np.full(size, 1 / size))
-
-
-def by_precision(size):
-    return replace(equal(size), weights=None)
-
-
-def test_copies_cost_the_population_mean_nothing():
-    """Three copies of the first of six embeddings, left out; counted, they cost the interval its coverage."""
-    rng, source = np.random.default_rng(0), np.array([*range(6), 0, 0, 0])
-    covariance = 0.01**2 * np.where(np.equal(source[:, None], source), 1.0, 0.5)
-    held = {6: 0, 9: 0}
-    for _ in range(150):
-        theta = (0.03 * rng.standard_normal(6))[source]
-        y = rng.multivariate_normal(theta, covariance, method="eigh")
-        for size in held:
-            drawn = equal(size).drawn(y[:size], covariance[:size, :size], 0.05, 500, rng)
-            held[size] += holds(drawn.coefficients[:, 0], 0)
-    assert held[6] / 150 > 0.89 - 2 * np.sqrt(0.89 * 0.11 / 150)
-    assert held[9] < held[6] - 8
 
 
 def test_replicates_find_a_planted_noise_of_training():
@@ -285,10 +234,9 @@ def test_replicates_find_a_planted_noise_of_training():
     assert low < training < high
 
 
-@pytest.mark.parametrize("ratio", [1.0, 2.5])
-def test_the_mean_is_the_plain_one_and_that_of_the_pooled(ratio):
+def test_the_mean_is_the_plain_one_and_that_of_the_pooled():
     """Also where the weights of generalised least squares put it outside all estimates."""
-    rng, covariance = np.random.default_rng(0), alike(0.03 * np.linspace(1, ratio, 6), 0.95)
+    rng, covariance = np.random.default_rng(0), alike(0.03 * np.linspace(1, 2.5, 6), 0.95)
     own, band = np.array([0, 0, 1, 2, 3, 4]), np.array([0, 0, 0, 0, 0, 1])
     weights = pools._equal_weights(own, band)
     assert weights == pytest.approx([1 / 16, 1 / 16, 1 / 8, 1 / 8, 1 / 8, 1 / 2])
@@ -296,17 +244,16 @@ def test_the_mean_is_the_plain_one_and_that_of_the_pooled(ratio):
         y = rng.multivariate_normal(np.zeros(6), covariance)
         layout = pools._Grouping(own, band, True, weights)
         drawn = layout.drawn(y, covariance, 0.05, 1000, rng)
-        mean = layout.settings(drawn) @ np.bincount(own, weights)
+        mean = layout.variables(drawn, np.bincount(own, weights))["mean"][1]
         training = drawn.effects[-1] @ weights
         assert np.allclose(mean + training, (drawn.coefficients + drawn.effects.sum(axis=0)) @ weights)
         # scales have long tails: draws of the effects, which cancel, are up to some tens
         assert (mean + training).mean() == pytest.approx(weights @ y, abs=1e-10)
-    plain, least = (
-        each.drawn(y, covariance, 0.05, 1000, np.random.default_rng(1)) for each in (equal(6), by_precision(6))
-    )
     # errors of one size and one correlation weigh the same either way
-    same = np.allclose(plain.coefficients, least.coefficients) and np.allclose(plain.effects, least.effects)
-    assert same == (ratio == 1.0)
+    for errors, same in ((covariance, False), (alike(np.full(6, 0.03), 0.95), True)):
+        layouts = (pools._Grouping(np.arange(6), None, False, given) for given in (np.full(6, 1 / 6), None))
+        plain, least = (each.drawn(y, errors, 0.05, 1000, np.random.default_rng(1)) for each in layouts)
+        assert np.allclose(plain.coefficients, least.coefficients) == same
 
 
 def test_pooled_deviations_are_those_of_brute_force():
@@ -331,13 +278,3 @@ def test_pooled_deviations_are_those_of_brute_force():
     theta = drawn.coefficients + drawn.effects[0]
     assert theta.mean(axis=0) == pytest.approx(expected, abs=4e-4)
     assert theta.std(axis=0) == pytest.approx(np.sqrt(mass @ np.array(second) - expected**2), rel=0.01)
-
-
-def test_a_wrong_covariance_costs_the_precision_its_coverage():
-    rng, taken = np.random.default_rng(0), alike(0.03 * np.linspace(0.63, 1.58, 6), 0.95)
-    true, covered = 0.03**2 * (0.95 + 0.05 * np.eye(6)), {}
-    for name, layout in (("equal", equal(6)), ("precision", by_precision(6))):
-        draws = [layout.drawn(y, taken, 0.05, 500, rng) for y in rng.multivariate_normal(np.zeros(6), true, 60)]
-        low, high = interval(np.transpose([(each.coefficients + each.effects[0]).mean(axis=1) for each in draws]))
-        covered[name] = ((low < 0) & (high > 0)).mean()
-    assert covered["equal"] > 0.89 - 3 * 0.04 > 0.7 > covered["precision"]

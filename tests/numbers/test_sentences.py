@@ -2,13 +2,11 @@
 
 import json
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from scipy.stats import chisquare
 
 import bayesbias as bb
 from bayesbias import contextual, models
@@ -98,12 +96,12 @@ class TestTemplates:
         assert (text, text[begin:end]) == ("An engineer is here.", "engineer")
         assert here.filled("he", "subject")[0] == "He is here."
 
-    @pytest.mark.parametrize(
-        ("word", "expected"),
-        [("nurse", "a"), ("apple", "an"), ("hour", "an"), ("university", "a"), ("european", "a"), ("umbrella", "an")],
-    )
-    def test_articles(self, word, expected):
-        assert contextual.article(word) == expected
+    def test_articles(self):
+        template = contextual.Template("own", {"any": "It is {a}."})
+        expected = {"nurse": "a", "apple": "an", "hour": "an", "university": "a", "european": "a", "umbrella": "an"}
+        assert {word: template.filled(word, None).text for word in expected} == {
+            word: f"It is {article} {word}." for word, article in expected.items()
+        }
 
     def test_lists_and_users_declare_parts_of_speech(self, tmp_path):
         file = tmp_path / "own.toml"
@@ -122,14 +120,11 @@ class TestTemplates:
     def test_sets_and_sentences_go_together(self):
         found = bb.contextual.load_templates(["bare", "seat", "I like {}."])
         assert [template.name for template in found.templates][::9] == ["bare", "I like {}."]
-        templates = bb.bundled("templates").set_index("name")["templates"]
-        assert templates.to_dict() == {"bare": 1, "mention": 8, "seat": 8}
 
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            (["no place"], "^the template 'no place' lacks its place: write {} once"),
-            (["{} and }"], "no other braces"),
+            (["no place"], "the template 'no place' lacks its place: write {} once"),
             ("I like {}.", r"there are no templates 'I like {}.': .*, or a list of sentences"),
             (["bare", "bare"], "need names of their own"),
         ],
@@ -141,18 +136,17 @@ class TestTemplates:
 
 class TestEncode:
     def test_vectors_are_those_of_the_encoder(self, vectors):
-        encoder = Letters()
         assert vectors.texts[0] == "This is a babo."
-        assert np.allclose(vectors.vectors[:3], encoder(list(vectors.texts[:3])), atol=1e-6)
-        assert vectors.representation == "sentence"
+        assert np.allclose(vectors.vectors[:3], Letters()(list(vectors.texts[:3])), atol=1e-6)
         assert len(vectors.texts) == len(vectors.words) * len(TEMPLATES)
 
     def test_a_word_is_the_mean_of_its_pieces(self):
-        found = bb.encode(Pieces(), ["nightingale"], ["I saw {}."], vocabulary=0)
+        found = bb.encode(Pieces(), ["nightingale"], ["I saw {}."])
         encoder = Pieces()
         expected = np.mean([encoder.word(part + "#") for part in ("nigh", "ting", "ale.")], axis=0)
         assert np.allclose(found.vectors[0], expected, atol=1e-6)
         assert found.pieces.tolist() == [3]
+        assert len(bb.encode(Letters(), "weat7", ["{}."]).vocabulary) == 420
         assert found.representation == "word"
         assert {"count": 1, "total": 1, "words": ["nightingale"]} in [note.numbers for note in found.notes]
 
@@ -167,16 +161,13 @@ class TestEncode:
         bb.encode(encoder, lists, TEMPLATES[:1], vocabulary=0, cache=tmp_path, name="another")
         assert encoder.calls > calls + 1
 
-    @pytest.mark.parametrize("kind", [Letters, Pieces])
-    def test_another_encoder_of_the_same_name_is_refused(self, tmp_path, kind):
-        bb.encode(kind(), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path)
-        before = {file: file.read_bytes() for file in tmp_path.rglob("*.npz")}
+    def test_another_encoder_of_the_same_name_is_refused(self, tmp_path):
+        bb.encode(Letters(), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path)
         for words in (["nurse"], ["soldier"]):
             with pytest.raises(InputError, match=r"holds vectors of another encoder of this name.*name of its own"):
-                bb.encode(kind(seed=1), words, TEMPLATES, vocabulary=0, cache=tmp_path)
-        assert {file: file.read_bytes() for file in tmp_path.rglob("*.npz")} == before
-        other = bb.encode(kind(seed=1), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path, name="another")
-        assert np.array_equal(other.vectors, bb.encode(kind(seed=1), ["nurse"], TEMPLATES, vocabulary=0).vectors)
+                bb.encode(Letters(seed=1), words, TEMPLATES, vocabulary=0, cache=tmp_path)
+        other = bb.encode(Letters(seed=1), ["nurse"], TEMPLATES, vocabulary=0, cache=tmp_path, name="another")
+        assert np.array_equal(other.vectors, bb.encode(Letters(seed=1), ["nurse"], TEMPLATES, vocabulary=0).vectors)
 
     def test_what_is_done_stays_when_the_encoder_fails(self, tmp_path, lists):
         class Failing(Letters):
@@ -190,8 +181,7 @@ class TestEncode:
         encoder = Letters()
         bb.encode(encoder, lists, TEMPLATES, vocabulary=0, cache=tmp_path, batch=8)
         total = len(lists.every_word()) * len(TEMPLATES)
-        # all batches but the four that were kept, and none twice but the sentence of the cache, which the first call
-        # encoded, and the four that are held against each other
+        # the batches that were not kept, the sentence of the cache, and four that are held against each other
         assert encoder.calls == -(-(total - 32) // 8) + 5
 
     @pytest.mark.parametrize(
@@ -199,7 +189,6 @@ class TestEncode:
         [
             (lambda texts: np.ones((1, 3)), r"shape \(1, 3\) for 2 texts: real numbers \(texts, dimensions\)"),
             (lambda texts: np.full((len(texts), 3), np.nan), "NaN"),
-            (lambda texts: np.ones((len(texts), 3), complex), "real numbers .* are needed"),
             (lambda texts: np.random.default_rng().random((len(texts), 3)), "two vectors"),
             (Pieces(limit=3), "cut off by the tokenizer's limit"),
         ],
@@ -211,17 +200,13 @@ class TestEncode:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"cache": "here"}, "needs the encoder's name"),
             ({"representation": "word"}, "method tokens"),
-            ({"grammar": {"gerund": ["a"]}}, "gerund"),
-            ({"templates": "seat", "grammar": {}}, "'seat': declare the part of speech of "),
+            ({"templates": "seat"}, "'seat': declare the part of speech of "),
         ],
     )
-    def test_wrong_options_are_named(self, options, message, tmp_path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        nameless = Letters().__call__
+    def test_wrong_options_are_named(self, options, message):
         with pytest.raises(InputError, match=message):
-            bb.encode(nameless, ["blorg"], vocabulary=0, **{"templates": ["{}"], **options})
+            bb.encode(Letters().__call__, ["blorg"], vocabulary=0, **{"templates": ["{}"], **options})
 
     def test_vectors_are_written_and_read(self, vectors, tmp_path):
         vectors.save(tmp_path / "v.npz")
@@ -231,10 +216,6 @@ class TestEncode:
             assert (back.words, back.templates, back.texts) == (vectors.words, vectors.templates, vectors.texts)
             assert np.allclose(back.cosines(), vectors.cosines(), atol=error)
         assert (tmp_path / "small.npz").stat().st_size < 0.6 * (tmp_path / "v.npz").stat().st_size
-        (tmp_path / "w.npz").write_bytes((tmp_path / "v.npz").read_bytes()[:5000])
-        for name, message in (("w.npz", r"w\.npz"), ("x.npz", "no file")):
-            with pytest.raises(InputError, match=message):
-                bb.contextual.load_context_vectors(tmp_path / name)
 
 
 class TestCosines:
@@ -268,10 +249,14 @@ class TestCosines:
         for template in range(len(TEMPLATES)):
             rows = np.isin(moved.word, outside) & (moved.template == template)
             assert np.allclose(moved.vectors[rows].mean(axis=0), 0, atol=1e-6)
-        assert moved.notes[0].code == "encoded"
-        assert moved.notes[0].numbers["removed"] != vectors.notes[0].numbers["removed"]
+        assert moved.notes[0].numbers["removed"] == "mean of the vocabulary in each template"
+        base = vectors.centred("controls", lists)
+        controls = [base.words.index(word) for word in (*lists.controls["human"], *lists.controls["neutral"])]
+        assert np.allclose(base.vectors[np.isin(base.word, controls) & (base.template == 2)].mean(axis=0), 0, atol=1e-6)
+        own = base.vectors[np.isin(base.word, outside)].astype(float)
+        axes = np.linalg.eigh(np.cov(own.T))[1][:, -3:]
         top = vectors.centred("controls", lists, all_but_top=3)
-        assert top.all_but_top == 3
+        assert np.allclose(top.vectors, base.vectors - base.vectors @ axes @ axes.T, atol=1e-5)
         with pytest.raises(InputError, match="another origin already"):
             moved.centred("controls", lists)
 
@@ -311,8 +296,9 @@ class TestTables:
         first, second = (bb.fit(one, seed=0) for one in (table, back))
         pd.testing.assert_frame_equal(bb.contrasts(first), bb.contrasts(second))
         # repeats are not counted as data
-        assert first["observed_data"].sizes["pair"] == len(averaged(table))
-        assert first["posterior/connection_mean"].shape == (4, 1000, 4)
+        pairs, header = len(averaged(table)), bb.summary(first).header()
+        assert first["observed_data"].sizes["pair"] == pairs
+        assert (header["distances"], header["templates"], table.coverage.pairs) == (pairs, 6, 6 * pairs)
 
     def test_words_that_do_not_suit_all_templates_are_left_out_and_named(self, lists):
         grammar = {"noun": [word for word in lists.every_word() if not word.endswith("utan")][:-3]}
@@ -333,36 +319,11 @@ class TestTables:
             bb.distance_table(found, lists, relatedness=False)
         assert len(bb.distance_table(found.of_templates(TEMPLATES), lists, relatedness=False))
 
-    def test_coverage_counts_distances_and_means(self, vectors, lists):
-        table = bb.distance_table(vectors, lists)
-        post, pairs = bb.fit(table, seed=0), len(averaged(table))
-        assert len(table) == 6 * pairs
-        header = bb.summary(post).header()
-        assert (header["distances"], header["templates"], table.coverage.pairs) == (pairs, 6, len(table))
-        for whole in (table, averaged(table)):
-            assert "table-changed" not in {note.code for note in table.coverage.notes(whole)}
-        changed = table.coverage.notes(averaged(table).head(50))[0].numbers
-        assert (changed["rows"], changed["measured"]) == (50, pairs)
-
-    def test_wrong_options_are_named(self, vectors, lists, slice_vectors):
+    def test_pairings_are_for_words_in_several_templates(self, vectors, lists, slice_vectors):
         with pytest.raises(InputError, match="for words in sentences"):
             bb.distance_table(slice_vectors, "weat7", pairing="crossed")
-        with pytest.raises(InputError, match="for embeddings"):
-            bb.distance_table(vectors, lists, keep_duplicates=True)
         with pytest.raises(InputError, match="needs two templates"):
             bb.distance_table(vectors.of_templates(vectors.templates[0]), lists, pairing="crossed")
-        table = bb.distance_table(vectors, lists)
-        table.loc[5, "template"] = ""
-        with pytest.raises(InputError, match="row 5, column 'template' is empty"):
-            bb.write_distance_table(table, "t.csv")
-        table = bb.distance_table(vectors, lists)
-        table.loc[7, "distance"] = np.nan
-        with pytest.raises(InputError, match="row 7, column 'distance'"):
-            bb.fit(table)
-        with pytest.raises(InputError, match="lacks the column distance"):
-            bb.fit(table.drop(columns="distance"))
-        with pytest.raises(InputError, match="'nearly'"):
-            bb.fit(table.astype({"distance": object}).assign(distance="'nearly'"))
 
 
 def framed(rng, tau, templates, words=40, sd=0.05, step=0.0):
@@ -394,31 +355,6 @@ def same_densities(post, plain):
 
 
 class TestTemplatesAsRandomEffect:
-    def test_ranks_of_the_template_sd_are_uniform(self):
-        rng, ranks = np.random.default_rng(0), []
-        scale, noise, templates = 0.02, 0.008**2, 8
-        for _ in range(400):
-            tau = rng.exponential(scale)
-            by_template = np.sqrt(tau**2 + noise) * rng.standard_normal(templates)
-            around = by_template - by_template.mean()
-            found = models.template_variation.Variation(by_template, noise, float(around @ around), templates - 1)
-            ranks.append((found.draw_sd(scale, 99, rng) < tau).sum())
-        assert chisquare(np.bincount(np.array(ranks) // 10, minlength=10)).pvalue > 0.001
-
-    @pytest.mark.full
-    @pytest.mark.parametrize("templates", [4, 8, 16])
-    def test_intervals_for_templates_like_these_cover(self, templates, sized):
-        rng, held, plain = np.random.default_rng(templates), [], []
-        replicates = 60
-        for at in range(replicates):
-            table = framed(rng, 0.03, templates)
-            for given, inside in ((table, held), (averaged(table), plain))[: 2 if at % sized(1, 3) == 0 else 1]:
-                row = bb.contrasts(bb.fit(given, "crossed", draws=400, seed=at), "associated", "human").iloc[0]
-                inside.append(row["low"] <= 0 <= row["high"])
-        # 89% with a standard error of 4%
-        assert sum(held) / replicates >= 0.89 - 3 * 0.04
-        assert np.mean(plain) < np.mean(held)
-
     def test_the_noise_of_words_is_not_taken_for_templates(self):
         rng = np.random.default_rng(1)
         table = framed(rng, 0.0, 12, words=15)
@@ -439,37 +375,21 @@ class TestTemplatesAsRandomEffect:
         levels = [post["posterior/connection_mean"].std().item() for post in fits]
         assert levels[1] > 1.5 * levels[0]
 
-    @pytest.mark.nuts
-    @pytest.mark.full
-    def test_nuts_agrees(self):
-        import pymc as pm
-
+    def test_the_template_sd_is_that_by_hand(self):
         rng = np.random.default_rng(1)
         noise, scale, templates = 0.01**2, 0.02, 6
         by_template = -0.03 + 0.03 * rng.standard_normal(templates)
-        around = by_template - by_template.mean()
-        own = models.template_variation.Variation(by_template, noise, float(around @ around), templates - 1).draw_sd(
-            scale, 8000, rng
-        )
-        with pm.Model():
-            theta, tau = pm.Flat("theta"), pm.Exponential("tau", 1 / scale)
-            effect = pm.Normal("effect", 0, 1, shape=templates)
-            pm.Normal("y", theta + tau * effect, np.sqrt(noise), observed=by_template)
-            drawn = pm.sample(10_000, tune=2000, chains=4, random_seed=1, nuts_sampler="nutpie", progressbar=False)
-        posterior = drawn["posterior"]
-        # by hand: theta integrated out
+        around = ((by_template - by_template.mean()) ** 2).sum()
+        found = models.template_variation.Variation(by_template, noise, float(around), templates - 1)
+        drawn = found.draw_sd(scale, 8000, rng)
+        # the mean of all templates integrated out
         tau = np.linspace(0, 0.4, 100_001)
         variance = noise + tau**2
-        log_density = -tau / scale - (templates - 1) / 2 * np.log(variance) - (around @ around) / 2 / variance
+        log_density = -tau / scale - (templates - 1) / 2 * np.log(variance) - around / 2 / variance
         weights = np.exp(log_density - log_density.max())
         mean = np.average(tau, weights=weights)
-        sd = np.sqrt(np.average((tau - mean) ** 2, weights=weights))
-        for found in (own, posterior["tau"].to_numpy()):
-            assert found.mean() == pytest.approx(mean, rel=0.05)
-            assert found.std() == pytest.approx(sd, rel=0.1)
-        # what a fit adds to a contrast is the error of the mean over templates, noise of words apart
-        error = np.sqrt((own**2 / templates).mean() + noise / templates)
-        assert error == pytest.approx(float(posterior["theta"].std()), rel=0.08)
+        assert drawn.mean() == pytest.approx(mean, rel=0.02)
+        assert drawn.std() == pytest.approx(np.sqrt(np.average((tau - mean) ** 2, weights=weights)), rel=0.05)
 
     def test_priors_and_densities_are_those_of_the_model_without_templates(self):
         table = framed(np.random.default_rng(3), 0.06, 8)
@@ -497,13 +417,6 @@ class TestTemplatesAsRandomEffect:
         same = next(note for note in bb.diagnose(post).notes if note.code == "templates").numbers
         assert (same["count"], same["total"], same["words"]) == (2, 7, ["They like {}.", "They see {}."])
 
-    def test_a_template_that_shows_no_word_is_named(self):
-        table = framed(np.random.default_rng(3), 0.06, 6)
-        name = table["template"].iloc[0]
-        table.loc[table["template"] == name, "distance"] = 0.4
-        notes = bb.diagnose(bb.fit(table, "crossed", seed=0)).notes
-        assert [note.numbers["words"] for note in notes if note.code == "templates"] == [[name]]
-
     def test_compare_takes_the_templates_that_tables_share(self, lists, vectors):
         other = bb.encode(Letters(seed=5), lists, [*TEMPLATES[:4], "More {}."], vocabulary=list(vectors.vocabulary))
         first, second = (bb.distance_table(one, lists) for one in (vectors, other))
@@ -522,21 +435,7 @@ class TestTemplatesAsRandomEffect:
 class TestMiniLM:
     """A real encoder, all-MiniLM-L6-v2."""
 
-    def test_the_notebook_holds_what_the_model_gives(self):
-        minilm = pytest.importorskip("benchmarks.builders.minilm", reason="the benchmarks are not here")
-        kept = contextual.load_context_vectors(Path(__file__).parents[2] / "notebooks" / "minilm-word.npz")
-        templates = [
-            template
-            for template in contextual.load_templates(["seat", "mention"]).templates
-            if template.name in kept.templates
-        ]
-        words = ["nurse", "mosque", "equations", "garlic"]
-        words = [word for word in words if word in kept.words]
-        made = bb.encode(minilm.MiniLM(), words, contextual.Templates("six", tuple(templates)), vocabulary=0)
-        own = kept.units()[[kept.words.index(word) for word in words]]
-        assert set(made.texts) <= set(kept.texts)
-        assert np.abs(made.units() - own).max() < 2e-3
-
+    @pytest.mark.full  # with PyTorch, of the extra
     def test_transformers_give_the_same_vectors(self, tmp_path):
         reason = "needs the extra contextual: uv sync --extra contextual"
         torch = pytest.importorskip("torch", reason=reason)
@@ -558,9 +457,6 @@ class TestMiniLM:
             ours = bb.encode(minilm.MiniLM(layer), words, templates, vocabulary=0)
             assert np.abs(theirs.vectors - ours.vectors).max() < 1e-5
             assert np.array_equal(theirs.pieces, ours.pieces)
-        texts = ["This is a nurse.", "The word is rattlesnake.", "People talk about synagogue."]
-        pooled, expected = contextual.hf_token_encoder(model, tokenizer)(texts), minilm.MiniLM()(texts)
-        assert np.abs(pooled / np.linalg.norm(pooled, axis=1, keepdims=True) - expected).max() < 1e-5
 
 
 @pytest.fixture
@@ -614,11 +510,8 @@ class TestClassicMetrics:
     def test_metrics_of_words_in_sentences_are_for_these(self, vectors, query, slice_vectors):
         with pytest.raises(InputError, match="metric of words in sentences"):
             bb.metric("seat", slice_vectors, "weat6")
-        with pytest.raises(InputError, match="samples"):
-            bb.metric("ceat", vectors, query, samples=1)
-        # other metrics take mean cosines
-        kv = vectors.keyed_vectors()
-        assert bb.metric("weat", vectors, query).value == pytest.approx(bb.metric("weat", kv, query).value)
+        of_words, mean = (bb.metric("weat", kv, query).value for kv in (vectors, vectors.keyed_vectors()))
+        assert of_words == pytest.approx(mean)
 
 
 CORPUS = [

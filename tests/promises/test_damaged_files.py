@@ -1,6 +1,5 @@
 """A damaged or hostile file would be read as something else, or end in a traceback without its name."""
 
-import bz2
 import gzip
 import json
 import lzma
@@ -8,7 +7,6 @@ import os
 import pickle
 import random
 import shutil
-import time
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -41,13 +39,6 @@ def test_a_byte_order_mark_before_word_lists_queries_and_corpora_is_passed_over(
     assert bb.contexts(tmp_path / "c.txt", ["he"]).found == {"he": 2}
 
 
-def test_deep_toml_is_refused(tmp_path):
-    path = tmp_path / "deep.toml"
-    path.write_text("x = " + "[" * 5_000 + "]" * 5_000 + "\n" + WORDS)
-    with pytest.raises(bb.InputError, match=r"deep\.toml is not a TOML file"):
-        bb.load_words(path)
-
-
 def test_an_embedding_in_place_of_a_word_list_is_refused_unread(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MOST_TOML", 30)
     (tmp_path / "v.txt").write_bytes(b"he 1 0 .5\nshe 0 1 .5\nnurse .5 1 0\n")
@@ -59,28 +50,17 @@ HEAD = "protected_word,group,attribute_word,attribute_class,connection,distance"
 
 
 @pytest.mark.parametrize(
-    ("head", "rows", "said"),
+    ("head", "row", "said"),
     [
-        (HEAD, ["a,g,b,g,associated,True"] * 2, "row 0, column 'distance' holds True"),
-        (HEAD, ["a,g,b,g,associated,1_0", "a,g,c,g,associated,.5"], "row 0, column 'distance' holds '1_0'"),
-        (HEAD + ",distance", ["a,g,b,g,associated,.4,.5"], "two columns 'distance'"),
-        (HEAD, ["a\x1b[31m,g,b,g,associated,.4"], "row 0, column 'protected_word' holds .*printable texts"),
+        (HEAD, "a,g,b,g,associated,1_0", "row 0, column 'distance' holds '1_0'"),
+        (HEAD + ",distance", "a,g,b,g,associated,.4,.5", "two columns 'distance'"),
+        (HEAD, "a\x1b[31m,g,b,g,associated,.4", "row 0, column 'protected_word' holds .*printable texts"),
     ],
 )
-def test_odd_tables_are_refused(tmp_path, head, rows, said):
-    (tmp_path / "t.csv").write_text("\n".join([head, *rows]) + "\n")
+def test_odd_tables_are_refused(tmp_path, head, row, said):
+    (tmp_path / "t.csv").write_text(f"{head}\n{row}\n")
     with pytest.raises(bb.InputError, match=rf"t\.csv.*{said}"):
         bb.read_distance_table(tmp_path / "t.csv")
-
-
-@pytest.mark.usefixtures("without_pictures")
-def test_the_answer_on_a_table_without_coverage_says_that_it_is_unknown(tmp_path):
-    table = bb.distance_table("google-news-slice", "weat7")
-    table.to_csv(tmp_path / "plain.csv", index=False)
-    post = bb.fit(bb.read_distance_table(tmp_path / "plain.csv"), draws=400, seed=0)
-    answer = bb.summary(post)
-    assert answer.lists["asked"].isna().sum() == 6
-    assert "coverage-unknown: words asked for are not known (no coverage goes with the file)" in answer.notes
 
 
 def counts(path):
@@ -95,21 +75,16 @@ def table_of_two():
 TWO = bb.WordLists("two", {"m": ["he"], "f": ["she"]}, {"m": ["table"], "f": ["nurse"]})
 SMALL = dict(zip(["he", "she", "nurse", "table"], np.random.default_rng(0).normal(size=(4, 5)), strict=True))
 FRAME = pd.DataFrame(SMALL).T.add_prefix("d").rename_axis("word").reset_index()
-LISTS = [{"word": word, "vector": vector.tolist()} for word, vector in SMALL.items()]
 PART = {f"w{place}": np.random.default_rng(place).normal(size=5) for place in range(40)} | SMALL
 READERS = {
-    "v.bin": bb.load_embedding, "v.txt": bb.load_embedding, "v.npz": bb.load_embedding, "part.npz": bb.load_embedding,
+    "v.bin": bb.load_embedding, "v.txt": bb.load_embedding, "part.npz": bb.load_embedding,
     "v.safetensors": bb.load_embedding, "v.parquet": bb.load_embedding, "v.csv": bb.load_embedding,
-    "v.tsv": bb.load_embedding, "v.json": bb.load_embedding, "rows.json": bb.load_embedding,
-    "v.jsonl": bb.load_embedding, "v.txt.gz": bb.load_embedding, "v.txt.bz2": bb.load_embedding,
-    "v.txt.xz": bb.load_embedding, "v.txt.zip": bb.load_embedding, "fasttext.bin": bb.load_embedding,
-    "1990-w.npy": bb.load_embedding,
+    "v.json": bb.load_embedding, "v.jsonl": bb.load_embedding, "v.txt.xz": bb.load_embedding,
+    "v.txt.zip": bb.load_embedding, "fasttext.bin": bb.load_embedding,
     "1990-vocab.pkl": lambda path: bb.load_embedding(path.with_name("1990-w.npy")),
-    "contexts.npz": bb.contextual.load_context_vectors,
-    "t.parquet": bb.read_distance_table, "t.csv": bb.read_distance_table, "fit.nc": bb.load_fit,
-    "counts.txt": counts, "w.toml": bb.load_words, "q.toml": bb.load_query, "m.toml": bb.load_model,
+    "contexts.npz": bb.contextual.load_context_vectors, "t.parquet": bb.read_distance_table,
+    "t.csv": bb.read_distance_table, "fit.nc": bb.load_fit, "w.toml": bb.load_words, "m.toml": bb.load_model,
 }  # fmt: skip
-"""A file of each kind that the package reads, and what reads it."""
 SNIPPETS = (
     b"[" * 5_000, b"{" * 5_000, b"1e999", b"-1", b"Infinity", b"NaN", b"null", b"9" * 30, b"\0", b"\xff\xfe", b"\n",
     b" ", b",", b'"' b"\r\n\r\n", b"true", b"\x80", b"0x1",
@@ -125,17 +100,15 @@ def whole(tmp_path_factory, table):
     """A folder with all of these files, undamaged."""
     folder = tmp_path_factory.mktemp("whole")
     kv = bb.load_embedding(SMALL)
-    for name in ("v.bin", "v.txt", "v.npz", "v.safetensors", "v.parquet"):
+    for name in ("v.bin", "v.txt", "v.safetensors", "v.parquet"):
         bb.save_embedding(kv, folder / name)
     bb.save_embedding(bb.load_embedding(PART, words=list(SMALL)), folder / "part.npz")
     FRAME.to_csv(folder / "v.csv", index=False)
-    FRAME.to_csv(folder / "v.tsv", index=False, sep="\t")
-    (folder / "v.json").write_text(json.dumps({row["word"]: row["vector"] for row in LISTS}))
-    (folder / "rows.json").write_text(json.dumps(LISTS))
-    (folder / "v.jsonl").write_text("\n".join(map(json.dumps, LISTS)))
+    lists = [{"word": word, "vector": vector.tolist()} for word, vector in SMALL.items()]
+    (folder / "v.json").write_text(json.dumps(lists))
+    (folder / "v.jsonl").write_text("\n".join(map(json.dumps, lists)))
     text = (folder / "v.txt").read_bytes()
-    for suffix, module in ((".gz", gzip), (".bz2", bz2), (".xz", lzma)):
-        (folder / f"v.txt{suffix}").write_bytes(module.compress(text))
+    (folder / "v.txt.xz").write_bytes(lzma.compress(text))
     with zipfile.ZipFile(folder / "v.txt.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("v.txt", text)
     model = FastText([["he", "she", "nurse"]] * 20, vector_size=6, min_count=1, epochs=1, bucket=50)
@@ -146,9 +119,7 @@ def whole(tmp_path_factory, table):
     bb.write_distance_table(table, folder / "t.parquet")
     table[:50].to_csv(folder / "t.csv", index=False)
     bb.save_fit(bb.fit(table_of_two(), "published", seed=0, draws=4), folder / "fit.nc")
-    (folder / "counts.txt").write_text("he 10\nshe 20\nnurse 5\ntable 100\n")
     (folder / "w.toml").write_text(WORDS)
-    (folder / "q.toml").write_text(QUERY)
     (folder / "m.toml").write_text(bb.load_model("crossed").text)
     return folder
 
@@ -175,12 +146,11 @@ def damaged(content, rng):
 
 
 @pytest.mark.filterwarnings("ignore")  # a damaged file that can be read may be odd
-@pytest.mark.parametrize("times", [100, pytest.param(2_000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", READERS)
-def test_damaged_files_are_refused_by_name_in_one_line(whole, tmp_path, name, times):
-    rng, content, refusals = random.Random(0), (whole / name).read_bytes(), []  # noqa: S311
+def test_damaged_files_are_refused_by_name_in_one_line(whole, tmp_path, name, sized):
+    times, rng, content, refusals = sized(2_000, 100), random.Random(0), (whole / name).read_bytes(), []  # noqa: S311
     READERS[name](whole / name)
-    times = times // 4 if name in ("fit.nc", "counts.txt") else times  # each of these takes longer
+    times = times // 10 if name == "fit.nc" else times  # which takes longer
     if name.startswith("1990"):
         shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     for _ in range(times):
@@ -207,15 +177,6 @@ class TestBombs:
     def limits(self, monkeypatch):
         monkeypatch.setattr(files, "ROOM", 1 << 16)
 
-    def test_toml_takes_time_in_proportion_to_its_empty_lines(self, tmp_path):
-        seconds = []
-        for lines in (20_000, 160_000):
-            (tmp_path / "w.toml").write_text("\n" * lines + WORDS)
-            begin = time.process_time()
-            assert bb.load_words(tmp_path / "w.toml").every_word() == ("he", "she")
-            seconds.append(time.process_time() - begin)
-        assert seconds[1] < 1  # in quadratic time minutes
-
     def test_parquet(self, tmp_path):
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -226,17 +187,11 @@ class TestBombs:
             with pytest.raises(bb.InputError, match=r"v\.parquet unpacks to more than 100 times its size"):
                 read(tmp_path / "v.parquet")
 
-    def test_a_distance_table_of_equal_rows(self, tmp_path, table):
-        pd.DataFrame(table).iloc[[0] * 100_000].to_parquet(tmp_path / "t.parquet")
-        with pytest.raises(bb.InputError, match=r"t\.parquet unpacks to more than 100 times its size"):
-            bb.read_distance_table(tmp_path / "t.parquet")
-
     @pytest.mark.parametrize(
         ("name", "content"),
         [
             ("v.txt.gz", gzip.compress(b"a " + b"1 " * 1_000_000)),
             ("v.csv.xz", lzma.compress(b"word,x\n" + b"a,1\n" * 500_000)),
-            ("v.json.bz2", bz2.compress(b"[" + b" " * 2_000_000)),
         ],
     )
     def test_packed_vectors(self, tmp_path, name, content):
@@ -251,12 +206,7 @@ class TestBombs:
             bb.contexts(path, ["he"])
 
 
-ALONE = {
-    "embedding": bb.load_embedding, "table": bb.read_distance_table, "fit": bb.load_fit, "words": bb.load_words,
-    "list": bb.load_list, "query": bb.load_query, "model": bb.load_model, "frequencies": counts,
-    "contexts": bb.contextual.load_context_vectors, "templates": bb.contextual.load_templates,
-    "corpus": lambda path: bb.contexts(path, ["he"]),
-}  # fmt: skip
+ALONE = {"embedding": bb.load_embedding, "fit": bb.load_fit, "words": bb.load_words, "frequencies": counts}
 
 
 @pytest.mark.parametrize("what", ALONE)
@@ -265,9 +215,3 @@ def test_pipes_and_devices_are_no_files(tmp_path, what):
     for path in (tmp_path / "pipe", Path("/dev/zero")):
         with pytest.raises(bb.InputError, match=rf"there (is|are) no .*{path.name}"):
             ALONE[what](path)
-
-
-def test_letters_without_a_glyph_are_drawn_without_a_warning(tmp_path, table):
-    word = table["protected_word"].iloc[0]
-    renamed = table.assign(protected_word=table["protected_word"].replace(word, "\U00012000"))  # cuneiform
-    bb.plots.plot_distances(renamed, "\U00012000").savefig(tmp_path / "picture.png")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import PathCollection
+from matplotlib.collections import LineCollection, PathCollection
 
 import bayesbias as bb
 from bayesbias.distances import datasets
@@ -58,7 +58,6 @@ def test_a_change_of_a_difference_does_not_depend_on_the_zero_of_a_number(plante
     slope = found.table().set_index("name").loc["party[T.Republican]:turn", "mean"]
     assert row["mean"] == pytest.approx(9 * slope)
     assert table.set_index("name").loc["party: Republican - Democratic", "at"] == "turn 5.5"
-    assert len(planted(4.0, formula="party + turn").table()) == len(table) + 4 - 2
 
 
 def test_a_difference_has_the_number_of_speakers_that_it_rests_on(planted):
@@ -70,13 +69,8 @@ def test_a_difference_has_the_number_of_speakers_that_it_rests_on(planted):
     number = planted(4.0, few=2, formula="seat").table().query("name == 'seat: 1 - 0'").iloc[0]
     assert number["mean"] == pytest.approx(row["mean"])
     assert (number["clusters"], number["rarest"]) == (2, "another seat than 0")
-
-
-def test_a_difference_within_combinations_of_values_rests_on_the_rarest(planted):
-    rests = [planted(4.0, formula=formula).table() for formula in ("party * house", "party + house")]
-    rows = [table.query("quantity == 'difference'").iloc[0] for table in rests]
-    assert (rows[0]["clusters"], rows[0]["rarest"]) == (3, "house B and party Republican")
-    assert rows[1]["clusters"] > 3
+    product = planted(4.0, formula="party * house").table().query("quantity == 'difference'").iloc[0]
+    assert (product["clusters"], product["rarest"]) == (3, "house B and party Republican")
 
 
 def test_a_line_along_a_number_has_the_figures_of_the_table(planted):
@@ -87,16 +81,17 @@ def test_a_line_along_a_number_has_the_figures_of_the_table(planted):
     assert middle == pytest.approx(table.loc[table["quantity"] == "value", "mean"].mean())
     slope = table.loc[table["name"] == "age", "mean"].iloc[0]
     assert line["mean"].iloc[-1] - line["mean"].iloc[0] == pytest.approx(23 * slope)
-    assert (found.along("age", words="given")["sd"] <= line["sd"] + 1e-12).all()
+    given = found.table(words="given")
+    assert table["these_low"].tolist() == given["low"].tolist()
+    assert (given["these_high"] < table["high"])[1:].all()
     (axes,) = bb.plots.plot_covariates(found, along="age").axes
     band = axes.collections[0].get_paths()[0].vertices
     for column in ("low", "high"):
         assert np.isin(line[column].round(9), band[:, 1].round(9)).all()
     np.testing.assert_allclose(axes.lines[0].get_ydata(), line["mean"])
-    with pytest.raises(bb.InputError, match="the number of the formula is 'party'"):
-        found.along("party")
     assert list(found.pictures()) == [found.caption(), "Along age"]
-    pd.testing.assert_frame_equal(found.tables()["Along age"], line)
+    three = found.by.contrast(["home", "family", "children"], ["office", "career"])
+    assert three.ends == ("home, family, …", "office, career")
 
 
 def test_an_effect_that_is_tied_to_how_much_one_talks_is_marked():
@@ -138,40 +133,18 @@ def test_a_picture_has_the_figures_of_the_table(made):
     assert np.sort(drawn) == pytest.approx(np.sort(table.loc[shown, "mean"]))
     (rings,) = (line.get_xdata() for line in axes.get_lines() if line.get_marker() == "o")
     assert list(rings) == table.loc[shown, "equal"].tolist()
-    bars = {
-        width: np.concatenate(
-            [np.array(each.get_segments())[:, :, 0] for each in axes.collections if _width(each) == width]
-        )
-        for width in (1.1, 3.0)
-    }
+    lines = [each for each in axes.collections if isinstance(each, LineCollection)]
     for width, rows in ((1.1, table), (3.0, given)):
-        assert np.sort(bars[width], axis=0) == pytest.approx(
-            np.sort(rows.loc[shown, ["low", "high"]].to_numpy(), axis=0)
-        )
-    with pytest.raises(bb.InputError, match="prob is 2"):
-        bb.plots.plot_covariates(found, prob=2)
-
-
-def _width(drawn):
-    return drawn.get_linewidth()[0] if hasattr(drawn, "get_segments") else None
+        bars = np.concatenate([np.array(each.get_segments())[:, :, 0] for each in lines if each.get_lw()[0] == width])
+        ends = rows.loc[shown, ["low", "high"]].to_numpy()
+        assert np.sort(bars, axis=0) == pytest.approx(np.sort(ends, axis=0))
 
 
 def test_documents_embedding_and_methods_are_cited(made):
     works = bb.cite(made.covariate_contrast).table().set_index("what")
     assert works.loc["embeddings à la carte", "doi"] == "10.18653/v1/P18-1002"
     assert works.loc["regression of embeddings on covariates", "source"] == "Rodriguez, Spirling and Stewart (2023)"
-    assert works.loc["embedding glove-50d-slice", "doi"] == "10.3115/v1/D14-1162"
     assert "datasets-sotu" in works.loc["documents sotu-addresses", "source"]
-
-    entry = bb.cite(made.covariate_contrast).bibtex().split("\n\n")[-1]
-    assert entry.startswith("@misc{documents-sotu-addresses,\n  title = {{github.com/stdlib-js/datasets-sotu")
-
-
-def test_lists_without_names_are_called_by_their_first_words(planted):
-    found = planted(0.0)
-    assert found.header()["home ="] == ["home", "family"]
-    three = found.by.contrast(["home", "family", "children"], ["office", "career"])
-    assert three.ends == ("home, family, …", "office, career")
 
 
 def test_checks_without_an_answer_have_a_reason(planted):
@@ -180,13 +153,6 @@ def test_checks_without_an_answer_have_a_reason(planted):
     checks = found.checks(permutations=9)
     assert checks[["mean_cr2", "p_cr2", "p_permutation"]].isna().all(axis=None)
     assert set(checks["reason"]) == {"24 speakers have several values of mood, and these methods need one each"}
-
-
-def test_the_interval_of_the_attribute_words_as_they_are_is_in_the_table(planted):
-    found = planted(4.0)
-    given = found.table(words="given")
-    assert found.table()["these_low"].tolist() == given["low"].tolist()
-    assert (given["these_high"] < found.table()["high"])[1:].all()
 
 
 def test_the_addresses_are_bundled():

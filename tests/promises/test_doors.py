@@ -15,10 +15,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-import xarray as xr
 from gensim.models import FastText, KeyedVectors
-from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
-from gensim.test.utils import datapath
+from gensim.models.fasttext import save_facebook_model
 
 import bayesbias as bb
 
@@ -69,8 +67,6 @@ DOORS = {
     "DataFrame of categories": lambda: WIDE.astype({"word": "category"}),
     "Polars of lists": lambda: pl.DataFrame({"word": WORDS, "vector": MATRIX.tolist()}),
     "Arrow": lambda: pa.table(WIDE),
-    "xarray": lambda: xr.DataArray(MATRIX, dims=("word", "dimension"), coords={"word": WORDS}),
-    "turned xarray": lambda: xr.DataArray(MATRIX.T, dims=("dimension", "word"), coords={"word": WORDS}),
     "words and matrix": lambda: (WORDS, MATRIX),
     "spaCy pipeline": pipeline,
     "spaCy vectors": lambda: pipeline().vocab.vectors,
@@ -107,7 +103,6 @@ FILES = {
     "numbered.txt": lambda file: file.write_text(
         " 0 1 2 3 4\n" + "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in LISTS.to_numpy())
     ),
-    "model.safetensors": lambda file: static_model().save_pretrained(file.parent),
 }
 """What writes an embedding to a file."""
 
@@ -173,7 +168,7 @@ def rows_given(tmp_path_factory, text_encoder):
     save_facebook_model(fasttext, str(folder / "cc.bin"))
     PACKINGS[".gz"](folder / "cc.bin", folder / "cc.en.300.bin.gz")
     objects = {"model": keyed(), "mapping": DOORS["mapping"](), "frame": WIDE, "polars_frame": pl.from_pandas(WIDE)}
-    objects |= {"arrow_table": pa.table(WIDE), "array": DOORS["xarray"](), "nlp": pipeline()}
+    objects |= {"arrow_table": pa.table(WIDE), "nlp": pipeline()}
     objects |= {"matrix": MATRIX, "words": WORDS, "static_model": static_model(), "encoder": text_encoder}
     sentences = pd.concat([LISTS.assign(template=name) for name in ("a", "b")])
     return folder, {"bb": bb, "sentences": sentences} | objects, fasttext.wv
@@ -346,28 +341,6 @@ def test_an_empty_word_is_left_out_and_named(tmp_path):
         with pytest.warns(bb.errors.CoverageWarning, match="1 empty word left out, the first of vector 2"):
             kv = bb.load_embedding(tmp_path / file)
         assert {word: kv[word].tolist() for word in kv.index_to_key} == {"a": [1], "b": [3]}
-
-
-@pytest.mark.parametrize("name", ["lee_fasttext.bin", "non_ascii_fasttext.bin"])
-def test_fasttext_models_from_before_its_mark_are_read(name, tmp_path):
-    expected = load_facebook_vectors(datapath(name))
-    PACKINGS[".gz"](Path(datapath(name)), tmp_path / "packed.bin.gz")
-    for file in (datapath(name), tmp_path / "packed.bin.gz"):
-        kv = bb.load_embedding(file, words=[expected.index_to_key[3], "unheard"])
-        for word in (expected.index_to_key[3], "unheard"):
-            np.testing.assert_allclose(kv[word], expected.get_vector(word), rtol=1e-6)
-
-
-def test_a_static_model_beside_its_tokenizer_gives_what_the_model_gives(tmp_path):
-    mapping, weights = np.array([0, 1, 1, 2, 3, 4]), np.array([1, 2, 0.5, 1, 1, 1])
-    for number, options in enumerate(({"weights": weights}, {"weights": weights, "token_mapping": mapping})):
-        static_model(**options).save_pretrained(tmp_path / str(number))
-        kv, expected = map(bb.load_embedding, (tmp_path / str(number) / "model.safetensors", static_model(**options)))
-        assert kv.index_to_key == expected.index_to_key == WORDS
-        np.testing.assert_allclose(kv.vectors, expected.vectors, rtol=1e-6)
-    (tmp_path / "1" / "tokenizer.json").unlink()
-    with pytest.raises(bb.InputError, match=r"holds the tensors .*mapping.*tokenizer\.json beside it; else load"):
-        bb.load_embedding(tmp_path / "1" / "model.safetensors")
 
 
 def test_words_of_a_trusted_archive_may_be_objects(tmp_path):

@@ -4,25 +4,18 @@ import gzip
 import io
 import pickle
 import struct
-import subprocess
-import sys
 import tempfile
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from gensim.models import FastText, KeyedVectors, Word2Vec
-from gensim.models.fasttext import save_facebook_model
+from gensim.models import KeyedVectors, Word2Vec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bayesbias as bb
 from bayesbias.vectors import find_lists, find_words, spellings
 
-ROOT = Path(__file__).parents[2]
-DATA = ROOT / "data"
 VECTORS = {"cat": [1.0, 2.0, 3.0], "dog": [-4.5, 0.25, 1e-3], "Ähre": [7.0, -8.0, 0.0], "東京": [0.1, 0.2, 0.3]}
 SUFFIXES = (".bin", ".txt", ".vec", ".npz", ".safetensors", ".parquet", ".bin.gz", ".txt.gz", ".vec.gz")
 MARK = b"\xef\xbb\xbf"
@@ -114,28 +107,9 @@ class TestBundledVectors:
         assert held == [word for word in shared_slice.index_to_key if word in slice_vectors]
         np.testing.assert_array_equal(slice_vectors.vectors, np.stack([shared_slice[word] for word in held]))
 
-    @pytest.mark.full
-    def test_they_are_built_again_byte_for_byte(self, shared, tmp_path):
-        script = ROOT / "benchmarks" / "builders" / "slices.py"
-        larger, again = shared / "embeddings" / "google_news_slice.bin", tmp_path / "again.bin"
-        command = [sys.executable, script, "google", larger, again]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert again.read_bytes() == (DATA / "embeddings" / "google-news-slice.bin").read_bytes()
-        assert "vectors = 2949" in done.stdout
-
-    def test_the_larger_slice_is_read_as_gensim_reads_it(self, shared, shared_slice):
-        kv = bb.load_embedding(shared / "embeddings" / "google_news_slice.bin")
-        assert len(kv) == 13013
-        assert kv.index_to_key == shared_slice.index_to_key
-        np.testing.assert_array_equal(kv.vectors, shared_slice.vectors)
-
-    def test_they_are_listed(self):
-        table = bb.bundled("embeddings")
-        assert {"description", "source", "doi"} <= set(table)
-        assert table[["name", "vectors", "dimensions", "licence"]].to_numpy().tolist() == [
-            ["google-news-slice", 2949, 300, "Apache-2.0"],
-            ["glove-50d-slice", 20518, 50, "PDDL-1.0"],
-        ]
+    def test_the_larger_slice_is_read_as_gensim_reads_it(self, news, shared_slice):
+        assert news.index_to_key == shared_slice.index_to_key
+        np.testing.assert_array_equal(news.vectors, shared_slice.vectors)
 
 
 class TestFormats:
@@ -168,7 +142,7 @@ class TestFormats:
         return draw(st.dictionaries(words, vector, min_size=1, max_size=8))
 
     @pytest.mark.parametrize("is_binary", [True, False])
-    @settings(deadline=None, max_examples=100, derandomize=True)
+    @settings(deadline=None, max_examples=40, derandomize=True)
     @given(vectors=vocabularies(), name=st.sampled_from(["vectors", "vectors.gz"]))
     def test_what_gensim_writes_is_read_back(self, is_binary, vectors, name):
         with tempfile.TemporaryDirectory() as folder:
@@ -195,30 +169,29 @@ class TestFormats:
             b"cat\t1\t2\ndog\t3\t4\n",
             b"2 2\n\ncat 1  2\n\ndog  3 4\n",
             b"cat 1  2 \ndog   3 4\n",
-            *(pack(MARK + head + b"cat 1 2\ndog 3 4\n") for pack in (bytes, gzip.compress) for head in (b"", b"2 2\n")),
+            MARK + b"2 2\ncat 1 2\ndog 3 4\n",
+            MARK + b"cat 1 2\ndog 3 4",
         ],
-        ids=range(9),  # what is packed tells the time
+        ids=range(7),
     )
     def test_line_ends_blanks_tabs_and_byte_order_marks_are_passed_over(self, written, content):
         assert_holds(bb.load_embedding(written(content)), {"cat": [1, 2], "dog": [3, 4]})
 
-    @pytest.mark.parametrize("form", PLAIN)
+    @pytest.mark.parametrize("form", ["binary", "glove"])
     def test_a_token_that_is_not_utf_8_is_said(self, written, form):
-        data = CONTENTS[form]({"cXt": [1.0, 2.0], "dog": [3.0, 4.0]}).replace(b"cXt", b"c\xfft")
+        path = written(CONTENTS[form]({"cXt": [1.0, 2.0], "dog": [3.0, 4.0]}).replace(b"cXt", b"c\xfft"))
         for words, held in ((None, {"c\\xfft": [1, 2], "dog": [3, 4]}), (["dog"], {"dog": [3, 4]})):
-            with pytest.warns(
-                UserWarning, match=r"holds 1 word that cannot be read as UTF-8, the first c\\xfft: bad bytes"
-            ):
-                assert_holds(bb.load_embedding(written(data), words=words), held)
+            with pytest.warns(UserWarning, match=r"1 word that cannot be read as UTF-8, the first c\\xfft: bad bytes"):
+                assert_holds(bb.load_embedding(path, words=words), held)
 
-    @pytest.mark.parametrize("form", PLAIN)
+    @pytest.mark.parametrize("form", ["c binary", "text"])
     def test_the_first_vector_of_a_repeated_word_is_kept(self, written, form):
         data = CONTENTS[form]({"cat": [1.0, 2.0], "cXt": [3.0, 4.0], "dog": [5.0, 6.0]}).replace(b"cXt", b"cat")
         with pytest.warns(UserWarning, match="1 vector of words seen before left out: the first"):
             kv = bb.load_embedding(written(data))
         assert_holds(kv, {"cat": [1, 2], "dog": [5, 6]})
 
-    @pytest.mark.parametrize("form", [*CONTENTS, *IN_MEMORY])
+    @pytest.mark.parametrize("form", ["glove", "npz", *IN_MEMORY])
     def test_vectors_of_zeros_are_left_out(self, source, form):
         given = source(form, {"cat": [1.0, 2.0], "nil": [0.0, 0.0], "dog": [5.0, 6.0]})
         with pytest.warns(UserWarning, match="'nil' left out, because a vector of zeros has no direction"):
@@ -226,29 +199,24 @@ class TestFormats:
         assert_holds(kv, {"cat": [1, 2], "dog": [5, 6]})
         assert_holds(bb.load_embedding(given, words=["dog"]), {"dog": [5, 6]})
 
-    @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-    @pytest.mark.parametrize("form", [*CONTENTS, *IN_MEMORY])
+    @pytest.mark.parametrize(
+        ("form", "number"), [("binary", "nan"), ("text.gz", "inf"), ("npz", "-inf"), ("KeyedVectors", "nan")]
+    )
     def test_numbers_that_are_not_finite_name_the_word(self, source, form, number):
-        given = source(form, {"cat": [1.0, 2.0], "odd": [3.0, number]})
+        given = source(form, {"cat": [1.0, 2.0], "odd": [3.0, float(number)]})
         with pytest.raises(bb.InputError, match="the vectors of 'odd' hold NaN or infinite numbers"):
             bb.load_embedding(given)
         assert_holds(bb.load_embedding(given, words=["cat"]), {"cat": [1, 2]})
 
-    def test_words_of_an_archive_may_be_bytes(self, written):
-        words = np.array([word.encode() for word in VECTORS])
-        assert_holds(bb.load_embedding(written(npz(words=words, vectors=list(VECTORS.values())))), VECTORS)
-
-    @pytest.mark.parametrize("order", ["C", "F"])
-    @pytest.mark.parametrize("kind", ["<f4", ">f8", "<f2", "<i4"])
-    @pytest.mark.parametrize("wanted", [None, ["b", "d"]])
-    def test_arrays_of_any_order_and_kind_hold_their_vectors(self, written, order, kind, wanted):
+    @pytest.mark.parametrize(("kind", "order"), [("<f4", "F"), (">f8", "C"), ("<f2", "F"), ("<i4", "C")])
+    def test_arrays_of_any_order_and_kind_hold_their_vectors(self, written, order, kind):
         vectors = np.arange(1, 13).reshape(4, 3)
-        data = npz(words=np.array(list("abcd")), vectors=np.asarray(vectors, kind, order=order))
-        kv = bb.load_embedding(written(data), words=wanted)
-        assert kv.index_to_key == (wanted or list("abcd"))
-        assert np.array_equal(kv.vectors, vectors[[1, 3]] if wanted else vectors)
+        words = np.array(list("abcd"), dtype="S" if kind == "<i4" else "U")
+        path = written(npz(words=words, vectors=np.asarray(vectors, kind, order=order)))
+        assert_holds(bb.load_embedding(path), dict(zip("abcd", vectors, strict=True)))
+        assert_holds(bb.load_embedding(path, words=["b", "d"]), {"b": vectors[1], "d": vectors[3]})
 
-    @pytest.mark.parametrize("form", ["binary", "c binary", "binary.gz", "text"])
+    @pytest.mark.parametrize("form", ["c binary", "binary.gz", "text", "npz"])
     def test_part_of_a_file_of_many_pieces_has_the_vectors_and_the_sample_of_the_whole(self, source, form):
         matrix = np.random.default_rng(0).normal(size=(6_000, 60)).astype(np.float32)
         vectors = {f"w{row}" + "x" * (row % 23): vector for row, vector in enumerate(matrix)}
@@ -260,17 +228,6 @@ class TestFormats:
         np.testing.assert_array_equal(samples[0].vectors, samples[1].vectors)
         np.testing.assert_array_equal(samples[0].overall, samples[1].overall)
 
-    def test_wanted_words_of_an_archive_are_read_without_the_others(self, written):
-        words = [f"w{at}" for at in range(60_000)]
-        path = written(npz(words=np.array(words), vectors=np.ones((60_000, 200), dtype=np.float32)))
-        tracemalloc.start()
-        try:
-            assert len(bb.load_embedding(path, words=["w5", "w59999"])) == 2
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-        assert peak < 40e6  # all vectors are 48 MB
-
     def test_a_decade_of_histwords_is_read_without_running_its_pickle(self, tmp_path):
         matrix = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, 4.0]])
         np.save(tmp_path / "1990-w.npy", matrix)
@@ -279,61 +236,32 @@ class TestFormats:
         assert_holds(kv, {"he": [1, 2], "caf\u00e9": [3, 4]})  # a row of zeros is a word that the decade lacks
         assert bb.load_embedding(tmp_path / "1990-w.npy", words=["he", "gone"]).index_to_key == ["he"]
 
-    def test_parquet_has_one_column_a_dimension(self, tmp_path):
-        pd.DataFrame({"token": ["a", "b"], "x": [1.0, 2.0], "y": [3.0, 4.0]}).to_parquet(tmp_path / "v.parquet")
-        assert_holds(bb.load_embedding(tmp_path / "v.parquet"), {"a": [1, 3], "b": [2, 4]})
-        pd.DataFrame({"x": [1.0], "y": [3]}).to_parquet(tmp_path / "w.parquet")
-        with pytest.raises(bb.InputError, match=r"w.parquet: none of x, y holds words"):
-            bb.load_embedding(tmp_path / "w.parquet")
-
-    def test_a_fasttext_model_gives_words_that_it_holds_and_composes(self, tmp_path):
-        model = FastText([["nurse", "soldier", "farmer"]] * 20, vector_size=6, min_count=1, epochs=1, bucket=50)
-        save_facebook_model(model, str(tmp_path / "v.bin"))
-        kv = bb.load_embedding(tmp_path / "v.bin", words=["nurse", "dragon"])
-        assert kv.index_to_key == ["nurse", "dragon"]
-        for word in kv.index_to_key:
-            np.testing.assert_allclose(kv[word], model.wv[word], rtol=1e-5)
-
 
 WHOLE = binary(VECTORS)
 LINES = text(VECTORS).splitlines(keepends=True)
 EXPECTED = r"line {}: a word and {} numbers were expected"
-RANDOM = np.random.default_rng(3).normal(size=(5, 8))
 REFUSED = {
     "a short line": (b"2 3\ncat 1 2 3\ndog 4 5\n", EXPECTED.format(3, 3) + ", found b'dog "),
     "no number": (b"3 3\ncat 1 2 3\n\ndog 4 5 six\nowl 7 8 9\n", EXPECTED.format(4, 3) + ", found b'dog "),
     "a long line without a header": (b"cat 1 2 3\ndog 4 5 6 7\n", EXPECTED.format(2, 3) + r".*\(4 numbers\)"),
-    "a word alone": (b"cat 1 2 3\ndog\nowl 7 8 9\n", EXPECTED.format(2, 3)),
     "a cut last line of another word": (b"dog 1 2 3\nowl 7 8 9\ncat .5", EXPECTED.format(3, 3)),
-    "an underscore in a number": (b"a .1 .2\ndog 1_0 .2\n", EXPECTED.format(2, 2)),
     "no last line break": (b"a .1234 .2567\ndog .1345 .26", "ends without a line break"),
-    "a number too large": (b"dog 1e300 .2\nb .1 .2\n", "'dog' hold NaN or infinite numbers"),
     "a cut binary file": (WHOLE[:-1], "its first line promises 4 vectors, it holds 3 whole ones"),
-    "a cut binary file's byte": (WHOLE[:31], "truncated at byte 31"),
     "a cut text": (b"".join(LINES[:3]), "promises 4 vectors, it holds 2"),
     "more than promised": (b"1 2\ncat 1 2\ndog 3 4\n", "damaged: its first line promises 1 vectors, it holds more"),
     "an empty file": (b"", "is no embedding of a known format"),
-    "no dimensions": (b"3 0\n", "it holds 3 x 0 numbers"),
     "prose": (
         b"just some prose here\nand more of it\n", r"is no embedding of a known format.*begins with b'just some prose"
     ),
-    "a line without end": (b"a " + b"1" * (1 << 26), ""),
+    "a line without end": (b"a " + b"1" * (1 << 25), ""),
     "fewer numbers than promised": (  # as many bytes a line as binary numbers would have
         b"3 6\n" + b"".join(b"%s .51 .52 .53 .54 .551\n" % word for word in (b"dog", b"cat", b"cow")),
         r"line 2: a word and 6 numbers were expected, found b'dog .51 .52 .53 .54 .551' \(5 numbers\)"
     ),
     "decimal commas": (b"2 2\ndog 0,5 1,2 \ncat 0,5 1,2 \n", "line 2.*'0,5' is no number: write decimal points"),
-    "sparse text": (b"2 2\ndog 9:0.02 7:0.1\ncat 1:0.5\n", "line 2.*'9:0.02' is no number: write every number"),
-    "a word with a blank in binary": (
-        binary(dict(zip(("he", "dog", "new york", "cow", "hen"), RANDOM, strict=True))),
-        "holds the word 'new york', and word2vec's binary format cannot hold blanks: the vectors of 'new'"
-    ),
-    "binary with fewer dimensions": (b"2 2" + binary({"cat": [0.0] * 3, "dog": [1.0] * 3})[3:], "damaged|truncated"),
     "binary with more dimensions": (b"1 6" + binary({"cat": [0.0] * 3, "dog": [1.0] * 3})[3:], "damaged|truncated"),
     "words alone": (npz(words=["cat"]), r"cannot be read as \.npz"),
     "fewer vectors than words": (npz(words=["cat", "dog"], vectors=[[1.0, 2.0]]), "as many rows"),
-    "objects": (npz(words=np.array(["cat", "dog"], dtype=object), vectors=np.eye(2)), "holds words as objects"),
-    "a cut archive": (CONTENTS["npz"](VECTORS)[:400], r"cannot be read as \.npz"),
     "a cut packed file": (CONTENTS["text.gz"](VECTORS)[:-20], "truncated or damaged"),
 }  # fmt: skip
 
@@ -354,8 +282,6 @@ class TestRefusals:
             (3, None, "cannot read an embedding from int"),
             (VECTORS, "cat", "words is one string, 'cat': give a list of words"),
             ({"cat": [1, 2], "dog": [1, 2, 3]}, None, "the vector of 'dog' is .1, 2, 3.: give 2 real numbers"),
-            ({"cat": None}, None, "the vector of 'cat' is"),
-            ({"cat": ["x", "y"]}, None, "the vector of 'cat' is .'x', 'y'.: give 2 real numbers"),
         ],
     )
     def test_what_is_no_file_no_words_or_no_vectors(self, given, words, message):
@@ -374,20 +300,15 @@ class Trap:
 class TestPickles:
     def test_vectors_and_models_are_read_if_trusted(self, tmp_path):
         model = Word2Vec([["a", "b", "c"]] * 20, vector_size=8, min_count=1, epochs=1, workers=1, seed=1)
-        trained = {word: model.wv[word] for word in model.wv.index_to_key}
-        for saved, vectors in ((keyed(VECTORS), VECTORS), (model, trained)):
-            saved.save(str(tmp_path / "v.kv"))
-            with pytest.raises(bb.InputError, match="runs the code in it: pass trust_pickle=True"):
-                bb.load_embedding(tmp_path / "v.kv")
-            assert_holds(bb.load_embedding(tmp_path / "v.kv", trust_pickle=True), vectors)
-            word, vector = next(iter(vectors.items()))
-            assert_holds(bb.load_embedding(tmp_path / "v.kv", words=[word, "x"], trust_pickle=True), {word: vector})
-
-    def test_code_in_a_pickle_does_not_run_unasked(self, tmp_path):
-        (tmp_path / "vectors.kv").write_bytes(pickle.dumps(Trap(tmp_path / "sprung")))
-        with pytest.raises(bb.InputError, match="is a Python pickle"):
-            bb.load_embedding(tmp_path / "vectors.kv")
-        assert not (tmp_path / "sprung").exists()
+        model.save(str(tmp_path / "v.kv"))
+        with pytest.raises(bb.InputError, match="runs the code in it: pass trust_pickle=True"):
+            bb.load_embedding(tmp_path / "v.kv")
+        assert_holds(
+            bb.load_embedding(tmp_path / "v.kv", trust_pickle=True),
+            {one: model.wv[one] for one in model.wv.index_to_key},
+        )
+        part = bb.load_embedding(tmp_path / "v.kv", words=["b", "x"], trust_pickle=True)
+        assert_holds(part, {"b": model.wv["b"]})
 
     def test_objects_of_an_archive_run_no_code_unasked(self, written, tmp_path):
         trap = npz(words=np.array(["a", Trap(tmp_path / "sprung")], dtype=object), vectors=np.eye(2))
@@ -407,7 +328,7 @@ class TestSaving:
         seed=st.integers(0, 99),
         scale=st.sampled_from([1, 1e-8]),
     )
-    @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     def test_every_format_is_read_as_it_was_written(self, tmp_path, suffix, words, dimensions, seed, scale):
         rng = np.random.default_rng(seed)
         vectors = {word: scale * (rng.standard_normal(dimensions).astype(np.float32) + 3) for word in words}
@@ -416,7 +337,7 @@ class TestSaving:
         some = {word: vectors[word] for word in words[::2]}
         assert_holds(bb.load_embedding(tmp_path / f"v{suffix}", words=words[::2]), some)
 
-    @pytest.mark.parametrize("seed", range(10))
+    @pytest.mark.parametrize("seed", range(4))
     def test_a_word_with_a_blank_never_loads_from_word2vecs_binary(self, tmp_path, seed):
         """Wherever it stands, and whatever the bytes of the numbers that are read as words look like."""
         rng = np.random.default_rng(seed)
@@ -433,41 +354,27 @@ class TestSaving:
         assert bb.load_embedding(tmp_path / "v.npz").index_to_key == ["new york", "dog"]
         with pytest.raises(bb.InputError, match=r"an embedding ends in \.bin or \.txt"):
             bb.save_embedding(kv, tmp_path / "v.kv")
-        with pytest.raises(bb.InputError, match="cannot read an embedding from int"):
-            bb.save_embedding(3, tmp_path / "v.bin")
         before = (tmp_path / "v.npz").read_bytes()
-        many = keyed({f"w{at}": np.ones(50) for at in range(500)})
         with limited_files(20_000), pytest.raises(OSError, match="too large"):
-            bb.save_embedding(many, tmp_path / "v.npz")
+            bb.save_embedding(keyed({f"w{at}": np.ones(50) for at in range(500)}), tmp_path / "v.npz")
         assert (tmp_path / "v.npz").read_bytes() == before
         assert [path.name for path in tmp_path.iterdir()] == ["v.npz"]
 
     @pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
-    def test_vectors_can_stay_on_disk(self, tmp_path, suffix):
-        rng = np.random.default_rng(0)
-        kv = keyed({f"word{at}": rng.standard_normal(8) for at in range(50)})
+    def test_vectors_can_stay_on_disk(self, tmp_path, source, suffix):
+        kv = keyed({f"word{at}": np.random.default_rng(at).standard_normal(8) for at in range(50)})
         bb.save_embedding(kv, tmp_path / f"v{suffix}")
         mapped = bb.load_embedding(tmp_path / f"v{suffix}", mmap=True)
         assert isinstance(mapped.vectors, np.memmap)
         np.testing.assert_array_equal(mapped.vectors, kv.vectors)
-        assert mapped.similarity("word1", "word2") == pytest.approx(float(kv.similarity("word1", "word2")))
-        with pytest.raises(ValueError, match="read-only"):
-            mapped.vectors[0] = 1
-
-    def test_what_cannot_stay_on_disk_is_named(self, source):
-        for form in ("binary", "compressed npz"):
-            with pytest.raises(bb.InputError, match="cannot be memory-mapped"):
-                bb.load_embedding(source(form, {"a": [1.0, 2.0], "b": [2.0, 1.0]}), mmap=True)
+        with pytest.raises(bb.InputError, match="cannot be memory-mapped"):
+            bb.load_embedding(source("compressed npz", {"a": [1.0, 2.0], "b": [2.0, 1.0]}), mmap=True)
 
 
 ALIKE = [  # language, asked, held, and whether a word is found as it is
-    ("en", "caf\u00e9", "cafe\u0301", True),
-    ("en", "cafe\u0301", "caf\u00e9", True),
-    ("en", "New York", "New\xa0York", True),
-    ("en", "New York", "New_York", True),
     ("en", "New York", "new_york", False),
-    ("en", "istanbul", "ISTANBUL", False),
     ("tr", "\u0130stanbul", "istanbul", False),
+    ("en", "New York", "New_York", True),
     ("az", "I\u015f\u0131k", "\u0131\u015f\u0131k", False),
     ("de", "Stra\u00dfe", "STRASSE", False),
 ]

@@ -21,11 +21,18 @@ def limited(_=None):
         return in_use()
 
 
-def test_the_libraries_of_numpy_and_scipy_have_one_thread():
+def test_the_libraries_of_numpy_and_scipy_have_one_thread_until_an_error_too():
+    def fail():
+        with one_thread():
+            raise ValueError("no number")
+
     with threadpool_limits(2):
         with one_thread():
             assert limited() == {1}
             assert in_use() == {1}
+        assert in_use() == {2}
+        with pytest.raises(ValueError, match="no number"):
+            fail()
         assert in_use() == {2}
 
 
@@ -45,15 +52,4 @@ def test_a_limit_of_another_thread_is_said_where_it_holds():
         else:
             with pytest.raises(InputError, match="another thread of this process limits"):
                 work.result()
-        assert in_use() == {2}
-
-
-def test_an_error_lifts_the_limit():
-    def fail():
-        with one_thread():
-            raise ValueError("no number")
-
-    with threadpool_limits(2):
-        with pytest.raises(ValueError, match="no number"):
-            fail()
         assert in_use() == {2}

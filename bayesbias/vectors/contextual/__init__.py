@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Annotated, Any, NamedTuple, Self
 from unicodedata import normalize
 from zlib import crc32
 
@@ -20,7 +20,6 @@ from pydantic import AfterValidator, BeforeValidator, model_validator
 from bayesbias._support import shipped
 from bayesbias._support.arguments import one_of, printable, whole_number
 from bayesbias._support.files import (
-    Document,
     check,
     checked,
     file_at,
@@ -67,7 +66,6 @@ __all__ = [
     "Sentence",
     "Template",
     "Templates",
-    "TokenEncoder",
     "TokenVectors",
     "contexts",
     "contexts_from",
@@ -79,7 +77,7 @@ __all__ = [
 ]
 
 ANY = "any"  # the text of a template for words of every part of speech
-PLACE = re.compile(r"\{a?\}")
+PLACE = re.compile(r"(\{a?\})")
 ENGLISH = "english.toml"
 AN = re.compile(r"(?:hour|honest|honou?r|heir)", re.IGNORECASE)
 # words whose first sound is not that of their first letter
@@ -98,17 +96,13 @@ class Sentence(NamedTuple):
     end: int
 
 
-def _composed(text: str) -> str:
-    return normalize("NFC", text)
-
-
 def _template_text(wording: str) -> str:
     if len(PLACE.findall(wording)) != 1 or {"{", "}"} & set(PLACE.sub("", wording)):
         raise InputError(
             f"the template {shown(wording)} lacks its place: write {{}} once, or {{a}} for the word with its article, "
             "and no other braces"
         )
-    return _composed(wording)
+    return normalize("NFC", wording)
 
 
 type TemplateText = Annotated[Name, AfterValidator(_template_text)]
@@ -122,7 +116,7 @@ class Template:
     ``{}`` stands for the word in a text, ``{a}`` for the word with *a* or *an*.
     """
 
-    name: Annotated[Name, AfterValidator(_composed)]
+    name: Annotated[Name, AfterValidator(partial(normalize, "NFC"))]
     texts: Mapping[Kind, TemplateText]
 
     def filled(self, word: str, kind: str | None) -> Sentence | None:
@@ -133,19 +127,14 @@ class Template:
         wording = self.texts.get(kind or ANY, self.texts.get(ANY))
         if wording is None:
             return None
-        with_article = "{a}" in wording
-        start, _, rest = wording.partition("{a}" if with_article else "{}")
-        before = start + (f"{article(word)} " if with_article else "")
+        before, place, rest = PLACE.split(wording)
+        if place == "{a}":  # by the first sound of the word as its letters tell it
+            vowel = word[:1].lower() in tuple("aeiou") and not A.match(word)
+            before += "an " if vowel or AN.match(word) else "a "
         sentence = before + word + rest
         if wording.endswith("."):
             sentence = sentence[0].upper() + sentence[1:]
         return Sentence(sentence, len(before), len(before) + len(word))
-
-
-def article(word: str) -> str:
-    """*a* or *an*, by the first sound of a word as its letters tell it."""
-    vowel = word[:1].lower() in tuple("aeiou") and not A.match(word)
-    return "an" if vowel or AN.match(word) else "a"
 
 
 def _template_of_file(template: object) -> object:
@@ -176,12 +165,6 @@ class Templates:
         return len(self.templates)
 
 
-class _EnglishFile(Document):
-    description: str = ""
-    kinds: Grammar
-    vocabulary: Grammar
-
-
 def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
     """Sentence templates, by bundled name, from a TOML file, or as sentences.
 
@@ -205,9 +188,7 @@ def load_templates(given: str | Path | Templates | Iterable[str]) -> Templates:
     parts, templates = list(given), list[Template]()
     for part in parts:
         single = isinstance(part, str) and part not in bundled_templates() and not part.endswith(".toml")
-        templates += (
-            [Template(str(part), {ANY: _template_text(str(part))})] if single else _read_templates(part).templates
-        )
+        templates += [Template(str(part), {ANY: str(part)})] if single else _read_templates(part).templates
     name = " and ".join(map(str, parts)) if len(parts) < 4 else f"{len(templates)} templates"
     return Templates(name, tuple(templates))
 
@@ -230,19 +211,9 @@ def bundled_templates() -> dict[str, Path]:
 
 
 @cache
-def _english() -> _EnglishFile:
-    path = shipped("data") / "templates" / ENGLISH
-    return check(_EnglishFile, read_toml(path), str(path))
-
-
-def kinds_of(lists: WordLists | None, grammar: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
-    """Part of speech of words: those of the bundled English lists, then what the lists and the user declare."""
-    english = lists is None or subtag(lists.language) in ("", "en")
-    kind_of: dict[str, str] = {}
-    for mapping in (_english().kinds if english else {}, {} if lists is None else lists.grammar, grammar or {}):
-        for kind, words in checked(Grammar, mapping, "grammar").items():
-            kind_of |= dict.fromkeys(words, kind)
-    return kind_of
+def _english() -> dict[str, dict[str, list[str]]]:
+    """Parts of speech to words of the bundled lists (``kinds``), and to words outside of these (``vocabulary``)."""
+    return read_toml(shipped("data") / "templates" / ENGLISH)
 
 
 def english_words() -> dict[str, str]:
@@ -254,7 +225,7 @@ def english_words() -> dict[str, str]:
     >>> words["table"]
     'noun'
     """
-    return {word: kind for kind, words in _english().vocabulary.items() for word in words}
+    return {word: kind for kind, words in _english()["vocabulary"].items() for word in words}
 
 
 class TokenVectors(NamedTuple):
@@ -264,17 +235,8 @@ class TokenVectors(NamedTuple):
     offsets: NDArray[np.integer]
 
 
-@runtime_checkable
-class TokenEncoder(Protocol):
-    """An encoder that gives the vectors of the single tokens of texts."""
-
-    def tokens(self, texts: list[str]) -> Sequence[TokenVectors]:
-        """The tokens of each text, in the order of the texts."""
-        ...
-
-
 def encode(
-    encoder: Callable[[list[str]], Any] | TokenEncoder,
+    encoder: Any,
     words: WordLists | str | Path | Iterable[str] | Contexts,
     templates: str | Path | Templates | Iterable[str] = "seat",
     batch: int = 64,
@@ -290,8 +252,8 @@ def encode(
     ----------
     encoder
         Maps a list of n texts to an array (n, d), as ``SentenceTransformer(...).encode`` does; or has a method
-        ``tokens`` (:class:`TokenEncoder`, such as :func:`hf_token_encoder` makes), which gives the vector of the word
-        itself: the mean over its pieces.
+        ``tokens``, which maps them to :class:`TokenVectors`, such as :func:`hf_token_encoder` makes, and gives the
+        vector of the word itself: the mean over its pieces.
     words
         Word lists, what :func:`load_words` takes, words, or sentences from a corpus (:func:`contexts`).
     templates
@@ -325,7 +287,7 @@ def encode(
     (4, 26)
     """
     size = whole_number(batch, "batch")
-    by_token = isinstance(encoder, TokenEncoder)
+    by_token = hasattr(encoder, "tokens")
     kind = one_of(representation or (WORD if by_token else POOLED), tuple(REPRESENTATIONS), "representation")
     if not (by_token if kind == WORD else callable(encoder)):
         raise InputError(
@@ -343,7 +305,11 @@ def encode(
         lists, own = lists_and_words(words)
         sample = _sample(vocabulary, own, lists)
         every, outside = (*own, *sample), tuple(sample)
-        kinds = {**sample, **kinds_of(lists, grammar)}
+        kinds = dict(sample)
+        english = lists is None or subtag(lists.language) in ("", "en")
+        for known in (_english()["kinds"] if english else {}, {} if lists is None else lists.grammar, grammar or {}):
+            for part, of_part in checked(Grammar, known, "grammar").items():
+                kinds |= dict.fromkeys(of_part, part)
         chosen = load_templates(templates)
         names, origin = tuple(template.name for template in chosen.templates), f"templates {chosen.name}"
         tried = [
@@ -360,16 +326,16 @@ def encode(
     if cache is not None and name is None and not hasattr(encoder, "name"):
         raise InputError("a cache needs the encoder's name, since a function has none of its own: give name=...")
     encoding = _Encoding(encoder, called, kind, None if cache is None else home_folder(cache))
-    parts = encoding.of([sentence for *_, sentence in cells], size)
+    found, pieces = zip(*encoding.of([sentence for *_, sentence in cells], size), strict=True)
     return ContextVectors(
         words=every,
         vocabulary=outside,
         templates=names,
         word=np.array([i for i, *_ in cells]),
         template=np.array([place for _, place, _ in cells]),
-        vectors=np.stack([part.vector for part in parts]),
+        vectors=np.stack(found),
         texts=tuple(sentence.text for *_, sentence in cells),
-        pieces=np.array([part.pieces for part in parts]) if kind == WORD else None,
+        pieces=np.array(pieces) if kind == WORD else None,
         encoder=called,
         representation=kind,
         source=origin,
@@ -390,11 +356,8 @@ def _sample(vocabulary: int | Iterable[str] | None, own: Sequence[str], lists: W
     return {word: english.get(word, "") for word in written_words(vocabulary, "vocabulary") if word not in listed_words}
 
 
-class _Part(NamedTuple):
-    """The vector of one sentence, and into how many pieces its word is cut."""
-
-    vector: NDArray[np.float32]
-    pieces: int
+type Part = tuple[NDArray[np.float32], int]
+"""The vector of one sentence, and into how many pieces its word is cut."""
 
 
 class _Encoding:
@@ -402,14 +365,14 @@ class _Encoding:
 
     def __init__(self, encoder: Any, name: str, kind: str, folder: Path | None) -> None:
         self.encoder, self.kind = encoder, kind
-        self.known: dict[str, _Part] = {}
+        self.known = dict[str, Part]()
         self.folder = folder and folder / sha256(json.dumps([name, kind]).encode()).hexdigest()[:16]
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
             for file in sorted(self.folder.glob("*.npz")):
                 with read_as("vectors that encode wrote", str(file)), file.open("rb") as content:
                     arrays = read_arrays(content, str(file))
-                    parts = map(_Part, arrays["vectors"], arrays["pieces"].tolist())
+                    parts = zip(arrays["vectors"], arrays["pieces"].tolist(), strict=True)
                     self.known |= dict(zip(arrays["keys"].tolist(), parts, strict=True))
 
     def key(self, sentence: Sentence) -> str:
@@ -417,7 +380,7 @@ class _Encoding:
         span = [sentence.begin, sentence.end] if self.kind == WORD else []
         return sha256(json.dumps([sentence.text, *span]).encode()).hexdigest()
 
-    def of(self, sentences: list[Sentence], batch: int) -> list[_Part]:
+    def of(self, sentences: list[Sentence], batch: int) -> list[Part]:
         """The vectors of sentences; what is done is kept whatever happens then."""
         keys = [self.key(sentence) for sentence in sentences]
         todo = [sentence for key, sentence in dict(zip(keys, sentences, strict=True)).items() if key not in self.known]
@@ -455,17 +418,23 @@ class _Encoding:
 
     def _differs(self, sentence: Sentence) -> bool:
         """True where the encoder gives another vector to a sentence than the one that is known."""
-        again, first = self._encoded([sentence])[0].vector, self.known[self.key(sentence)].vector
+        again, first = self._encoded([sentence])[0][0], self.known[self.key(sentence)][0]
         return len(again) != len(first) or bool(np.linalg.norm(again - first) > CLOSE * np.linalg.norm(first))
 
-    def _encoded(self, sentences: list[Sentence]) -> list[_Part]:
+    def _encoded(self, sentences: list[Sentence]) -> list[Part]:
         """The vectors of one batch."""
         texts = [sentence.text for sentence in sentences]
         if self.kind == WORD:
-            parts = [
-                _of_word(sentence, np.asarray(tokens.vectors, dtype=np.float32), np.asarray(tokens.offsets))
-                for sentence, tokens in zip(sentences, self.encoder.tokens(texts), strict=True)
-            ]
+            parts = list[Part]()
+            for (text, begin, end), tokens in zip(sentences, self.encoder.tokens(texts), strict=True):
+                vectors, places = np.asarray(tokens.vectors, dtype=np.float32), np.asarray(tokens.offsets)
+                inside = (places[:, 0] < end) & (places[:, 1] > begin)
+                if not inside.any() or places[inside, 1].max() < end:
+                    raise InputError(
+                        f"the word {text[begin:end]!r} is cut off by the tokenizer's limit in {shown(text)}: shorten "
+                        "the sentence"
+                    )
+                parts.append((vectors[inside].mean(axis=0, dtype=np.float32), int(inside.sum())))
         else:
             matrix = np.asarray(self.encoder(texts))
             if matrix.ndim != 2 or len(matrix) != len(texts) or matrix.dtype.kind not in "fiu":
@@ -473,24 +442,11 @@ class _Encoding:
                     f"the encoder returned an array of {matrix.dtype} of shape {matrix.shape} for {len(texts)} texts: "
                     "real numbers (texts, dimensions) are needed"
                 )
-            parts = [_Part(vector, 0) for vector in matrix.astype(np.float32)]
-        for sentence, part in zip(sentences, parts, strict=True):
-            if not np.isfinite(part.vector).all() or not part.vector.any():
-                raise InputError(
-                    f"the encoder returned a vector of zeros, or NaN or infinite numbers, for {sentence.text!r}"
-                )
+            parts = [(vector, 0) for vector in matrix.astype(np.float32)]
+        for text, (vector, _) in zip(texts, parts, strict=True):
+            if not np.isfinite(vector).all() or not vector.any():
+                raise InputError(f"the encoder returned a vector of zeros, or NaN or infinite numbers, for {text!r}")
         return parts
-
-
-def _of_word(sentence: Sentence, vectors: NDArray[np.float32], places: NDArray[Any]) -> _Part:
-    """The mean over the pieces of a word."""
-    inside = (places[:, 0] < sentence.end) & (places[:, 1] > sentence.begin)
-    if not inside.any() or places[inside, 1].max() < sentence.end:
-        raise InputError(
-            f"the word {sentence.text[sentence.begin : sentence.end]!r} is cut off by the tokenizer's limit in "
-            f"{shown(sentence.text)}: shorten the sentence"
-        )
-    return _Part(vectors[inside].mean(axis=0), int(inside.sum()))
 
 
 def hf_token_encoder(
@@ -616,7 +572,7 @@ def contexts(
         lines, source = text_lines(file), f"sentences of {file.name}"
     with progress("reading the corpus", 1.0):
         for number, line in enumerate(lines):
-            text = " ".join(_composed(line).split())
+            text = " ".join(normalize("NFC", line).split())
             if len(text) > LONGEST:
                 continue
             for word, place in {match.group(): match for match in reversed(list(pattern.finditer(text)))}.items():

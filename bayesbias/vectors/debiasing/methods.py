@@ -62,11 +62,6 @@ class Vocabulary:
         size = len(self) - self.sampled
         return size if self.chosen is None else int((self.chosen < size).sum())
 
-    def sparing(self, words: Iterable[str]) -> Vocabulary:
-        """The same with some more words left alone."""
-        every = np.arange(len(self)) if self.chosen is None else self.chosen
-        return replace(self, chosen=every[~np.isin(every, self.rows(words))])
-
     def unit(self, rows: slice | IntArray) -> NDArray[np.float32]:
         """Unit vectors (words, dimensions) of some rows in single precision; vectors of zeros stay zeros."""
         return unit_single(np.asarray(self.kv.vectors[rows]))
@@ -390,7 +385,9 @@ def half_sibling(vocabulary: Vocabulary, definitional: Sequence[Sequence[str]], 
     penalty = finite_number(penalty, "penalty", positive=True)
     sets, notes = _complete_sets(vocabulary, definitional, "definitional", least=1)
     words = tuple(dict.fromkeys(vocabulary.keys(chain.from_iterable(sets)).values()))
-    others, group = vocabulary.sparing(words), vocabulary.vectors(words)
+    every = np.arange(len(vocabulary)) if vocabulary.chosen is None else vocabulary.chosen
+    others = replace(vocabulary, chosen=every[~np.isin(every, vocabulary.rows(words))])
+    group = vocabulary.vectors(words)
     hat = group.T @ np.linalg.solve(group @ group.T + penalty * np.eye(len(words)), group)
     nothing = np.empty((0, group.shape[1]))
     record = Debiasing("half_sibling", nothing, sets=sets, neutralized=others.count, notes=tuple(notes))
@@ -408,22 +405,29 @@ def null_space(
     It stops when five-fold cross-validation finds the group no better than always naming the largest one, give or take
     a standard error, or after so many iterations.
     """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
     most, seed = whole_number(iterations, "iterations"), whole_number(seed, "seed", least=0, most=None)
     groups, labels, notes = labelled(vocabulary, definitional)
-    words = list(chain.from_iterable(groups.values()))
-    vectors = _as_first(vocabulary.vectors(words))
+    vectors = vocabulary.vectors(chain.from_iterable(groups.values()))
     chance = np.bincount(labels).max() / len(labels)
     # one binomial standard error above the share of the largest group
     enough = chance + np.sqrt(chance * (1 - chance) / len(labels))
-    directions: FloatArray = np.empty((0, vectors.shape[1]))
-    trace = [accuracy(vectors, labels, seed)]
-    while trace[-1] > enough and len(trace) <= most:
-        coefficients = _classifier().fit(vectors, labels).coef_
+    directions, trace = np.empty((0, vectors.shape[1])), list[float]()
+    classifier = LogisticRegression(C=10.0, max_iter=1_000)
+    folds = StratifiedKFold(min(5, int(np.bincount(labels).min())), shuffle=True, random_state=seed)
+    while True:
+        vectors = without(vectors, directions)
+        # no classifier tells words apart that are equal but for rounding
+        vectors = vectors[equal_rows(vectors, vectors).argmax(axis=1)]
+        trace.append(float(cross_val_score(classifier, vectors, labels, cv=folds).mean()))
+        if trace[-1] <= enough or len(trace) > most:
+            break
+        coefficients = classifier.fit(vectors, labels).coef_
         # the penalty keeps coefficients out of directions that are gone but for rounding, which would become new ones
         length = float(np.linalg.norm(coefficients, axis=1).max())
         directions = np.vstack([directions, spanned(without(coefficients, directions), length)[0]])
-        vectors = _as_first(without(vectors, directions))
-        trace.append(accuracy(vectors, labels, seed))
     if trace[-1] > enough:
         notes.append(Note("not-converged", what="share found", value=trace[-1], steps=most, aim=chance))
     if not len(directions):
@@ -431,25 +435,6 @@ def null_space(
     count = vocabulary.count if len(directions) else 0
     record = Debiasing("null_space", directions, np.empty(0), tuple(groups.values()), count, trace=np.array(trace))
     return vocabulary.without(directions), replace(record, groups=groups, notes=tuple(notes))
-
-
-def _as_first(vectors: FloatArray) -> FloatArray:
-    """Vectors of words, those that are equal but for rounding as the first of them: no classifier tells them apart."""
-    return vectors[equal_rows(vectors, vectors).argmax(axis=1)]
-
-
-def accuracy(vectors: FloatArray, labels: np.ndarray, seed: int) -> float:
-    """Share of words (rows) whose group (label) a logistic regression finds in cross-validation."""
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
-
-    folds = StratifiedKFold(min(5, int(np.bincount(labels).min())), shuffle=True, random_state=seed)
-    return float(cross_val_score(_classifier(), vectors, labels, cv=folds).mean())
-
-
-def _classifier() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=10.0, max_iter=1_000)
 
 
 PLACES = ("first words", "second words")  # groups of pairs
