@@ -7,7 +7,7 @@ them share, so that sums and differences of estimates are estimates again, witho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -71,13 +71,11 @@ class Estimates(Result):
     @classmethod
     def of(cls, law: Law, size: int, index: pd.DataFrame | None = None) -> Estimates:
         """The numbers of a law themselves."""
-        return cls(_unlabelled(size) if index is None else index, law, identity(size), np.zeros(size))
+        index = pd.DataFrame(index=pd.RangeIndex(size)) if index is None else index
+        return cls(index, law, identity(size), np.zeros(size))
 
     def __len__(self) -> int:
         return len(self.offset)
-
-    def __iter__(self) -> Iterator[Estimates]:
-        return (self[place] for place in range(len(self)))
 
     def caption(self) -> str:
         """Number of the estimates, and their labels."""
@@ -160,7 +158,7 @@ class Estimates(Result):
 
     def p_opposite(self, other: Estimates) -> FloatArray:
         """Probability (m,) that each quantity and its counterpart in ``other`` have opposite signs."""
-        other = self._counterparts(other)
+        other = self._same(other, len(self))
         return self.law.opposite((self.weights, self.offset), (other.weights, other.offset))
 
     def select(self, **labels: object) -> Estimates:
@@ -202,7 +200,7 @@ class Estimates(Result):
         """
         matrix = sparse.csr_array(weights if sparse.issparse(weights) else np.atleast_2d(weights))
         if labels is None:
-            labels = _unlabelled(matrix.shape[0])
+            labels = pd.DataFrame(index=pd.RangeIndex(matrix.shape[0]))
         index = labels if isinstance(labels, pd.DataFrame) else pd.DataFrame({"name": several(labels)}, dtype="string")
         return Estimates(index, self.law, sparse.csr_array(matrix @ self.weights), matrix @ self.offset)
 
@@ -271,26 +269,21 @@ class Estimates(Result):
             text = not pd.api.types.is_numeric_dtype(column)
             yield str(name), column.astype("string").fillna("").to_numpy(dtype=str) if text else column.to_numpy()
 
-    def _same(self, other: Any) -> Estimates:
-        """Estimates of the same joint posterior."""
+    def _same(self, other: Any, size: int = 1) -> Estimates:
+        """Estimates of the same joint posterior; a single one is repeated ``size`` times."""
         if not isinstance(other, Estimates) or other.law is not self.law:
             raise InputError(
                 f"{shown(other)} has no joint posterior with these estimates: make both of one result, as one call of "
                 "estimates does"
             )
-        return other
-
-    def _counterparts(self, other: Any) -> Estimates:
-        """Estimates of the same joint posterior; a single one is repeated."""
-        same = self._same(other)
-        return same[np.zeros(len(self), dtype=np.intp)] if len(same) == 1 < len(self) else same
+        return other if len(other) != 1 or size == 1 else other[np.zeros(size, dtype=np.intp)]
 
     def _plus(self, other: Estimates | ArrayLike, sign: float, mark: str) -> Estimates:
         if not isinstance(other, Estimates):
             return replace(self, offset=self.offset + sign * self._each(other))
         if len(self) == 1 < len(other):
             return self[np.zeros(len(other), dtype=np.intp)]._plus(other, sign, mark)
-        other = self._counterparts(other)
+        other = self._same(other, len(self))
         weights = sparse.csr_array(self.weights + sign * other.weights)
         return Estimates(_of_both(self.index, other.index, mark), self.law, weights, self.offset + sign * other.offset)
 
@@ -303,10 +296,6 @@ def identity(size: int) -> sparse.csr_array:
     """The identity matrix (size, size)."""
     places = np.arange(size + 1)
     return sparse.csr_array((np.ones(size), places[:-1], places), shape=(size, size))
-
-
-def _unlabelled(size: int) -> pd.DataFrame:
-    return pd.DataFrame(index=pd.RangeIndex(size))
 
 
 def _of_both(one: pd.DataFrame, other: pd.DataFrame, mark: str) -> pd.DataFrame:

@@ -13,7 +13,8 @@ from bayesbias._support.arguments import one_of, text, whole_number
 from bayesbias.checks.summaries import PROB
 from bayesbias.checks.topics import TopicNull, as_far
 from bayesbias.distances import distance_table
-from bayesbias.distances.distances import Distances, once
+from bayesbias.distances.dataframe import once
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.random_lists import draw_in_ranges

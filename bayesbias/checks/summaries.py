@@ -102,10 +102,10 @@ def contrasted(
     first: str, second: str | None, valid: list[str], filled: NDArray[np.bool_] | None = None
 ) -> tuple[str, str]:
     """The two connections of a contrast; a second that is left open is the first of :func:`contrast_partners`."""
-    one_of(first, valid, "the connection")
+    for name in [first] if second is None else [first, second]:
+        one_of(name, valid, "the connection")
     if second is None:
         second = next(iter(contrast_partners(first, valid, filled)), first)
-    one_of(second, valid, "the connection")
     if first == second:
         raise InputError(f"a contrast needs two connections, given {first!r} twice; there are {', '.join(valid)}")
     return first, second

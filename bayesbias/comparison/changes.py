@@ -2,73 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain, combinations
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import xarray as xr
-from numpy.typing import NDArray
 
 from bayesbias._support.arguments import mapping, one_of
-from bayesbias._support.files import to_json
-from bayesbias._support.progress import progress
-from bayesbias.checks.convergence import engine_faults
 from bayesbias.comparison.comparison import Comparison
-from bayesbias.comparison.sides import SCALE_DIMS, STEP, WORDS, ChangeDraws, fixed_values, related_changes, with_draws
-from bayesbias.contrast import POPULATION, SAMPLE
-from bayesbias.distances.covariances import KEY as RELATED_GROUP
-from bayesbias.distances.covariances import relatedness_group
-from bayesbias.distances.dataframe import PAIR, TEMPLATES, DistanceTable, limits_of, template_columns
-from bayesbias.distances.distances import Distances, averaged, once, refuse_mixed, stacked_tables
+from bayesbias.comparison.sides import (
+    ChangeDraws,
+    Matched,
+    change_notes,
+    drawn_changes,
+    related_changes,
+    tree_of,
+    with_draws,
+)
+from bayesbias.distances.dataframe import PAIR, TEMPLATES, DistanceTable, averaged, limits_of, once, template_columns
+from bayesbias.distances.distances import Distances, refuse_mixed, stacked_tables
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, within
 from bayesbias.models.families import family_of
-from bayesbias.models.fits import AUTO, RELATED, Run, checked_draws, fewer_draws, is_auto, run, used_seed
+from bayesbias.models.fits import AUTO, RELATED, checked_draws, is_auto, used_seed
 from bayesbias.models.related import too_many_lists
 from bayesbias.models.spec import ModelSpec, Normal, load_model
 from bayesbias.models.template_variation import change_of_templates, template_errors
-from bayesbias.models.tree import EXACT, made_by, versions_of
-from bayesbias.numerics.arrays import NOTHING, FloatArray
-from bayesbias.results import Note, stored
+from bayesbias.models.tree import EXACT
+from bayesbias.numerics.arrays import FloatArray
+from bayesbias.results import Note
 from bayesbias.vectors.lookup import CASES, Case, left_out
 
 LABELS = ["group", "attribute_class", "connection"]
 KEY = [*PAIR, "connection"]
-LEVELS_MODEL = "crossed"  # of the distances in each embedding where changes have a model of their own
-PARTLY = 0.05  # share of unchanged distances from which on a note says that there are such
 MOST_CELLS = 2000  # cells of all embeddings beyond which a covariance matrix of them is too large for a comparison
-
-
-@dataclass(frozen=True)
-class Matched:
-    """The pairs that all tables hold."""
-
-    table: pd.DataFrame  # a row a pair: protected_word, group, attribute_word, attribute_class, connection
-    embeddings: tuple[str, ...]  # in the order given
-    distances: FloatArray  # (pairs, embeddings)
-    notes: tuple[Note, ...]  # on what did not match
-    tables: Mapping[str, Distances]  # name to its table, as it was given
-
-    @cached_property
-    def data(self) -> Distances:
-        """The pairs in the first embedding."""
-        return Distances.of_rows(self.table.assign(distance=self.distances[:, 0]))
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        return list(combinations(range(len(self.embeddings)), 2))
-
-    def label(self, before: int, after: int) -> str:
-        return f"{self.embeddings[before]} → {self.embeddings[after]}"
-
-    def change(self, before: int, after: int) -> FloatArray:
-        """Differences (pairs,) of the distances in two embeddings."""
-        return self.distances[:, after] - self.distances[:, before]
 
 
 def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
@@ -80,7 +49,11 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
     for name, table in tables.items():
         with within(name):
             given[name] = Distances.read(table, check=False)
-            given[name].refuse_slope()
+            if given[name].slope_error:
+                raise InputError(
+                    f"the table is {given[name].moved} by a slope that was estimated from control words, whose error a "
+                    "comparison does not carry: adjust tables with relatedness, or fit one table, which carries it"
+                )
             clean = given[name].table
             if case == "fallback":
                 clean = clean.assign(**{column: clean[column].str.casefold() for column in PAIR})
@@ -111,15 +84,14 @@ def match(tables: Mapping[str, pd.DataFrame], case: Case = "as-is") -> Matched:
         if rows
     ]
     notes += limits_of(each.coverage for each in given.values() if each.coverage is not None)
-    notes += [*_case_notes(given, case), *_sizes(given)]
-    return Matched(pairs, tuple(read), distances, tuple(notes), given)
-
-
-def _sizes(tables: Mapping[str, Distances]) -> list[Note]:
-    sizes = {name: each.coverage.embedding.get("dimensions") for name, each in tables.items() if each.coverage}
-    known = {name: size for name, size in sizes.items() if size}
-    differ = len(set(known.values())) > 1
-    return [Note("dimensions", sizes=[f"{name} {size}" for name, size in known.items()])] if differ else []
+    notes += _case_notes(given, case)
+    sizes = {name: each.coverage.embedding.get("dimensions") for name, each in given.items() if each.coverage}
+    if len(set(filter(None, sizes.values()))) > 1:
+        notes.append(Note("dimensions", sizes=[f"{name} {size}" for name, size in sizes.items() if size]))
+    data = Distances.of_rows(pairs.assign(distance=distances[:, 0]))
+    places = list(combinations(range(len(read)), 2))
+    labels = [" → ".join(pair) for pair in combinations(read, 2)]
+    return Matched(data, tuple(read), distances, dict(zip(labels, places, strict=True)), tuple(notes), given)
 
 
 def _case_notes(given: Mapping[str, Distances], case: Case) -> list[Note]:
@@ -132,182 +104,6 @@ def _case_notes(given: Mapping[str, Distances], case: Case) -> list[Note]:
     some = {word for word in every if word != word.lower()}
     wholly = [name for name, own in words.items() if not own & some and some - own]
     return [Note("capitals", names=wholly)] if wholly else []
-
-
-def change_notes(data: Distances, change: FloatArray, fixed: Mapping[int, float], label: str) -> list[Note]:
-    if len(fixed) == len(data.connections) and not any(fixed.values()):
-        return [Note("fixed", connection="all", value=0.0, change=label)]
-    names = data.connections.tolist()
-    notes = [Note("fixed", connection=names[k], value=value, change=label) for k, value in fixed.items()]
-    same = np.abs(change) <= NOTHING
-    for k, name in enumerate(names):
-        share = float(same[data.connection == k].mean())
-        if k not in fixed and share >= PARTLY:
-            notes.append(Note("partly-fixed", share=f"{share:.0%}", connection=name, change=label))
-    return notes
-
-
-def tree_of(
-    matched: Matched,
-    spec: ModelSpec,
-    engine: str,
-    size: tuple[int, int],
-    seed: int,
-    notes: Sequence[Note],
-    faults: Sequence[Note] = (),
-    related: Any = None,
-) -> xr.DataTree:
-    """Data and facts as a tree, to which :func:`with_draws` adds draws; ``related`` where figures are exact."""
-    data, names, pairs = matched.data, list(matched.embeddings), np.array(matched.pairs)
-    rows, values = np.arange(len(data.y)), family_of(spec).needs_relatedness
-    groups = {
-        "/paired": xr.Dataset(
-            {"before_index": ("change", pairs[:, 0]), "after_index": ("change", pairs[:, 1])},
-            coords={"change": [matched.label(*pair) for pair in matched.pairs]},
-        ),
-        "/observed_data": xr.Dataset(
-            {"distance": (("pair", "embedding"), matched.distances)}, coords={"pair": rows, "embedding": names}
-        ),
-        "/constant_data": xr.Dataset(
-            {
-                "n": (WORDS, data.cells.n),
-                "group": ("protected_word", data.groups),
-                "word_index": ("pair", data.word),
-                "connection_index": ("pair", data.connection),
-                "attribute_index": ("pair", data.attribute),
-                "attribute_class": ("pair", data.attribute_class),
-            },
-            coords={
-                "protected_word": data.protected_words,
-                "connection": data.connections,
-                "attribute_word": data.attribute_words,
-                "embedding": names,
-                "pair": rows,
-            },
-        ),
-    }
-    if related is not None:
-        groups[f"/{RELATED_GROUP}"] = relatedness_group(related)
-    tree = xr.DataTree.from_dict(groups)
-    tree.attrs = {
-        **made_by(spec, engine, seed),
-        "chains": size[0],
-        "draws": size[1],
-        "notes": to_json(stored(notes)),
-        "faults": to_json(stored(dict.fromkeys(faults))),
-        "versions": to_json(versions_of(engine)),
-        "coverage": to_json({name: each.coverage.as_dict() for name, each in matched.tables.items() if each.coverage}),
-        "levels_model": spec.name if values else LEVELS_MODEL,
-        "target": SAMPLE if values else POPULATION,
-    }
-    return tree
-
-
-class _Means(NamedTuple):
-    connection: FloatArray  # (chain, draw, K)
-    words: FloatArray  # (chain, draw, J, K), NaN where a cell is empty
-    run: Run | None  # None where no connection's values vary
-
-
-def _difference(
-    matched: Matched, pair: tuple[int, int], spec: ModelSpec, size: tuple[int, int], seed: Any
-) -> tuple[ChangeDraws, list[Note], list[Note], str]:
-    """Draws of a change by fits of the differences and of what they leave of the levels; faults, notes and engine."""
-    label, change, data = matched.label(*pair), matched.change(*pair), matched.data
-    base = matched.distances[:, pair[0]]
-    centre = np.bincount(data.connection, weights=change) / np.bincount(data.connection)
-    fixed = fixed_values(data, change)
-    slopes = _slopes(data, base, change, fixed)
-    # base + slope * change is uncorrelated with the change: the two are fitted apart, and the levels restored below
-    rest = base + slopes[data.connection] * (change - centre[data.connection])
-    seeds = [int(state >> 1) for state in seed.generate_state(2, np.uint64)]
-    levels = _means(replace(data, y=rest), load_model(LEVELS_MODEL), size, seeds[0], label)
-    moved = _means(replace(data, y=change), spec, size, seeds[1], f"the change {label}")
-    runs = {name: each.run for name, each in (("levels", levels), ("change", moved)) if each.run is not None}
-    stats = [each.drawn.sample_stats for each in runs.values() if "pareto_k" in each.drawn.sample_stats]
-    draws = ChangeDraws(
-        *pair,
-        connection_before=levels.connection - slopes * (moved.connection - centre),
-        connection_change=moved.connection,
-        word_before=levels.words - slopes * (moved.words - centre),
-        word_change=moved.words,
-        scales={} if moved.run is None else _scales(moved.run, data),
-        stats={
-            name: float(worst(each[name] for each in stats))
-            for name, worst in (("pareto_k", max), ("importance_ess", min))
-            if stats
-        },
-    )
-    of_fits = dict.fromkeys(note for each in runs.values() for note in (*each.data.notes, *each.drawn.notes))
-    faults = [
-        Note(fault.code, **{**fault.numbers, "figure": f"{fault.numbers['figure']} ({label}, {name})"})
-        for name, each in runs.items()
-        for fault in engine_faults(each.drawn)
-    ]
-    engine_used = next((each.engine for each in reversed(runs.values())), EXACT)
-    return draws, faults, [*change_notes(data, change, fixed, label), *of_fits], engine_used
-
-
-def _means(data: Distances, spec: ModelSpec, size: tuple[int, int], seed: int, what: str) -> _Means:
-    """The means by a model of these values; those of connections whose values do not vary are these values."""
-    fixed, fitted = fixed_values(data, data.y), None
-    words = np.full((*size, *data.filled.shape), np.nan)
-    connection = np.empty((*size, len(data.connections)))
-    for k, value in fixed.items():
-        words[..., k] = np.where(data.filled[:, k], value, np.nan)
-        connection[..., k] = value
-    free = ~np.isin(data.connection, list(fixed))
-    if free.any():
-        with within(what):
-            fitted = run(spec, data.part(free), AUTO, size[0] * size[1], size[0], seed)
-        rows = places_of(fitted.data.protected_words, data.protected_words)
-        own = places_of(fitted.data.connections, data.connections)
-        words[:, :, rows[:, None], own] = fitted.drawn.posterior["word_mean"]
-        connection[..., own] = fitted.drawn.posterior["connection_mean"]
-    return _Means(connection, words, fitted)
-
-
-def _slopes(data: Distances, base: FloatArray, change: FloatArray, fixed: Mapping[int, float]) -> FloatArray:
-    """The slope (K,) of each connection, one for all connections that share attribute words; 0 without a change."""
-    free = ~np.isin(data.connection, list(fixed))
-    slopes = np.zeros(len(data.connections))
-    for kind in range(len(data.connection_classes)):
-        own = np.flatnonzero(data.connection_class == kind)
-        rows = free & np.isin(data.connection, own)
-        if rows.any():
-            slopes[own] = slope(data, base, change, rows)
-    return slopes
-
-
-def slope(data: Distances, base: FloatArray, change: FloatArray, rows: np.ndarray) -> float:
-    """Share of the change that, added to distances before, leaves their mean (words clustered) uncorrelated with it."""
-    connection = data.connection[rows]
-    values = np.column_stack([base, change])[rows]
-    n = np.maximum(np.bincount(connection), 1)
-    centre = np.column_stack([np.bincount(connection, weights=column) for column in values.T]) / n[:, None]
-    apart = values - centre[connection]
-    covariance = np.zeros((2, 2))
-    for unit in (data.word[rows], data.attribute[rows]):
-        total = np.column_stack([np.bincount(unit, weights=column) for column in apart.T])
-        covariance += total.T @ total
-    return float(-covariance[0, 1] / covariance[1, 1]) if covariance[1, 1] > 0 else 0.0
-
-
-def _scales(made: Run, data: Distances) -> dict[str, FloatArray]:
-    labels: dict[str, Any] = {"connection": data.connections, "attribute_class": data.attribute_classes}
-    own: dict[str, Any] = {"connection": made.data.connections, "attribute_class": made.data.attribute_classes}
-    scales = {name: made.drawn.posterior[name] for name in SCALE_DIMS if name in made.drawn.posterior}
-    for name, values in scales.items():
-        if values.ndim > len(STEP):
-            (dim,) = SCALE_DIMS[name]
-            scales[name] = np.zeros((*values.shape[:2], len(labels[dim])))
-            scales[name][..., places_of(own[dim], labels[dim])] = values
-    return scales
-
-
-def places_of(labels: Any, among: Any) -> NDArray[np.intp]:
-    places: NDArray[np.intp] = pd.Index(among).get_indexer(pd.Index(labels))
-    return places
 
 
 CHANGE = "change"
@@ -356,18 +152,26 @@ def compare(
     >>> result.embeddings
     ('before', 'after')
     """
-    named, by_template, template_notes = common_templates(_tables(tables, before, after))
+    if tables is None and before is not None and after is not None:
+        tables = {"before": before, "after": after}
+    elif before is not None or after is not None:
+        raise InputError("give before= and after=, or one mapping of names to tables")
+    named, by_template, notes = common_templates(mapping(tables, "tables", "distance tables, or before= and after="))
     matched = match(named, case)
-    matched = replace(matched, notes=(*matched.notes, *template_notes))
     draws, chains = checked_draws(draws, chains)
     size, seed_used = (chains, draws // chains), used_seed(seed)
     spec, every = _choose(matched, model, case)
     if isinstance(every, str):
-        tree, changes = _by_differences(matched, spec, every, size, seed_used)
-    else:
-        # templates have errors of which there are draws
-        tree = _by_covariance(matched, spec, every, size, seed_used, exact=not by_template)
+        changes, engine, noted, faults = drawn_changes(matched, spec, every, size, seed_used)
+        size, related = changes[0].connection_change.shape[:2], None
+    else:  # templates have errors of which there are draws
         changes = related_changes(spec, matched.data, every, size, seed_used) if by_template else []
+        engine, faults, noted = EXACT, [], [*few_shared(every.relatedness)] if every.relatedness else []
+        related = None if by_template else every.relatedness
+    noted = [*matched.notes, *notes, *noted]
+    for label, (first, second) in matched.changes.items():
+        noted += change_notes(matched.data, matched.distances[:, second] - matched.distances[:, first], label)
+    tree = tree_of(matched, spec, engine, size, seed_used, noted, faults, related)
     if changes:
         tree = with_draws(tree, matched.data, over_templates(changes, by_template, matched, seed_used))
     return Comparison(tree)
@@ -411,51 +215,6 @@ def _stacked(matched: Matched, case: Case) -> Distances | str:
         return related
     every = stacked_tables([replace(data, y=column) for column in matched.distances.T], related)
     return too_many_lists(every) or every
-
-
-def _by_covariance(
-    matched: Matched, spec: ModelSpec, every: Distances, size: tuple[int, int], seed: int, exact: bool
-) -> xr.DataTree:
-    """The tree of a comparison by the covariance of all distances, without draws; figures need none if ``exact``."""
-    data, related, notes = matched.data, every.relatedness, [*matched.notes]
-    if related is not None:
-        notes += few_shared(related)
-    for pair in matched.pairs:
-        change = matched.change(*pair)
-        notes += change_notes(data, change, fixed_values(data, change), matched.label(*pair))
-    return tree_of(matched, spec, EXACT, size, seed, notes, related=related if exact else None)
-
-
-def _by_differences(
-    matched: Matched, spec: ModelSpec, reason: str, size: tuple[int, int], seed: int
-) -> tuple[xr.DataTree, list[ChangeDraws]]:
-    """The tree of a comparison by a model of differences, which is taken for a reason unless empty, and its draws."""
-    chains, runs = size[0], []
-    # one number of draws for all fits; the levels have the most parameters
-    draws, why = fewer_draws(load_model(LEVELS_MODEL), matched.data, chains * size[1], chains)
-    size = chains, draws // chains
-    with progress("comparing embeddings", len(matched.pairs)) as done:
-        for number, pair in enumerate(matched.pairs):
-            own = np.random.SeedSequence([seed, number])
-            runs.append(_difference(matched, pair, spec, size, own))
-            done(number + 1)
-    notes = [*matched.notes, *why]
-    notes += [Note("independent", what="changes", reason="one fit each")] if len(runs) > 1 else []
-    notes += [Note(code, reason=reason or f"model {spec.name}") for code in family_of(spec).notes]
-    changes, faults, noted, engines = zip(*runs, strict=True)
-    notes += dict.fromkeys(chain.from_iterable(noted))
-    engine_used = next((each for each in engines if each != EXACT), EXACT)
-    return tree_of(matched, spec, engine_used, size, seed, notes, list(chain.from_iterable(faults))), list(changes)
-
-
-def _tables(
-    tables: Mapping[str, pd.DataFrame] | None, before: pd.DataFrame | None, after: pd.DataFrame | None
-) -> Mapping[str, pd.DataFrame]:
-    if tables is None and before is not None and after is not None:
-        return {"before": before, "after": after}
-    if before is not None or after is not None:
-        raise InputError("give before= and after=, or one mapping of names to tables")
-    return mapping(tables, "tables", "distance tables, or before= and after=")
 
 
 def common_templates(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar
@@ -18,7 +18,6 @@ from bayesbias.checks.summaries import PROB, contrasted, flat_draws
 from bayesbias.comparison.sides import (
     BeforeAfter,
     drawn_sides,
-    fixed_values,
     known_changes,
     related_changes,
     related_sides,
@@ -29,7 +28,7 @@ from bayesbias.contrast import POPULATION
 from bayesbias.contrast.associations import ONE_GROUP, PARTS_OF_WHOLE, control_of_parts, decomposable
 from bayesbias.contrast.contrast import equal_groups
 from bayesbias.distances.covariances import relatedness_in_fit
-from bayesbias.distances.dataframe import COSINE, known_coverage
+from bayesbias.distances.dataframe import COSINE, coverage_from, distance_sd
 from bayesbias.distances.distances import Distances, stacked_tables
 from bayesbias.errors import InputError
 from bayesbias.models.functionals import Fields, cell_fields
@@ -48,7 +47,6 @@ from bayesbias.models.weights import (
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.posteriors import Estimates
 from bayesbias.results import Note, Result, restored
-from bayesbias.vectors.lookup import distance_sd
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE, controls_of
 
 RESCALED = 1.1  # ratio of the units of two embeddings from which on all distances changed in scale
@@ -99,6 +97,8 @@ class Comparison(Result):
 
     tree: xr.DataTree
     prob: float = PROB  # mass of the intervals that are printed
+    # results of `sides`, kept because tables, notes and figures ask for the same
+    _known: dict[tuple[Any, ...], BeforeAfter] = field(default_factory=dict, init=False, compare=False)
 
     @cached_property
     def posterior(self) -> xr.DataTree:
@@ -233,16 +233,16 @@ class Comparison(Result):
         They are labelled by ``change`` (``"before → after"``), ``value`` (``"before"``, ``"after"`` or ``"change"``),
         and as those of :func:`estimates`. Changes that are drawn have a joint posterior for two embeddings only.
         """
-        sums, pieces = list_sums(self.data, self.cells[0]), []
+        sums, pieces, cells = list_sums(self.data, self.cells[0]), [], self.cells[0]
         if self.joint is None and len(self.pairs) > 1:
             raise InputError("changes that are drawn one by one have no joint posterior: compare two embeddings")
         every = None if self.joint is None else Estimates.of(self.joint, len(self.joint.mean))
         for number, label in enumerate(self.tree["paired/change"].to_numpy().tolist()):
             if every is None:
-                before, change = drawn_sides(self.cells[0], sums, self._word_draws(number))
+                before, change = drawn_sides(cells, sums, self._draws(number, "word"))
             else:
-                places = self._places[number]
-                weights, known = side_weights(len(every), sums.parts, places, self._known(places))
+                places, moved = self._places[number], known_changes(self.data, cells, self._moved(number))
+                weights, known = side_weights(len(every), sums.parts, places, moved)
                 before, change = (every.combine(each, sums.index) for each in weights)
                 change += known
             for value, parts in (("before", before), ("after", before + change), ("change", change)):
@@ -320,7 +320,10 @@ class Comparison(Result):
                 groups, weights = group_means(index["group"].iloc[1:].fillna("").to_numpy(dtype=str))
                 # with two groups the mean association of each is the whole list
                 for group, own in zip(groups, weights, strict=True) if len(groups) > 2 else ():
-                    yield f"group {group}", sides.combined(np.r_[0.0, own][None], index[:1].assign(group=group)), ""
+                    of_group, labels = np.r_[0.0, own][None], index[:1].assign(group=group)
+                    before, after = (each.combine(of_group, labels) for each in (sides.before, sides.after))
+                    seen_before, seen_after = of_group @ sides.observed_before, of_group @ sides.observed_after
+                    yield f"group {group}", BeforeAfter(before, after, seen_before, seen_after, sides.kind), ""
         for name in names:
             yield f"to {name} words", self.sides(name, None, number), name
 
@@ -332,7 +335,7 @@ class Comparison(Result):
             observed_after=sides.observed_after,
         )
         whole = sides[:1]
-        apart, size = self._moved(whole, mean_of, number, prob, paired=False), np.abs(whole.before.mean)
+        apart, size = self._change(whole, mean_of, number, prob, paired=False), np.abs(whole.before.mean)
         of_whole = {"unpaired": apart["high"] - apart["low"], "share": np.nan, "at_most": np.nan}
         table[["p_reversed", "clear"]] = np.nan, None
         if not mean_of:
@@ -342,7 +345,7 @@ class Comparison(Result):
         return table.join(pd.DataFrame(of_whole))
 
     def _brief(self, of: str, sides: BeforeAfter, mean_of: str, number: int, prob: float) -> pd.DataFrame:
-        moved = self._moved(sides, mean_of, number, prob).rename(columns={"mean": "change"})
+        moved = self._change(sides, mean_of, number, prob).rename(columns={"mean": "change"})
         shrank = np.nan if mean_of else sides.p_shrank
         return moved.assign(of=of, before=sides.before.mean, after=sides.after.mean, p_shrank=shrank)
 
@@ -368,9 +371,9 @@ class Comparison(Result):
         whole = every["protected_word"] == WHOLE
         tables = {"Whole list": every[whole], "Protected words": every[~whole].dropna(axis=1, how="all")}
         lacking = why_no_association(self.data, self.cells[0])
-        if not lacking and decomposable(self.data.filled, list(self.connections)):
+        if not lacking and decomposable(self.data):
             tables["Parts of the change"] = self.decomposition(prob=self.prob)
-        records = {name: record for name in self.embeddings if (record := known_coverage(self.coverage.get(name)))}
+        records = {name: coverage_from(self.coverage[name]) for name in self.embeddings if name in self.coverage}
         facts = {name: {fact: known.embedding.get(fact) for fact in FACTS} for name, known in records.items()}
         facts = {name: {"embedding": name, "sd": self.units()[name], **known} for name, known in facts.items()}
         tables["Embeddings"] = pd.DataFrame(facts.values())
@@ -419,7 +422,7 @@ class Comparison(Result):
         mean_of, pieces = first if second is None and not standardise else "", {}
         for number in range(len(self.pairs)) if change is None else [change]:
             sides = self.sides(first, second, number, standardise)
-            pieces[number] = self._moved(sides, mean_of, number, prob, paired)
+            pieces[number] = self._change(sides, mean_of, number, prob, paired)
         return self._joined(pieces, prob)
 
     def decomposition(
@@ -447,54 +450,49 @@ class Comparison(Result):
         for name in (first,) if second is None else contrasted(first, second, list(self.connections)):
             one_of(name, self.connections, "a connection")
         question = (first, second, change, standardise, rows)
-        if question not in self._known_sides:
+        if question not in self._known:
             sums = row_sums(self.data, self.cells[0], first, second, rows)
             names = [first] if second is None else [first, second]
             sides = self._sides(sums, change, names, [[1.0, -1.0][: len(names)]])
             # a mean distance is seen from 1, a contrast from 0
-            self._known_sides[question] = self._standardised(sides, change, float(second is None), standardise)
-        return self._known_sides[question]
-
-    @cached_property
-    def _known_sides(self) -> dict[tuple[Any, ...], BeforeAfter]:
-        """Results of :meth:`sides`, kept because tables, notes and figures ask for the same."""
-        return {}
+            self._known[question] = self._standardised(sides, change, float(second is None), standardise)
+        return self._known[question]
 
     def _sides(self, sums: Sums, number: int, names: Sequence[str], whole: Any) -> BeforeAfter:
         """The posterior of weighted sums; ``whole`` are the weights of connections in the first of them."""
         places = self._places[whole_number(number, "change", least=0, most=len(self.pairs) - 1)]
         seen_before, seen_after = (sums.observed(self.cells[place]) for place in places)
         if self.joint is not None:
-            before, change = related_sides(self.joint, sums, places, self._known(places))
+            moved = known_changes(self.data, self.cells[0], self._moved(number))
+            before, change = related_sides(self.joint, sums, places, moved)
         else:
-            further = []
+            words, connections = self._draws(number, "word"), []
             if self.target == POPULATION:
                 columns = [self.connections.index(name) for name in names]
-                of_connections = ("paired/connection_before", "posterior/connection_change")
-                further = [self._draws(name, number)[:, columns] @ np.transpose(whole) for name in of_connections]
-            before, change = drawn_sides(self.cells[0], sums, self._word_draws(number), further)
+                connections = [each[:, columns] @ np.transpose(whole) for each in self._draws(number, "connection")]
+            before, change = drawn_sides(self.cells[0], sums, words, connections)
         return BeforeAfter(before, before + change, seen_before, seen_after, sums.kind)
 
-    def _known(self, places: tuple[int, int]) -> FloatArray:
-        """Changes (J, C) of cells between two embeddings that are known exactly; NaN elsewhere."""
-        fixed = fixed_values(self.data, self.distances[:, places[1]] - self.distances[:, places[0]])
-        return known_changes(self.data, self.cells[0], fixed)
+    def _moved(self, number: int) -> FloatArray:
+        """Differences (pairs,) of the distances in the two embeddings of a change."""
+        before, after = self._places[number]
+        return self.distances[:, after] - self.distances[:, before]
 
-    def _word_draws(self, number: int) -> list[FloatArray]:
-        """Draws (D, J, K) of the means of words before a change, and of what changed."""
-        return [self._draws(name, number) for name in ("paired/word_before", "posterior/word_change")]
-
-    def _draws(self, name: str, number: int) -> FloatArray:
-        return flat_draws(self.posterior[name].to_numpy()[:, :, number])
+    def _draws(self, number: int, of: str) -> list[FloatArray]:
+        """Draws (D, ...) of means before a change, and of what changed; ``of`` words or connections."""
+        names = f"paired/{of}_before", f"posterior/{of}_change"
+        return [flat_draws(self.posterior[name].to_numpy()[:, :, number]) for name in names]
 
     def _standardised(self, sides: BeforeAfter, number: int, centre: float, standardise: bool) -> BeforeAfter:
         """Sides in the units of their embeddings, if that was asked for."""
         if not standardise:
             return sides
-        units = [self._units[name] for name in self.pairs[number]]
+        units = [distance_sd(self._record(name), name) for name in self.pairs[number]]
         if reason := next((unit for unit in units if isinstance(unit, str)), ""):
             raise InputError(f"the changes cannot be standardised, since {reason}; or pass standardise=False")
-        return sides.standardised(units, centre)
+        # what is observed stays in cosine distance
+        before, after = ((each - centre) / by for each, by in zip((sides.before, sides.after), units, strict=True))
+        return replace(sides, before=before, after=after)
 
     def place(self, before: str | None = None, after: str | None = None) -> int:
         """The place of a change among all, by its two embeddings; with two embeddings it need not be named."""
@@ -505,32 +503,24 @@ class Comparison(Result):
 
     def units(self) -> pd.Series:
         """The standard deviation of the distances between words of each embedding; NaN where it is not known."""
-        known = {name: unit if isinstance(unit, float) else np.nan for name, unit in self._units.items()}
+        units = {name: distance_sd(self._record(name), name) for name in self.embeddings}
+        known = {name: unit if isinstance(unit, float) else np.nan for name, unit in units.items()}
         return pd.Series(known, name="distance_sd", dtype=float)
 
-    @property
-    def _units(self) -> dict[str, float | str]:
-        return {name: distance_sd(self._record(name), name) for name in self.embeddings}
-
-    def _moved(self, sides: BeforeAfter, mean_of: str, number: int, prob: float, paired: bool = True) -> pd.DataFrame:
+    def _change(self, sides: BeforeAfter, mean_of: str, number: int, prob: float, paired: bool = True) -> pd.DataFrame:
         """The posterior of what changed; of the mean distance to a control list with the error over its words."""
         table = (sides.change if paired else sides.unpaired([int(self.tree.attrs["seed"]), number])).summary(prob)
-        if mean_of in controls_of(self.connections):
-            self._widened(table, mean_of, number, prob)
-        return table
-
-    def _widened(self, table: pd.DataFrame, connection: str, number: int, prob: float) -> None:
-        """Give the whole list the error over the words of a control list, in place, where that is larger."""
-        before, after = self._places[number]
-        rows = self.data.connection == self.connections.index(connection)
-        moved = pd.Series(self.distances[rows, after] - self.distances[rows, before])
-        words = moved.groupby(self.data.attribute[rows]).mean()
+        if mean_of not in controls_of(self.connections):
+            return table
+        rows = self.data.connection == self.connections.index(mean_of)
+        words = pd.Series(self._moved(number)[rows]).groupby(self.data.attribute[rows]).mean()
         error, freedom = float(words.std() / np.sqrt(len(words))) if len(words) > 1 else 0.0, len(words) - 1
         mean, sd = table[["mean", "sd"]].to_numpy()[0].tolist()
         if error > max(sd, NOTHING):  # more than rounding
             reach = stdtrit(freedom, (1 + prob) / 2) * error
             table.loc[0, ["sd", "low", "high"]] = error, mean - reach, mean + reach
             table.loc[0, "p_closer"] = stdtr(freedom, -mean / error)
+        return table
 
     def _joined(self, pieces: Mapping[int, pd.DataFrame], prob: float) -> pd.DataFrame:
         """Tables of changes one below another, with the two embeddings in front where there are several."""

@@ -19,7 +19,7 @@ from bayesbias._support.progress import one_thread, progress
 from bayesbias.checks.summaries import PROB
 from bayesbias.comparison.changes import compare
 from bayesbias.comparison.comparison import Comparison
-from bayesbias.distances.dataframe import known_coverage
+from bayesbias.distances.dataframe import coverage_from
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.tables import distances_of, warned
 from bayesbias.errors import InputError, shown
@@ -206,26 +206,26 @@ def _towards(unit: Unit, groups: Sequence[IntArray]) -> Unit:
     return np.asarray(towards - towards.mean(axis=0))
 
 
-def _size_left(shared: Shared, groups: Mapping[str, Sequence[str]], rows: IntArray, labels: IntArray) -> float:
-    """Mean absolute bias of words towards their groups, measured in each embedding: after, divided by before."""
-    own = labels[:, None] == np.arange(len(groups))
-    sizes = []
-    for unit in (shared.before, shared.after):
-        towards = _towards(unit, [shared.rows(words) for words in groups.values()])[rows]
-        others = np.where(own, -np.inf, towards).max(axis=1)
-        sizes.append(float(np.abs(towards[own] - others).mean()))
-    return sizes[1] / sizes[0] if sizes[0] else 1.0
-
-
-def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int) -> pd.DataFrame:
-    """Shares of words whose group clusters and a classifier find, before and after: ``SideEffects.recovery``.
+def recovery(
+    shared: Shared, groups: Mapping[str, Sequence[str]], count: int, prob: float, seed: int
+) -> tuple[pd.DataFrame, list[Note]]:
+    """Shares of words whose group clusters and a classifier find, before and after: ``SideEffects.recovery``; notes.
 
     The reference, since a classifier finds the old side of words along any direction that is removed: ten random
     topics, as large, coherent and similar as the groups, whose differences are removed. Intervals are Jeffreys'.
     """
-    rng = np.random.default_rng(seed)
-    rows, labels = _most_biased(shared, groups, count)
-    size_left = _size_left(shared, groups, rows, labels)
+    groups = {name: listed for name, listed in groups.items() if name and len(shared.rows(listed))}
+    rows, labels = _most_biased(shared, groups, count) if len(groups) > 1 else (np.empty(0, np.intp),) * 2
+    each = len(rows) // max(len(groups), 1)
+    if each < FEWEST_BIASED:
+        few = f"{each} words each, {FEWEST_BIASED} needed" if len(groups) > 1 else "needs two groups"
+        return pd.DataFrame(columns=RECOVERY_COLUMNS), [Note("no-value", what="old side", reason=few)]
+    rng, own, sizes = np.random.default_rng(seed), labels[:, None] == np.arange(len(groups)), []
+    for unit in (shared.before, shared.after):
+        towards = _towards(unit, [shared.rows(words) for words in groups.values()])[rows]
+        others = np.where(own, -np.inf, towards).max(axis=1)
+        sizes.append(float(np.abs(towards[own] - others).mean()))
+    size_left = sizes[1] / sizes[0] if sizes[0] else 1.0
     drawn = []
     for parts in _random_topics(shared, groups, rng):
         topics = {str(i): [shared.words[row] for row in part] for i, part in enumerate(parts)}
@@ -247,7 +247,10 @@ def recovery(shared: Shared, groups: Mapping[str, Sequence[str]], count: int, pr
         as_much = sum(each >= right / len(rows) for each in shares)
         figures += [float(np.mean(shares)), min(shares), max(shares), as_much, size_left]
         pieces.append((test, len(rows), float(np.mean(chances)), *figures))
-    return pd.DataFrame(pieces, columns=RECOVERY_COLUMNS)
+    rule = f"most biased of {len(shared.words):,} words"
+    notes = [Note("sampled", rule=rule, used=each, total=count)] if each < count else []
+    notes += [] if drawn else [Note("no-value", what="random topics", reason="vocabulary too small")]
+    return pd.DataFrame(pieces, columns=RECOVERY_COLUMNS), notes
 
 
 def _random_topics(
@@ -457,8 +460,8 @@ def side_effects(
             compared = words
             _check_belonging(compared, kvs, case)
         else:
-            lists = load_words(words)
-            first, second = (distances_of(find_lists(opened(kv, lists, case), lists, case)) for kv in kvs)
+            asked = load_words(words)
+            first, second = (distances_of(find_lists(opened(kv, asked, case), asked, case)) for kv in kvs)
             warned(first, second)
             compared = compare(before=first, after=second, seed=seed)
         done(1)
@@ -476,32 +479,31 @@ def side_effects(
         if pairs is not None:
             similar, reason = agreement(shared, pairs, prob, draws, rng)
             notes += [Note("no-value", what="correlation with similarities", reason=reason)] if reason else []
-        recovered, why = _recovery(shared, groups, biased, prob, seed)
+        recovered, why = recovery(shared, groups, biased, prob, seed)
         done(4)
     kept = [
         (kind, k, len(part), part["kept"].mean(), *np.clip(mean_interval(part["kept"].to_numpy(), prob), 0, 1))
         for (kind, k), part in by_word.groupby(["kind", "k"], sort=False)
     ]
+    names = list(reversed(controls_of(compared.connections)))
+    changes = [compared.changes(name, prob=prob).loc[0, CONTROL_COLUMNS] for name in names]
+    controls = pd.DataFrame(changes, columns=CONTROL_COLUMNS, dtype=float).reset_index(drop=True)
+    controls.insert(0, "connection", names)
+    spec, records = Fit(compared.tree).spec, map(coverage_from, compared.coverage.values())
+    lists = dict.fromkeys(Cited(f"word list {one.word_list}", one.source, one.doi or "") for one in records)
     return SideEffects(
         neighbours=pd.DataFrame(kept, columns=["kind", "k", "words", "kept", "low", "high"]),
         neighbours_by_word=by_word,
-        controls=_controls(compared, prob),
+        controls=controls,
         similarity=similar,
         recovery=recovered,
         prob=prob,
         notes=(*notes, *why),
         embeddings=known,
-        made={"vocabulary": len(shared.words), "model": Fit(compared.tree).model, "draws": draws, "seed": seed},
-        cited=_cited(compared),
+        made={"vocabulary": len(shared.words), "model": spec.name, "draws": draws, "seed": seed},
+        cited=(*lists, Cited(f"model {spec.name}", spec.source, spec.doi or "")),
         labels=compared.labels,
     )
-
-
-def _cited(compared: Comparison) -> tuple[Cited, ...]:
-    spec = Fit(compared.tree).spec
-    records = map(known_coverage, compared.coverage.values())
-    lists = [Cited(f"word list {one.word_list}", one.source, one.doi or "") for one in records if one is not None]
-    return *dict.fromkeys(lists), Cited(f"model {spec.name}", spec.source, spec.doi or "")
 
 
 def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Case) -> None:
@@ -544,28 +546,3 @@ def _missing(shared: Shared, kinds: Mapping[str, Sequence[str]]) -> list[Note]:
             raise InputError(f"the embeddings hold none of the {len(words)} {kind} words: give those of the comparison")
         notes += left_out(len(lost), len(words), KINDS[kind], "not in both embeddings", lost)
     return notes
-
-
-def _controls(compared: Comparison, prob: float) -> pd.DataFrame:
-    names = list(reversed(controls_of(compared.connections)))
-    rows = [compared.changes(name, prob=prob).loc[0, CONTROL_COLUMNS] for name in names]
-    table = pd.DataFrame(rows, columns=CONTROL_COLUMNS, dtype=float).reset_index(drop=True)
-    table.insert(0, "connection", names)
-    return table
-
-
-def _recovery(
-    shared: Shared, groups: Mapping[str, Sequence[str]], words: int, prob: float, seed: int
-) -> tuple[pd.DataFrame, list[Note]]:
-    """The test of Gonen and Goldberg, and notes on it."""
-    known = {name: listed for name, listed in groups.items() if name and len(shared.rows(listed))}
-    each = len(_most_biased(shared, known, words)[0]) // len(known) if len(known) > 1 else 0
-    if each < FEWEST_BIASED:
-        few = f"{each} words each, {FEWEST_BIASED} needed" if len(known) > 1 else "needs two groups"
-        return pd.DataFrame(columns=RECOVERY_COLUMNS), [Note("no-value", what="old side", reason=few)]
-    table = recovery(shared, known, words, prob, seed)
-    rule = f"most biased of {len(shared.words):,} words"
-    notes = [Note("sampled", rule=rule, used=each, total=words)] if each < words else []
-    if table["reference"].isna().any():
-        notes.append(Note("no-value", what="random topics", reason="vocabulary too small"))
-    return table, notes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -14,25 +14,49 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesbias.contrast.contrast import named_together
+from bayesbias._support.files import to_json
+from bayesbias._support.progress import progress
+from bayesbias.checks.convergence import engine_faults
+from bayesbias.contrast.contrast import POPULATION, SAMPLE, named_together
+from bayesbias.distances.covariances import KEY as RELATED_GROUP
+from bayesbias.distances.covariances import Relatedness, relatedness_group
 from bayesbias.distances.distances import Distances
+from bayesbias.errors import within
+from bayesbias.models.families import family_of
+from bayesbias.models.fits import AUTO, Run, fewer_draws, run
 from bayesbias.models.functionals import Fields, cell_draws
 from bayesbias.models.related import LEAST_SCATTER, factors_of, protected_root, related_sums, relatedness_for
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, load_model
+from bayesbias.models.tree import EXACT, made_by, versions_of
 from bayesbias.models.weights import Cells, Sums, stacked, whole_weights
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.marginal import scatter_cells
 from bayesbias.numerics.mixtures import Empirical, Law, Normals
 from bayesbias.numerics.related import draw_cells, draw_factors, population_of, scatter_of_errors
 from bayesbias.posteriors import Estimates
+from bayesbias.results import Note, stored
 
 EQUAL = 1e-3  # of the sum and the difference of two values, the share of the smaller below which their sizes are equal
 SURE = 0.945  # probability from which on the whole list's outcome is named: that of one side of an 89% interval
 LITTLE = 10  # most percent of the size before that a change is said not to exceed
+LEVELS_MODEL = "crossed"  # of the distances in each embedding where changes have a model of their own
+PARTLY = 0.05  # share of unchanged distances from which on a note says that there are such
 STEP = ("chain", "draw")
 WHOLE, WORDS = ("connection",), ("protected_word", "connection")
 SCALE_DIMS = {"connection_sd": WHOLE, "sigma": WHOLE, "attribute_sd": ("attribute_class",), "interaction_sd": ()}
 """Dimensions of draws, of means over the whole list, of means of words, and of scales."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The pairs that all tables hold."""
+
+    data: Distances  # in the first embedding
+    embeddings: tuple[str, ...]  # in the order given
+    distances: FloatArray  # (pairs, embeddings)
+    changes: Mapping[str, tuple[int, int]]  # label of each change to the places of its two embeddings
+    notes: tuple[Note, ...]  # on what did not match
+    tables: Mapping[str, Distances]  # name to its table, as it was given
 
 
 @dataclass(frozen=True)
@@ -100,10 +124,6 @@ class BeforeAfter:
             found[within & ~self.unchanged & (~known | (percent == 1))] = percent / 100
         return found
 
-    def combined(self, weights: FloatArray, labels: pd.DataFrame) -> BeforeAfter:
-        before, after = (each.combine(weights, labels) for each in (self.before, self.after))
-        return BeforeAfter(before, after, weights @ self.observed_before, weights @ self.observed_after, self.kind)
-
     def unpaired(self, seed: Any) -> Estimates:
         """The change as if the errors of the two embeddings were independent."""
         before, after, law = self.before, self.after, self.after.law
@@ -117,11 +137,6 @@ class BeforeAfter:
             roots = tuple(np.hstack([after.weights @ root, before.weights @ root]) for root in law.roots)
             apart = replace(law, mean=self.change.mean, roots=roots)
         return Estimates.of(apart, len(after), after.index)
-
-    def standardised(self, units: Sequence[Any], centre: float) -> BeforeAfter:
-        """Values less ``centre`` in the unit of each embedding; what is observed stays as it is."""
-        before, after = ((each - centre) / by for each, by in zip((self.before, self.after), units, strict=True))
-        return replace(self, before=before, after=after)
 
 
 def side_weights(
@@ -174,8 +189,23 @@ def fixed_values(data: Distances, values: FloatArray) -> dict[int, float]:
     return fixed
 
 
-def known_changes(data: Distances, cells: Cells, fixed: Mapping[int, float]) -> FloatArray:
+def change_notes(data: Distances, change: FloatArray, label: str) -> list[Note]:
+    """Notes on connections whose distances did not change, or changed as one, and on parts of them that did not."""
+    fixed, names = fixed_values(data, change), data.connections.tolist()
+    if len(fixed) == len(names) and not any(fixed.values()):
+        return [Note("fixed", connection="all", value=0.0, change=label)]
+    notes = [Note("fixed", connection=names[k], value=value, change=label) for k, value in fixed.items()]
+    same = np.abs(change) <= NOTHING
+    for k, name in enumerate(names):
+        share = float(same[data.connection == k].mean())
+        if k not in fixed and share >= PARTLY:
+            notes.append(Note("partly-fixed", share=f"{share:.0%}", connection=name, change=label))
+    return notes
+
+
+def known_changes(data: Distances, cells: Cells, change: FloatArray) -> FloatArray:
     """Changes (J, C) of cells all of whose distances belong to connections that moved as one; NaN elsewhere."""
+    fixed = fixed_values(data, change)
     by_connection = np.full(len(data.connections), np.nan)
     by_connection[list(fixed)] = list(fixed.values())
     connection = np.full((len(data.protected_words), len(data.attribute_words)), -1)
@@ -184,8 +214,8 @@ def known_changes(data: Distances, cells: Cells, fixed: Mapping[int, float]) -> 
     place = cells.word * len(cells.columns) + cells.column
     # one distance whose change is not known makes the sum of its cell NaN
     total = np.bincount(place, value, minlength=cells.n.size).reshape(cells.n.shape)
-    change: FloatArray = np.divide(total, cells.n, out=np.full(cells.n.shape, np.nan), where=cells.filled)
-    return change
+    known: FloatArray = np.divide(total, cells.n, out=np.full(cells.n.shape, np.nan), where=cells.filled)
+    return known
 
 
 @dataclass(frozen=True)
@@ -200,6 +230,62 @@ class ChangeDraws:
     word_change: FloatArray
     scales: Mapping[str, FloatArray]  # scale to draws (chain, draw, ...); 0 where changes are known exactly
     stats: Mapping[str, float] = field(default_factory=dict)  # Pareto k, effective points of the importance weights
+
+
+def tree_of(
+    matched: Matched,
+    spec: ModelSpec,
+    engine: str,
+    size: tuple[int, int],
+    seed: int,
+    notes: Iterable[Note],
+    faults: Iterable[Note] = (),
+    related: Relatedness | None = None,
+) -> xr.DataTree:
+    """Data and facts as a tree, to which :func:`with_draws` adds draws; ``related`` where figures are exact."""
+    data, names, pairs = matched.data, list(matched.embeddings), np.array(list(matched.changes.values()))
+    rows, values = np.arange(len(data.y)), family_of(spec).needs_relatedness
+    groups = {
+        "/paired": xr.Dataset(
+            {"before_index": ("change", pairs[:, 0]), "after_index": ("change", pairs[:, 1])},
+            coords={"change": list(matched.changes)},
+        ),
+        "/observed_data": xr.Dataset(
+            {"distance": (("pair", "embedding"), matched.distances)}, coords={"pair": rows, "embedding": names}
+        ),
+        "/constant_data": xr.Dataset(
+            {
+                "n": (WORDS, data.cells.n),
+                "group": ("protected_word", data.groups),
+                "word_index": ("pair", data.word),
+                "connection_index": ("pair", data.connection),
+                "attribute_index": ("pair", data.attribute),
+                "attribute_class": ("pair", data.attribute_class),
+            },
+            coords={
+                "protected_word": data.protected_words,
+                "connection": data.connections,
+                "attribute_word": data.attribute_words,
+                "embedding": names,
+                "pair": rows,
+            },
+        ),
+    }
+    if related is not None:
+        groups[f"/{RELATED_GROUP}"] = relatedness_group(related)
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs = {
+        **made_by(spec, engine, seed),
+        "chains": size[0],
+        "draws": size[1],
+        "notes": to_json(stored(dict.fromkeys(notes))),
+        "faults": to_json(stored(dict.fromkeys(faults))),
+        "versions": to_json(versions_of(engine)),
+        "coverage": to_json({name: each.coverage.as_dict() for name, each in matched.tables.items() if each.coverage}),
+        "levels_model": spec.name if values else LEVELS_MODEL,
+        "target": SAMPLE if values else POPULATION,
+    }
+    return tree
 
 
 def with_draws(tree: xr.DataTree, data: Distances, changes: Sequence[ChangeDraws]) -> xr.DataTree:
@@ -265,6 +351,8 @@ def related_changes(
     wide = (root @ root.T).reshape(embeddings, words, embeddings, words)
     families = relatedness_for(every).families(every.protected_words[:words].tolist())
     by_connection = factors[:, data.connection_class]
+    # of the protected words that have a connection; groups weigh the same
+    weights = np.column_stack([whole_weights(data, own) for own in cells.T])
     results = []
     for before, after in combinations(range(embeddings), 2):
         moved = by_word[:, after] - by_word[:, before]
@@ -283,12 +371,13 @@ def related_changes(
         spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)).copy()
         spread[:, list(fixed)] = 0.0
         start = by_word[:, before]
+        whole = [np.einsum("djk,jk->dk", np.where(cells, each, 0.0), weights) for each in (start, moved)]
         results.append(
             ChangeDraws(
                 before=before,
                 after=after,
-                connection_before=_whole(start, data).reshape(*size, -1),
-                connection_change=_whole(moved, data).reshape(*size, -1),
+                connection_before=whole[0].reshape(*size, -1),
+                connection_change=whole[1].reshape(*size, -1),
                 word_before=start.reshape(*size, *cells.shape),
                 word_change=moved.reshape(*size, *cells.shape),
                 scales={"connection_sd": spread.reshape(*size, -1)},
@@ -297,8 +386,112 @@ def related_changes(
     return results
 
 
-def _whole(words: FloatArray, data: Distances) -> FloatArray:
-    """Means (draws, K) over the protected words that have a connection; groups weigh the same."""
-    weights = np.column_stack([whole_weights(data, own) for own in data.filled.T])
-    value: FloatArray = np.einsum("djk,jk->dk", np.where(data.filled, words, 0.0), weights)
-    return value
+def drawn_changes(
+    matched: Matched, spec: ModelSpec, reason: str, size: tuple[int, int], seed: int
+) -> tuple[list[ChangeDraws], str, list[Note], list[Note]]:
+    """Draws of changes by a model of differences, which is taken for a reason unless empty; engine, notes, faults."""
+    # one number of draws for all fits; the levels have the most parameters
+    draws, fewer = fewer_draws(load_model(LEVELS_MODEL), matched.data, size[0] * size[1], size[0])
+    size, runs, notes = (size[0], draws // size[0]), [], [*fewer]
+    with progress("comparing embeddings", len(matched.changes)) as done:
+        for number, label in enumerate(matched.changes):
+            runs.append(_difference(matched, label, spec, size, np.random.SeedSequence([seed, number])))
+            done(number + 1)
+    notes += [Note("independent", what="changes", reason="one fit each")] if len(runs) > 1 else []
+    notes += [Note(code, reason=reason or f"model {spec.name}") for code in family_of(spec).notes]
+    changes, noted, faults, engines = zip(*runs, strict=True)
+    engine = next((each for each in engines if each != EXACT), EXACT)
+    return list(changes), engine, [*notes, *chain.from_iterable(noted)], list(chain.from_iterable(faults))
+
+
+def _difference(
+    matched: Matched, label: str, spec: ModelSpec, size: tuple[int, int], seed: Any
+) -> tuple[ChangeDraws, list[Note], list[Note], str]:
+    """Draws of a change by fits of the differences and of what they leave of the levels; notes, faults and engine."""
+    data, (before, after) = matched.data, matched.changes[label]
+    base, change = matched.distances[:, before], matched.distances[:, after] - matched.distances[:, before]
+    centre = np.bincount(data.connection, weights=change) / np.bincount(data.connection)
+    slopes = slopes_of(data, base, change, fixed_values(data, change))
+    # base + slope * change is uncorrelated with the change: the two are fitted apart, and the levels restored below
+    rest = base + slopes[data.connection] * (change - centre[data.connection])
+    seeds = [int(state >> 1) for state in seed.generate_state(2, np.uint64)]
+    levels, level_words, _, of_levels = _means(replace(data, y=rest), load_model(LEVELS_MODEL), size, seeds[0], label)
+    moved, moved_words, scales, of_change = _means(replace(data, y=change), spec, size, seeds[1], f"the change {label}")
+    runs = {name: each for name, each in (("levels", of_levels), ("change", of_change)) if each is not None}
+    stats = [each.drawn.sample_stats for each in runs.values() if "pareto_k" in each.drawn.sample_stats]
+    draws = ChangeDraws(
+        before,
+        after,
+        connection_before=levels - slopes * (moved - centre),
+        connection_change=moved,
+        word_before=level_words - slopes * (moved_words - centre),
+        word_change=moved_words,
+        scales=scales,
+        stats={
+            name: float(worst(each[name] for each in stats))
+            for name, worst in (("pareto_k", max), ("importance_ess", min))
+            if stats
+        },
+    )
+    notes = [note for each in runs.values() for note in (*each.data.notes, *each.drawn.notes)]
+    faults = [
+        Note(fault.code, **{**fault.numbers, "figure": f"{fault.numbers['figure']} ({label}, {name})"})
+        for name, each in runs.items()
+        for fault in engine_faults(each.drawn)
+    ]
+    return draws, notes, faults, next((each.engine for each in reversed(runs.values())), EXACT)
+
+
+def _means(
+    data: Distances, spec: ModelSpec, size: tuple[int, int], seed: int, what: str
+) -> tuple[FloatArray, FloatArray, dict[str, FloatArray], Run | None]:
+    """Means (chain, draw, K) and (chain, draw, J, K) by a model of these values, its scales, and its run.
+
+    Cells without a distance are NaN. The means of connections whose values do not vary are these values, their scales
+    are 0, and there is no run where no connection's do.
+    """
+    fixed, fitted, scales = fixed_values(data, data.y), None, dict[str, FloatArray]()
+    words = np.full((*size, *data.filled.shape), np.nan)
+    connection = np.empty((*size, len(data.connections)))
+    for k, value in fixed.items():
+        words[..., k] = np.where(data.filled[:, k], value, np.nan)
+        connection[..., k] = value
+    free = ~np.isin(data.connection, list(fixed))
+    if free.any():
+        with within(what):
+            fitted = run(spec, data.part(free), AUTO, size[0] * size[1], size[0], seed)
+        names = ("protected_words", "connections", "attribute_classes")
+        rows, own, classes = (
+            pd.Index(getattr(data, name)).get_indexer(pd.Index(getattr(fitted.data, name))) for name in names
+        )
+        posterior = fitted.drawn.posterior
+        words[:, :, rows[:, None], own] = posterior["word_mean"]
+        connection[..., own] = posterior["connection_mean"]
+        for name in [name for name in SCALE_DIMS if name in posterior]:
+            scales[name] = posterior[name]
+            if scales[name].ndim > len(STEP):
+                by_class = SCALE_DIMS[name] == ("attribute_class",)
+                scales[name] = np.zeros((*size, len(data.attribute_classes if by_class else data.connections)))
+                scales[name][..., classes if by_class else own] = posterior[name]
+    return connection, words, scales, fitted
+
+
+def slopes_of(data: Distances, base: FloatArray, change: FloatArray, fixed: Mapping[int, float]) -> FloatArray:
+    """Shares (K,) of the change that leave, added to distances before, their mean uncorrelated with it.
+
+    Words are clusters. There is one share for all connections to one class of attribute words; 0 without a change.
+    """
+    free, slopes = ~np.isin(data.connection, list(fixed)), np.zeros(len(data.connections))
+    for kind in range(len(data.connection_classes)):
+        rows = free & (data.connection_class[data.connection] == kind)
+        connection, values = data.connection[rows], np.column_stack([base, change])[rows]
+        n = np.maximum(np.bincount(connection), 1)
+        centre = np.column_stack([np.bincount(connection, weights=column) for column in values.T]) / n[:, None]
+        apart = values - centre[connection]
+        covariance = np.zeros((2, 2))
+        for unit in (data.word[rows], data.attribute[rows]):
+            total = np.column_stack([np.bincount(unit, weights=column) for column in apart.T])
+            covariance += total.T @ total
+        if covariance[1, 1] > 0:
+            slopes[data.connection_class == kind] = -covariance[0, 1] / covariance[1, 1]
+    return slopes

@@ -1,7 +1,7 @@
 """Results of one fit: contrasts, associations and their parts, and the joint posterior of its mean distances."""
 
 from bayesbias.contrast.associations import association as association
-from bayesbias.contrast.associations import decomposable_controls as decomposable_controls
+from bayesbias.contrast.associations import decomposable as decomposable
 from bayesbias.contrast.associations import decomposition as decomposition
 from bayesbias.contrast.associations import estimates as estimates
 from bayesbias.contrast.contrast import POPULATION as POPULATION

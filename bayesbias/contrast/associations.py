@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesbias._support.arguments import one_of, probability
 from bayesbias.checks.summaries import PROB
 from bayesbias.contrast.contrast import POPULATION, SAMPLE, TARGETS, of_connections
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 from bayesbias.models.families import family_of, functionals_of
 from bayesbias.models.tree import Fit
@@ -196,17 +196,13 @@ def decomposition_parts(result: Fit, second: str | None = None, target: str = SA
     return whole, words
 
 
-def decomposable(filled: NDArray[np.bool_], valid: list[str]) -> list[str]:
-    """Control lists whose contrast with associated words has a decomposition; ``filled`` (J, K) by K connections."""
+def decomposable(data: Distances) -> list[str]:
+    """Control lists whose contrast with associated words has a decomposition."""
+    valid = data.connections.tolist()
     if not {OWN, OTHER} <= set(valid):
         return []
-    both = filled[:, [valid.index(OWN), valid.index(OTHER)]].all(axis=1)
-    return [name for name in controls_of(valid) if (both & filled[:, valid.index(name)]).any()]
-
-
-def decomposable_controls(result: Fit) -> list[str]:
-    """The same for a fit."""
-    return decomposable(result.data.filled, result.data.connections.tolist())
+    both = data.filled[:, [valid.index(OWN), valid.index(OTHER)]].all(axis=1)
+    return [name for name in controls_of(valid) if (both & data.filled[:, valid.index(name)]).any()]
 
 
 def control_of_parts(valid: list[str], second: str | None) -> str:

@@ -126,11 +126,19 @@ def contrasts(
     result, prob, region = Fit.read(post), probability(prob, "prob"), interval(rope, "rope", WIDEST)
     one_of(by, ("protected_word", "group"), "by")
     one_of(target, tuple(TARGETS), "target")
-    first, second = contrasted(first, second, result.data.connections.tolist(), result.data.filled)
+    data = result.data
+    first, second = contrasted(first, second, data.connections.tolist(), data.filled)
     if by == "group":
         if target != SAMPLE:
             raise InputError("contrasts of groups speak about these protected words only: leave target as it is")
-        table = _groups(result, first, second).summary(prob, region)
+        if "" in data.groups.tolist():
+            raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
+        cells = cells_of(data)
+        plain = bool(why_no_association(data, cells, first, second))
+        sums = row_sums(data, cells, first, second) if plain else group_sums(data, cells)
+        words = sums.of(functionals_of(result, cells, sums.parts))[int(plain) :]  # the whole list stands first
+        labels, matrix = group_weights(words.index["group"].to_numpy(dtype=str))
+        table = words.combine(matrix, pd.DataFrame({"group": labels}, dtype="string")).summary(prob, region)
     else:
         table = rows_of(result, first, second, target).table(prob, region)
     table.attrs = result.origin(prob)
@@ -191,14 +199,22 @@ def rows_of(result: Fit, first: str, second: str, target: str = SAMPLE) -> Rows:
     headline = whole
     if target == POPULATION or not len(words):  # means of connections, for words like these
         headline = of_connections(result, cells, [first, second], [[1.0, -1.0]], whole.index)
-    notes = () if sums.kind == DIFFERENCE else _notes(cells)
+    notes, shrunken = list(data.limits), words
     lacking = why_no_association(data, cells, first, second)
     if lacking and second == OTHER:
-        notes = (Note("no-value", what="associations", reason=lacking),)
-    notes = (*data.limits, *notes, *family_notes(result.spec))
-    return Rows(
-        headline, words, _shrunken(result, words, sums.kind), sums.kind, whole if len(words) else headline, notes
-    )
+        notes.append(Note("no-value", what="associations", reason=lacking))
+    elif sums.kind == RAW:
+        sizes = cells.n[:, cells.lists].max(axis=0)
+        single = [name for name, size in zip(cells.columns[cells.connections :], sizes, strict=True) if size == 1]
+        notes += [Note("several-lists", rule="count in each", words=cells.in_several)] if cells.in_several else []
+        notes += [Note("short-lists", most=1, words=single)] if single else []
+    # other models than that of related words have shrunken the means of words themselves
+    if family_of(result.spec).needs_relatedness and len(words):
+        kept = np.isin(data.protected_words, words.index["protected_word"].tolist())
+        block = pooled_blocks(data.group_index[kept]) if sums.kind == RAW else np.zeros(len(words), dtype=np.intp)
+        shrunken = pooled_over_words(words, whole_weights(data, kept)[kept], block, POOL_SD * prior_scale(data))
+    of_sample, notes = whole if len(words) else headline, [*notes, *family_notes(result.spec)]
+    return Rows(headline, words, shrunken, sums.kind, of_sample, tuple(notes))
 
 
 def of_connections(result: Fit, cells: Cells, names: Sequence[str], weights: Any, index: pd.DataFrame) -> Estimates:
@@ -208,16 +224,6 @@ def of_connections(result: Fit, cells: Cells, names: Sequence[str], weights: Any
         given = functionals_of(result, cells, sparse.csr_array(combine @ mean_words(cells, places)))
         return replace(further_functionals(result, given, places, combine), index=index)
     return Estimates.of(Empirical(result.draws("connection_mean")[:, places]), len(places)).combine(combine, index)
-
-
-def _shrunken(result: Fit, raw: Estimates, kind: str) -> Estimates:
-    """Rows shrunken by the model of related words; other models have shrunken the means of words themselves."""
-    data = result.data
-    if not family_of(result.spec).needs_relatedness or not len(raw):
-        return raw
-    kept = np.isin(data.protected_words, raw.index["protected_word"].tolist())
-    block = pooled_blocks(data.group_index[kept]) if kind == RAW else np.zeros(len(raw), dtype=np.intp)
-    return pooled_over_words(raw, whole_weights(data, kept)[kept], block, POOL_SD * prior_scale(data))
 
 
 def pooled_blocks(groups: IntArray) -> IntArray:
@@ -236,28 +242,6 @@ def pooled_over_words(raw: Estimates, weights: FloatArray, block: IntArray, scal
         root, grid = root_of(raw.covariance.to_numpy()), (np.ones(1), np.ones(1))
     pooled = pooled_rows(raw.mean, root, weights, block, grid, scale)
     return raw if pooled is None else Estimates.of(pooled, len(raw), raw.index)
-
-
-def _notes(cells: Cells) -> tuple[Note, ...]:
-    """Notes on limits of the lists: words in several of them, and lists of one word."""
-    sizes = cells.n[:, cells.lists].max(axis=0)
-    single = [name for name, size in zip(cells.columns[cells.connections :], sizes, strict=True) if size == 1]
-    several = [Note("several-lists", rule="count in each", words=cells.in_several)] if cells.in_several else []
-    return (*several, *([Note("short-lists", most=1, words=single)] if single else []))
-
-
-def _groups(result: Fit, first: str, second: str) -> Estimates:
-    """Means over the words of each group, and their differences."""
-    data = result.data
-    cells = cells_of(data)
-    plain = bool(why_no_association(data, cells, first, second))
-    sums = row_sums(data, cells, first, second) if plain else group_sums(data, cells)
-    words = sums.of(functionals_of(result, cells, sums.parts))[int(plain) :]  # the whole list stands first
-    groups = words.index["group"].fillna("").to_numpy(dtype=str)
-    if "" in groups:
-        raise InputError("the fit does not know the groups of all protected words: by='group' needs a column group")
-    labels, matrix = group_weights(groups)
-    return words.combine(matrix, pd.DataFrame({"group": labels}, dtype="string"))
 
 
 def beside_associated(result: Fit) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +20,7 @@ from bayesbias._support.files import (
     file_at,
     from_json,
     lines_of,
+    read_arrays,
     separator_of,
     tell_passed_over,
     to_json,
@@ -212,29 +214,25 @@ class _Curve:
     """Expected distances of J protected words by a word's value: a cubic spline, a straight line beyond its ends."""
 
     knots: FloatArray  # with the boundary knots repeated
-    coefficients: FloatArray  # (basis functions, J)
     low: float  # the ends
     high: float
     least: float  # smallest and largest value of the data, beyond which the curve is flat
     most: float
+    coefficients: FloatArray = field(default_factory=lambda: np.empty((0, 0)))  # (basis functions, J)
 
     def basis(self, x: FloatArray) -> FloatArray:
-        """Values (len(x), basis functions) of the splines."""
-        return _basis(np.clip(x, self.least, self.most), self.knots, self.low, self.high)
+        """Values (len(x), basis functions) of the splines, continued beyond both ends along their tangents."""
+        from scipy.interpolate import BSpline  # loads slowly
+
+        x = np.clip(x, self.least, self.most)
+        inside = np.clip(x, self.low, self.high)
+        design: FloatArray = BSpline.design_matrix(inside, self.knots, 3).toarray()
+        slopes = BSpline(self.knots, np.eye(design.shape[1]), 3).derivative()
+        return design + (x - inside)[:, None] * slopes(inside)
 
     def at(self, x: FloatArray) -> FloatArray:
         """Expected distances (J, len(x))."""
         return (self.basis(x) @ self.coefficients).T
-
-
-def _basis(x: FloatArray, knots: FloatArray, low: float, high: float) -> FloatArray:
-    """Values (len(x), basis functions) of the splines, continued beyond both ends along their tangents."""
-    from scipy.interpolate import BSpline  # loads slowly
-
-    inside = np.clip(x, low, high)
-    design: FloatArray = BSpline.design_matrix(inside, knots, 3).toarray()
-    slopes = BSpline(knots, np.eye(design.shape[1]), 3).derivative()
-    return design + (x - inside)[:, None] * slopes(inside)
 
 
 def _fitted_curve(x: FloatArray, distances: FloatArray, weights: FloatArray) -> _Curve:
@@ -247,10 +245,9 @@ def _fitted_curve(x: FloatArray, distances: FloatArray, weights: FloatArray) -> 
         low, high = float(x.min()), float(x.max())
     inner = np.unique(np.quantile(x, KNOTS))
     knots = np.concatenate([[low] * 4, inner[(inner > low) & (inner < high)], [high] * 4])
-    basis = _basis(x, knots, low, high)
+    curve = _Curve(knots, float(low), float(high), float(x.min()), float(x.max()))
     root = np.sqrt(weights)[:, None]
-    coefficients = np.linalg.lstsq(root * basis, root * distances.T, rcond=None)[0]
-    return _Curve(knots, coefficients, float(low), float(high), float(x.min()), float(x.max()))
+    return replace(curve, coefficients=np.linalg.lstsq(root * curve.basis(x), root * distances.T, rcond=None)[0])
 
 
 class Slope(NamedTuple):
@@ -359,18 +356,12 @@ def slope_adjustment(
     numbers: Mapping[str, float], record: str, protected: Sequence[str], before: Relatedness | None
 ) -> Adjustment | None:
     """The adjustment by a common slope from the text of its facts and the words' values; None of one by curves."""
-    facts, values, slope = _facts_from(record, numbers)
-    if slope is None:
-        return None
-    made = by_slope(values, slope, pd.Series(numbers), protected, float(facts["reference"]))
-    return replace(made, left_out=tuple(facts["left_out"]), before=before)
-
-
-def _facts_from(record: str, numbers: Mapping[str, float]) -> tuple[dict[str, Any], WordValues, Slope | None]:
-    """Facts of an adjustment from their text, with the values of words and the slope."""
     facts = from_json(record)
+    if facts["slope"] is None:
+        return None
     values = WordValues(facts["name"], facts["unit"], facts["source"], numbers)
-    return facts, values, facts["slope"] and Slope(*facts["slope"])
+    made = by_slope(values, Slope(*facts["slope"]), pd.Series(numbers), protected, float(facts["reference"]))
+    return replace(made, left_out=tuple(facts["left_out"]), before=before)
 
 
 def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
@@ -392,11 +383,14 @@ def adjustment_arrays(adjustment: Adjustment) -> dict[str, NDArray[Any]]:
 def adjustment_from(arrays: Mapping[str, NDArray[Any]]) -> Adjustment:
     """An adjustment from the arrays of :func:`adjustment_arrays`."""
     numbers = dict(zip(arrays["words"].tolist(), arrays["values"].tolist(), strict=True))
-    facts, values, slope = _facts_from(str(arrays["facts"]), numbers)
+    facts = from_json(str(arrays["facts"]))
+    values, slope = WordValues(facts["name"], facts["unit"], facts["source"], numbers), facts["slope"]
     index, columns = (arrays[name].tolist() for name in ("protected_words", "attribute_words"))
-    before = relatedness_from(arrays["before"].tobytes(), "the adjustment") if "before" in arrays else None
+    content = read_arrays(io.BytesIO(arrays["before"].tobytes()), "the adjustment") if "before" in arrays else None
+    before = None if content is None else relatedness_from(content)
     expected = pd.DataFrame(arrays["expected"], index=index, columns=columns)
     left, words = tuple(facts["left_out"]), int(facts["words"])
+    slope = slope and Slope(*slope)
     return Adjustment(values, facts["how"], float(facts["reference"]), expected, slope, words, left, before)
 
 

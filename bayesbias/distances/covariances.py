@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesbias._support.files import from_json, read_arrays, to_json
+from bayesbias._support.files import from_json, to_json
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.constants import ENOUGH, FAR_ENOUGH, FREQUENT, SMALL_SAMPLE, UNREACHED
@@ -107,6 +107,8 @@ class Relatedness(Result):
     sample: NDArray[np.float16] | None = None
     near: NDArray[np.float32] | None = None
     everywhere: NDArray[np.float32] | None = None
+    # overlaps of lists that were counted already: a report asks for the same ones some fifty times
+    _counted: dict[tuple[Any, ...], tuple[FloatArray, FloatArray]] = field(default_factory=dict, init=False)
 
     @property
     def ranks_by_word(self) -> dict[str, int]:
@@ -208,11 +210,6 @@ class Relatedness(Result):
         return apart
 
     @property
-    def protected_units(self) -> NDArray[np.float32]:
-        """Centred unit vectors (J, d) of the protected words."""
-        return self.centred(self.protected)
-
-    @property
     def form_units(self) -> NDArray[np.float32] | None:
         """Centred unit vectors (F, d) of the forms of concepts; None where there are none."""
         return None if self.forms is None else self.centred(self.forms)
@@ -276,20 +273,15 @@ class Relatedness(Result):
     def overlaps(self, member: NDArray[np.bool_], words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Identical pairs and similarities of lists, which hold the words that ``member`` (lists, words) says."""
         key = (member.dtype.str, member.shape, member.tobytes(), tuple(words))
-        if key not in self._overlaps_counted:
-            if len(self._overlaps_counted) >= MOST_KEPT:
-                self._overlaps_counted.clear()
+        if key not in self._counted:
+            if len(self._counted) >= MOST_KEPT:
+                self._counted.clear()
             rows, forms = self._expanded(self._places(words))
             weights = member if forms is None else member @ forms
             same, shares = pair_shares(weights, self._units_and_forms, self.seed, rows)
             same.flags.writeable = shares.flags.writeable = False
-            self._overlaps_counted[key] = same, shares
-        return self._overlaps_counted[key]
-
-    @cached_property
-    def _overlaps_counted(self) -> dict[tuple[Any, ...], tuple[FloatArray, FloatArray]]:
-        """Overlaps that were counted already: a report asks for the same lists some fifty times."""
-        return {}
+            self._counted[key] = same, shares
+        return self._counted[key]
 
     def covariance(self, weights: FloatArray | pd.DataFrame) -> float | FloatArray:
         """Variance of a weighted sum of distances, or covariance (m, m) of several, in squared cosine distance.
@@ -301,7 +293,18 @@ class Relatedness(Result):
             ``attribute_words``. A DataFrame of protected words by attribute words is put into that order, with 0 for
             words that it lacks. Sums whose weights add up to 0 in each row do not depend on the mean distance.
         """
-        values = self._weights(weights)
+        shape = (len(self.protected_words), len(self.attribute_words))
+        known = True
+        if isinstance(weights, pd.DataFrame):
+            asked, held = (weights.index, weights.columns), (self.protected_words, self.attribute_words)
+            known = len(weights) > 0 and all({*own} <= {*words} for own, words in zip(asked, held, strict=True))
+            weights = weights.reindex(index=self.protected_words, columns=self.attribute_words).fillna(0.0).to_numpy()
+        values = np.asarray(weights, dtype=float)
+        if not known or values.ndim not in (2, 3) or values.shape[-2:] != shape or not np.isfinite(values).all():
+            raise InputError(
+                f"weights are {values.shape}: give finite numbers of shape {shape} (protected words, attribute "
+                "words), or several of these stacked; a DataFrame names these words"
+            )
         parts, several = self.components, values.reshape(-1, *values.shape[-2:])
         units, shares = self.expanded(self.attribute_words)
         several = several if shares is None else several @ shares
@@ -315,21 +318,6 @@ class Relatedness(Result):
             # a matrix of smoothed correlations need not be positive semi-definite, a covariance must be
             total += variance * positive((own @ kernel @ own.T)[None])[0]
         return total if values.ndim == 3 else float(total[0, 0])
-
-    def _weights(self, weights: FloatArray | pd.DataFrame) -> FloatArray:
-        shape = (len(self.protected_words), len(self.attribute_words))
-        known = True
-        if isinstance(weights, pd.DataFrame):
-            asked, held = (weights.index, weights.columns), (self.protected_words, self.attribute_words)
-            known = len(weights) > 0 and all({*own} <= {*words} for own, words in zip(asked, held, strict=True))
-            weights = weights.reindex(index=self.protected_words, columns=self.attribute_words).fillna(0.0).to_numpy()
-        values = np.asarray(weights, dtype=float)
-        if not known or values.ndim not in (2, 3) or values.shape[-2:] != shape or not np.isfinite(values).all():
-            raise InputError(
-                f"weights are {values.shape}: give finite numbers of shape {shape} (protected words, attribute "
-                "words), or several of these stacked; a DataFrame names these words"
-            )
-        return values
 
     def effective_words(self) -> pd.DataFrame:
         """The effective number of words of each list: ``list``, ``kind``, ``words`` (found), ``effective``.
@@ -458,7 +446,7 @@ def _arrays_of(relatedness: Relatedness) -> dict[str, NDArray[Any]]:
     return {**arrays, **words, "facts": np.array(to_json(facts))}
 
 
-def _relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
+def relatedness_from(arrays: Mapping[str, NDArray[Any]]) -> Relatedness:
     """Relatedness from the arrays of :func:`_arrays_of`, whose sizes and numbers fit each other."""
     try:
         facts = from_json(str(arrays["facts"]))
@@ -489,11 +477,6 @@ def relatedness_content(relatedness: Relatedness) -> bytes:
     return content.getvalue()
 
 
-def relatedness_from(content: bytes, where: str) -> Relatedness:
-    """Relatedness from an .npz file."""
-    return _relatedness_from(read_arrays(io.BytesIO(content), where))
-
-
 def relatedness_group(relatedness: Relatedness) -> xr.Dataset:
     """Relatedness as a group of a fit."""
     import xarray as xr
@@ -510,4 +493,4 @@ def relatedness_in_fit(post: xr.DataTree) -> Relatedness | None:
         return None
     group = post[KEY].dataset
     arrays = {name: group.variables[name].to_numpy() for name in (*DIMS, *WORDS) if name in group.variables}
-    return _relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})
+    return relatedness_from({**arrays, "facts": np.array(group.attrs.get("facts", ""))})

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from bayesbias._support.arguments import as_float, is_printable
 from bayesbias.distances.adjustment import Adjustment
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.errors import InputError, RelatednessWarning, shown, warn
-from bayesbias.numerics.arrays import FloatArray
+from bayesbias.errors import InputError, RelatednessWarning, many, shown, warn
+from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.results import Note, restored
-from bayesbias.vectors.lookup import HELD, About, left_out, missing_words
-from bayesbias.words import WordLists, in_order
+from bayesbias.vectors.lookup import HELD, LEAST_SPREAD, About, left_out, missing_words
+from bayesbias.words import CONNECTIONS, VALID, WordLists, can_be_control, in_order
 
 COSINE = "cosine distance"
 FEWEST_PROTECTED, FEWEST_STEREOTYPE = 3, 2  # words below which lists have no answer
@@ -149,22 +151,31 @@ def limits_of(records: Iterable[Coverage], lists: Container[str] | None = None) 
             if lists is None or entry["list"] in lists:
                 earlier = merged.setdefault(key, {**entry, "missing": []})
                 earlier["missing"] = list(dict.fromkeys([*earlier["missing"], *entry["missing"]]))
-    return tuple(
-        dict.fromkeys([*missing_words(merged.values()), *(note for each in known for note in _weak_lists(each, lists))])
-    )
+    notes = missing_words(merged.values())
+    for record in known:
+        used = [each for each in record.lists if lists is None or each["list"] in lists]
+        few = [f"{each['list']} {each['found']}" for each in used if 0 < each["found"] <= SHORT]
+        notes += [Note("short-lists", most=SHORT, words=few)] if few else []
+        controls = {each["list"] for each in record.lists if each["kind"] == "control"}
+        for name, found in [(each["list"], each["found"]) for each in used if each["list"] in controls]:
+            both = [word for word, of in record.in_several_lists.items() if name in of and not controls >= {*of}]
+            if len(both) > (1 - HELD) * found:
+                notes.append(Note("stereotype-controls", count=len(both), total=found, list=name, words=both))
+    return tuple(dict.fromkeys(notes))
 
 
-def _weak_lists(record: Coverage, lists: Container[str] | None) -> list[Note]:
-    """Notes on the short lists among some (None: all), and on control lists that hold many stereotypes."""
-    used = [each for each in record.lists if lists is None or each["list"] in lists]
-    few = [f"{each['list']} {each['found']}" for each in used if 0 < each["found"] <= SHORT]
-    notes = [Note("short-lists", most=SHORT, words=few)] if few else []
-    controls = {each["list"] for each in record.lists if each["kind"] == "control"}
-    for name, found in [(each["list"], each["found"]) for each in used if each["list"] in controls]:
-        both = [word for word, of in record.in_several_lists.items() if name in of and not controls >= {*of}]
-        if len(both) > (1 - HELD) * found:
-            notes.append(Note("stereotype-controls", count=len(both), total=found, list=name, words=both))
-    return notes
+def distance_sd(known: Mapping[str, Any], name: str) -> float | str:
+    """The unit of an embedding of which this is known, in cosine distance; or why it has none, and what to do."""
+    if "spread" not in known:
+        return (
+            f"the table of {name} does not say how widely distances in its embedding vary: make it with distance_table"
+        )
+    if not known["spread"].get("sd", 0) > 0:
+        return (
+            f"{known['spread']['words']} words of the vocabulary of {name} are known, and its unit is measured between "
+            f"{LEAST_SPREAD} or more that differ: give the whole embedding, or load words from its whole file"
+        )
+    return float(known["spread"]["sd"])
 
 
 def list_entry(name: str, kind: str, asked: list[str], missing: list[str]) -> ListEntry:
@@ -179,14 +190,6 @@ def entries_of(lists: WordLists, held: Container[str]) -> list[ListEntry]:
         for kind, part in lists.by_kind
         for name, words in part.items()
     ]
-
-
-def known_coverage(stored: object) -> Coverage | None:
-    """The record from its plain values, or None where these are not ours."""
-    try:
-        return coverage_from(stored)
-    except InputError:
-        return None
 
 
 @cache
@@ -320,15 +323,11 @@ def _constructed(*args: Any, **options: Any) -> pd.DataFrame:
 
 
 def _of_manager(manager: Any, axes: Any) -> pd.DataFrame:
-    kind = DistanceTable if _is_whole(*axes) else pd.DataFrame
-    build: Any = kind  # pandas asks its subclasses for this, and its stubs do not know it
+    """A table where pairs and distances are all there, as columns or levels of the index."""
+    whole = all(name in axes[0] or name in axes[1].names for name in NEEDED)
+    build: Any = DistanceTable if whole else pd.DataFrame  # pandas asks its subclasses for this, its stubs know nothing
     made: pd.DataFrame = build._from_mgr(manager, axes=axes)
     return made
-
-
-def _is_whole(columns: pd.Index, index: pd.Index) -> bool:
-    """True where pairs and distances are all there, as columns or levels of the index."""
-    return all(name in columns or name in index.names for name in NEEDED)
 
 
 def provenance_of(table: pd.DataFrame) -> Provenance:
@@ -368,3 +367,113 @@ def refuse_lacking(columns: pd.Index) -> None:
             f"the table lacks the column {', '.join(missing)}: a distance table has {', '.join(COLUMNS)} (group and "
             f"attribute_class may be absent); given are {shown(list(columns))}"
         )
+
+
+BEYOND = 10**6  # no distance, simulated or adjusted, is as large
+MANY_ROWS = 100_000  # from which on words and labels are pandas categories, with a tenth of the memory of text
+TEXT = "words and names are printable texts without blanks at their ends"
+
+
+def columns_of(table: pd.DataFrame, bounded: bool) -> pd.DataFrame:
+    """The columns of a distance table, as categories and numbers, whose faults are all told here.
+
+    ``bounded`` distances are those of vectors. Names stand in the order in which they first stand in the table.
+    """
+    if len(twice := table.columns[table.columns.duplicated()]):
+        raise InputError(f"duplicate column {shown(twice[0])}: keep one")
+    refuse_lacking(table.columns)
+    if table.empty:
+        raise InputError("the table has no row: it holds no distance")
+    labels = {name: labels_of(table[name]) for name in [*COLUMNS[:-1], *template_columns(table)] if name in table}
+    for name, own in labels.items():
+        # groups may be known of some words only
+        if name != "group" and (name != "attribute_class" or len(own.categories)):
+            refuse_rows(table[name], own.isna(), "every row needs one")
+    connection, listed = labels["connection"], labels.get("attribute_class", pd.Categorical([None] * len(table)))
+    # a connection is a known one, or a control list that the row names as class
+    names = connection.categories.tolist()
+    controls = np.array([name not in CONNECTIONS and can_be_control(name) for name in names])[connection.codes]
+    listed_as = listed.categories.get_indexer(connection.categories)[connection.codes] == listed.codes
+    known = np.isin(names, CONNECTIONS)[connection.codes] | (controls & listed_as & (listed.codes >= 0))
+    refuse_rows(table["connection"], ~known, f"the connections are {VALID}")
+    if "group" in labels:
+        word, group = labels["protected_word"].codes, labels["group"].codes
+        of_word = np.empty_like(group, shape=len(labels["protected_word"].categories))
+        of_word[word] = group
+        refuse_rows(table["group"], group != of_word[word], "the protected word of that row is in two groups")
+    column = table["distance"]
+    distance = (
+        column.to_numpy(dtype=float, na_value=np.nan)
+        if column.dtype.kind in "fiu"
+        else np.array([as_float(each) for each in column], dtype=float)
+    )
+    least, most, more = (-NOTHING, 2 + NOTHING, "in [0, 2]") if bounded else (-BEYOND, BEYOND, "of a sensible size")
+    why = (
+        f"give a cosine distance {more}, leave missing pairs out; simulated ones are bb.DistanceTable(rows, truth={{}})"
+    )
+    refuse_rows(column, ~((least <= distance) & (distance <= most)), why)
+    return pd.DataFrame({**labels, "distance": distance})
+
+
+def averaged(table: pd.DataFrame, bounded: bool = False) -> pd.DataFrame:
+    """The table with one row for each pair and connection: the mean over templates."""
+    if not template_columns(table):
+        return table
+    rows = columns_of(table, bounded)
+    kept = [name for name in rows.columns.drop("distance") if name not in TEMPLATES]
+    codes = pd.DataFrame({name: rows[name].cat.codes for name in kept}).assign(distance=rows["distance"])
+    means = codes.groupby(kept, sort=False)["distance"].mean().reset_index()
+    for name in kept:
+        means[name] = pd.Categorical.from_codes(means[name].to_numpy(), rows[name].cat.categories)
+    return like(means, table)
+
+
+def refuse_rows(column: pd.Series, wrong: ArrayLike, why: str) -> None:
+    """Name the first row of a column that is wrong, and how many more are."""
+    if not len(rows := np.flatnonzero(wrong)):
+        return
+    label, value = column.index[rows[0]], column.iloc[rows[0]]
+    row = str(label) if isinstance(label, int | np.integer) else shown(label)
+    value = value.item() if isinstance(value, np.generic) else value
+    empty = value is pd.NA or (isinstance(value, Hashable) and (value in (None, "") or value != value))
+    more = f" ({many(len(rows) - 1, 'more row')} of {len(column):,} too)" if len(rows) > 1 else ""
+    what = "is empty" if empty else f"holds {shown(value)}"
+    raise InputError(f"row {row}, column {column.name!r} {what}{more}: {why}")
+
+
+def labels_of(column: pd.Series) -> pd.Categorical:
+    """A column of text: whole numbers stand for their digits, and what is empty has no name."""
+    refuse_rows(column, [not isinstance(each, Hashable) for each in column] if column.dtype == object else [], TEXT)
+    codes, values = pd.factorize(column)
+    whole = [isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values]
+    names = [str(value) if digits else value for value, digits in zip(values, whole, strict=True)]
+    odd = [place for place, name in enumerate(names) if name != "" and not is_printable(name)]
+    refuse_rows(column, np.isin(codes, odd), TEXT)
+    place = {name: i for i, name in enumerate(dict.fromkeys(name for name in names if name != ""))}
+    known = np.array([*(place.get(name, -1) for name in names), -1])
+    return pd.Categorical.from_codes(known[codes], pd.Index(list(place), dtype="str"))
+
+
+def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
+    """The rows of a table with each pair once, for the first of its connections in their order."""
+    unit = [*PAIR, *template_columns(table)]
+    table = table.reset_index(drop=True)  # a column may be a level of the index too
+    pairs = table.groupby(unit, sort=False)["distance"]
+    odd = table[pairs.transform("max") - pairs.transform("min") > 1e-9]
+    if len(odd):
+        word, attribute = odd.iloc[0][PAIR]
+        raise InputError(f"{where}: the pair {word!r}, {attribute!r} has more than one distance; {remedy}")
+    order = in_order(table["connection"])
+    rank = table["connection"].map({name: i for i, name in enumerate(order)}).to_numpy()
+    ranked = np.argsort(rank, kind="stable")
+    repeated = table.iloc[ranked].duplicated(unit).to_numpy()
+    distinct: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]
+    return distinct.reset_index(drop=True)
+
+
+def text_where_few(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of categories with text in their place, unless it has many rows."""
+    if len(table) >= MANY_ROWS:
+        return table
+    kinds = dict.fromkeys(table.columns.drop("distance"), "str")
+    return table.astype({**kinds, "group": "string" if table["group"].isna().any() else "str"})

@@ -40,12 +40,15 @@ from bayesbias.distances.dataframe import (
     DistanceTable,
     ListEntry,
     Provenance,
+    columns_of,
     coverage_from,
     coverage_of,
     list_entry,
+    once,
     template_columns,
+    text_where_few,
 )
-from bayesbias.distances.distances import Distances, columns_of, once, text_where_few
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import CoverageWarning, InputError, RelatednessWarning, listed, near, shown, warn, within
 from bayesbias.vectors import load_embedding
 from bayesbias.vectors.readers import text_lines
@@ -71,7 +74,7 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
 
     One row a list: ``list``, ``kind`` (protected, stereotype, control), ``asked``, ``found``, ``used`` (numbers of
     words) and ``missing`` (the words); ``asked`` is missing where the table was read from a file without its coverage.
-    ``attrs["notes"]`` tell what was left out or replaced.
+    ``table.coverage.notes(table)`` of the distance table tells what was left out or replaced.
 
     Examples
     --------
@@ -87,7 +90,8 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
             "this table carries no coverage: make it with distance_table or read it with read_distance_table"
         )
     result = known.table()
-    result.attrs = {"notes": known.notes(table)}
+    names = {"words": known.word_list, "embedding": known.embedding.get("name")}
+    result.attrs = {name: fact for name, fact in names.items() if fact}
     return result
 
 
@@ -237,14 +241,12 @@ def _read_parquet(file: Path) -> tuple[pd.DataFrame, Provenance]:
         return table, Provenance()
     record = from_json(metadata[RECORD].decode())
     parts = {name: metadata[name.encode()] for name in record["parts"]}  # none may be lost
-    arrays = {
-        name: read_arrays(io.BytesIO(part), str(file)) for name, part in parts.items() if name != RELATED.decode()
-    }
+    arrays = {name: read_arrays(io.BytesIO(part), str(file)) for name, part in parts.items()}
     adjusted = arrays.get(ADJUSTMENT.decode())
     with within(f"what goes with {file} is not as write_distance_table writes it"):
         return table, Provenance(
             coverage=None if record["coverage"] is None else coverage_from(record["coverage"]),
-            relatedness=relatedness_from(metadata[RELATED], str(file)) if RELATED in metadata else None,
+            relatedness=relatedness_from(arrays[RELATED.decode()]) if RELATED in metadata else None,
             adjustment=None if adjusted is None else adjustment_from(adjusted),
             truth=arrays.get(TRUTH.decode(), {}),
             moved=str(record["moved"]),
@@ -256,7 +258,7 @@ def _checked(rows: pd.DataFrame, bounded: bool) -> pd.DataFrame:
     if "distance" in rows and rows["distance"].dtype.kind not in "biufcmM":  # text, which may hold numbers
         numbers = pd.to_numeric(rows["distance"], errors="coerce")
         rows = rows.assign(distance=rows["distance"].astype(object).where(numbers.isna(), numbers))
-    table = columns_of(rows, bounded).frame()
+    table = columns_of(rows, bounded)
     if "group" not in table:
         table["group"] = pd.Categorical([None] * len(table), categories=pd.Index([], dtype="str"))
     if "attribute_class" not in table:
@@ -332,7 +334,13 @@ def dataset_path(name: str) -> Path:
         raise InputError(f"there is no data set {shown(name)}{near(name, known)}: bb.bundled('datasets') shows all")
     dataset, pooch = known[name], _pooch()
     kind, _, digest = dataset.hash.partition(":")
-    local = _local(name, dataset)
+    # the first of the folders that has it
+    places = [folder / dataset.file for folder in _folders()]
+    if dataset.kind == "embedding":
+        places.append(Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")) / name / dataset.file)
+    if dataset.kind == "documents":
+        places.append(shipped("data") / "documents" / dataset.file)
+    local = next((place for place in places if place.is_file()), None)
     if local is not None and (local.parent != _folders()[-1] or not dataset.url):
         if (actual := pooch.file_hash(local, kind)) != digest:
             raise InputError(
@@ -384,16 +392,6 @@ def load_dataset(name: str) -> pd.DataFrame | KeyedVectors:
         return pd.DataFrame(rows, columns=["list", "category", "word"])
     lines = (line.rpartition(" ") for line in read_text(path).splitlines() if line)
     return pd.DataFrame([(word, int(count)) for word, _, count in lines], columns=["word", "count"])
-
-
-def _local(name: str, dataset: _Dataset) -> Path | None:
-    """The file where it is here, in the first of the folders that has it."""
-    places = [folder / dataset.file for folder in _folders()]
-    if dataset.kind == "embedding":
-        places.append(Path(os.environ.get("GENSIM_DATA_DIR", Path.home() / "gensim-data")) / name / dataset.file)
-    if dataset.kind == "documents":
-        places.append(shipped("data") / "documents" / dataset.file)
-    return next((place for place in places if place.is_file()), None)
 
 
 def _pooch() -> Any:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bayesbias._support.arguments import as_float, is_printable
 from bayesbias.distances.adjustment import Adjustment
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.dataframe import (
@@ -19,26 +18,23 @@ from bayesbias.distances.dataframe import (
     COLUMNS,
     PAIR,
     SIMULATED,
-    TEMPLATES,
     Coverage,
     DistanceTable,
     Provenance,
-    like,
+    averaged,
+    columns_of,
+    distance_sd,
     limits_of,
     provenance_of,
-    refuse_lacking,
-    template_columns,
 )
-from bayesbias.errors import InputError, many, shown
-from bayesbias.numerics.arrays import NOTHING, FloatArray, IntArray
+from bayesbias.errors import InputError
+from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.marginal import CellStatistics, reduce_to_cells
 from bayesbias.results import Note
-from bayesbias.vectors.lookup import distance_sd
-from bayesbias.words import CONNECTIONS, STEREOTYPES, VALID, can_be_control, controls_of, in_order
+from bayesbias.words import STEREOTYPES, controls_of, in_order
 
 TOLERANCE = 2e-3  # distances that differ by more do not come from the same vectors (half precision leaves 1e-4)
 CROSSED_TOLERANCE = 0.1  # the same for means over different templates, around the median difference
-MANY_ROWS = 100_000  # from which on words and labels are pandas categories, with a tenth of the memory of text
 # the class of the words of all stereotype lists; the words of each control list are a class with the list's name
 STEREOTYPE = "stereotype"
 
@@ -75,7 +71,7 @@ class Distances:
             )
         carried = provenance_of(table)
         distances = replace(
-            _rows(table, bounded=not carried.moved),
+            cls.of_rows(table, bounded=not carried.moved),
             relatedness=carried.relatedness,
             coverage=carried.coverage,
             moved=carried.moved,
@@ -112,9 +108,29 @@ class Distances:
             )
 
     @classmethod
-    def of_rows(cls, rows: pd.DataFrame) -> Distances:
-        """Rows alone, whose numbers may be any, such as differences of distances."""
-        return _rows(rows, bounded=False)
+    def of_rows(cls, table: pd.DataFrame, bounded: bool = False) -> Distances:
+        """Means over the templates of rows alone; numbers that are not ``bounded`` may be differences of distances."""
+        rows = columns_of(averaged(table, bounded), bounded)
+        labels = rows.columns.drop("distance")
+        codes: dict[str, IntArray] = {name: rows[name].cat.codes.to_numpy().astype(np.intp) for name in labels}
+        known = {name: rows[name].cat.categories.to_numpy(dtype=str) for name in labels}
+        # the last, which is empty, stands for what is not known
+        names = {name: np.array([*own.tolist(), ""]) for name, own in known.items()}
+        connections = in_order(known["connection"].tolist())
+        group = np.full(len(known["protected_word"]), -1)
+        group[codes["protected_word"]] = codes.get("group", -1)
+        listed = names["attribute_class"][codes["attribute_class"]] if "attribute_class" in names else [""] * len(rows)
+        return cls(
+            protected_words=known["protected_word"],
+            connections=np.array(connections),
+            groups=names.get("group", np.array([""]))[group],
+            word=codes["protected_word"],
+            connection=_renumbered(known["connection"], connections)[codes["connection"]],
+            attribute=codes["attribute_word"],
+            attribute_words=known["attribute_word"],
+            attribute_class=np.array(listed),
+            y=rows["distance"].to_numpy(),
+        )
 
     def to_frame(self) -> DistanceTable:
         """The distance table, with what it carries."""
@@ -158,14 +174,6 @@ class Distances:
         """The language of the word lists, as a BCP 47 tag; None where it is not known."""
         return None if self.coverage is None else self.coverage.language
 
-    def refuse_slope(self) -> None:
-        """Refuse distances less an estimated slope, whose error does not reach a comparison."""
-        if self.slope_error:
-            raise InputError(
-                f"the table is {self.moved} by a slope that was estimated from control words, whose error a comparison "
-                "does not carry: adjust tables with relatedness, or fit one table, which carries it"
-            )
-
     def part(self, kept: NDArray[np.bool_]) -> Distances:
         """A part of the rows, with the words and connections that they hold."""
         words, word = np.unique(self.word[kept], return_inverse=True)
@@ -204,20 +212,15 @@ class Distances:
     @property
     def table(self) -> pd.DataFrame:
         """The rows as a distance table."""
-
-        def by_row(words: Any, rows: IntArray) -> Any:
-            return pd.array(words, dtype="str").take(rows)  # of words, not of rows: there may be millions of these
-
-        return pd.DataFrame(
-            {
-                "protected_word": by_row(self.protected_words, self.word),
-                "group": by_row(self.groups, self.word),
-                "attribute_word": by_row(self.attribute_words, self.attribute),
-                "attribute_class": self.attribute_class,
-                "connection": by_row(self.connections, self.connection),
-                "distance": self.y,
-            }
-        )
+        labels = {
+            "protected_word": (self.protected_words, self.word),
+            "group": (self.groups, self.word),
+            "attribute_word": (self.attribute_words, self.attribute),
+            "connection": (self.connections, self.connection),
+        }
+        # texts are made of words, not of rows: there may be millions of these
+        texts = {name: pd.array(words, dtype="str").take(rows) for name, (words, rows) in labels.items()}
+        return pd.DataFrame({**texts, "attribute_class": self.attribute_class, "distance": self.y})[COLUMNS]
 
     @property
     def places(self) -> dict[str, IntArray]:
@@ -284,30 +287,6 @@ def class_of_connection(name: str) -> str:
     return STEREOTYPE if name in STEREOTYPES else name
 
 
-def _rows(table: pd.DataFrame, bounded: bool) -> Distances:
-    """Codes and cells of the means over templates of a table; ``bounded`` distances are those of vectors."""
-    columns = columns_of(table, bounded).averaged()
-    unknown = Labels(np.full(len(columns.distance), EMPTY), np.empty(0, dtype=str))
-    words, protected = columns.labels["protected_word"]
-    codes, names = columns.labels["connection"]
-    attribute, attribute_words = columns.labels["attribute_word"]
-    labels = in_order(names.tolist())
-    of_row, group_names = columns.labels.get("group", unknown)
-    own = np.full(len(protected), EMPTY)
-    own[words] = of_row
-    return Distances(
-        protected_words=protected,
-        connections=np.array(labels),
-        groups=Labels(own, group_names).each(),
-        word=words,
-        connection=_renumbered(names, labels)[codes],
-        attribute=attribute,
-        attribute_words=attribute_words,
-        attribute_class=columns.labels.get("attribute_class", unknown).each(),
-        y=columns.distance,
-    )
-
-
 def _renumbered(labels: Iterable[str], known: Iterable[str]) -> IntArray:
     """Place of each label among those known."""
     places = {label: place for place, label in enumerate(known)}
@@ -355,150 +334,3 @@ def stacked_tables(tables: Sequence[Distances], related: Relatedness) -> Distanc
         y=np.concatenate([each.y for each in tables]),
         relatedness=related,
     )
-
-
-def once(table: pd.DataFrame, where: str, remedy: str) -> pd.DataFrame:
-    """The rows of a table with each pair once, for the first of its connections in their order."""
-    unit = [*PAIR, *template_columns(table)]
-    table = table.reset_index(drop=True)  # a column may be a level of the index too
-    pairs = table.groupby(unit, sort=False)["distance"]
-    odd = table[pairs.transform("max") - pairs.transform("min") > 1e-9]
-    if len(odd):
-        word, attribute = odd.iloc[0][PAIR]
-        raise InputError(f"{where}: the pair {word!r}, {attribute!r} has more than one distance; {remedy}")
-    order = in_order(table["connection"])
-    rank = table["connection"].map({name: i for i, name in enumerate(order)}).to_numpy()
-    ranked = np.argsort(rank, kind="stable")
-    repeated = table.iloc[ranked].duplicated(unit).to_numpy()
-    distinct: pd.DataFrame = table.iloc[np.sort(ranked[~repeated])]
-    return distinct.reset_index(drop=True)
-
-
-def text_where_few(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of categories with text in their place, unless it has many rows."""
-    if len(table) >= MANY_ROWS:
-        return table
-    kinds = dict.fromkeys(table.columns.drop("distance"), "str")
-    return table.astype({**kinds, "group": "string" if table["group"].isna().any() else "str"})
-
-
-BEYOND = 10**6  # no distance, simulated or adjusted, is as large
-EMPTY = -1  # code of a label that is not known
-
-
-class Labels(NamedTuple):
-    """A column of words or names."""
-
-    codes: IntArray  # (rows,): the place of each row's name, or EMPTY
-    names: NDArray[np.str_]  # in the order in which they first stand in the table
-
-    def each(self) -> NDArray[np.str_]:
-        """The label of each row, empty where it is not known."""
-        return np.array([*self.names.tolist(), ""])[self.codes]
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The checked columns of a distance table."""
-
-    labels: dict[str, Labels]  # of the columns of words and names that the table has
-    distance: FloatArray  # (rows,)
-
-    def averaged(self) -> Columns:
-        """One row for each pair and connection: the mean over templates."""
-        kept = [name for name in self.labels if name not in TEMPLATES]
-        if len(kept) == len(self.labels):
-            return self
-        codes = pd.DataFrame({name: self.labels[name].codes for name in kept})
-        means = codes.assign(distance=self.distance).groupby(kept, sort=False)["distance"].mean().reset_index()
-        labels = {name: Labels(means[name].to_numpy(), self.labels[name].names) for name in kept}
-        return Columns(labels, means["distance"].to_numpy())
-
-    def frame(self) -> pd.DataFrame:
-        """The columns as a table of categories and numbers."""
-        labels = {
-            name: pd.Categorical.from_codes(codes, pd.Index(names, dtype="str"))
-            for name, (codes, names) in self.labels.items()
-        }
-        return pd.DataFrame({**labels, "distance": self.distance})
-
-
-def columns_of(table: pd.DataFrame, bounded: bool) -> Columns:
-    """The columns of a distance table, whose faults are all told here; ``bounded`` distances are those of vectors."""
-    if len(twice := table.columns[table.columns.duplicated()]):
-        raise InputError(f"duplicate column {shown(twice[0])}: keep one")
-    refuse_lacking(table.columns)
-    if table.empty:
-        raise InputError("the table has no row: it holds no distance")
-    labels = {name: labels_of(table[name]) for name in [*COLUMNS[:-1], *template_columns(table)] if name in table}
-    for name, (codes, _) in labels.items():
-        # groups may be known of some words only
-        if name != "group" and (name != "attribute_class" or codes.max() > EMPTY):
-            refuse_rows(table[name], codes == EMPTY, "every row needs one")
-    refuse_rows(table["connection"], _unknown(labels), f"the connections are {VALID}")
-    if "group" in labels:
-        word, group = labels["protected_word"].codes, labels["group"].codes
-        own = np.empty_like(group)
-        own[word] = group
-        refuse_rows(table["group"], group != own[word], "the protected word of that row is in two groups")
-    column = table["distance"]
-    distance = (
-        column.to_numpy(dtype=float, na_value=np.nan)
-        if column.dtype.kind in "fiu"
-        else np.array([as_float(each) for each in column], dtype=float)
-    )
-    least, most, more = (-NOTHING, 2 + NOTHING, "in [0, 2]") if bounded else (-BEYOND, BEYOND, "of a sensible size")
-    why = (
-        f"give a cosine distance {more}, leave missing pairs out; simulated ones are bb.DistanceTable(rows, truth={{}})"
-    )
-    refuse_rows(column, ~((least <= distance) & (distance <= most)), why)
-    return Columns(labels, distance)
-
-
-def averaged(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with one row for each pair and connection: the mean over templates."""
-    if not template_columns(table):
-        return table
-    return like(columns_of(table, bounded=False).averaged().frame(), table)
-
-
-def refuse_rows(column: pd.Series, wrong: ArrayLike, why: str) -> None:
-    """Name the first row of a column that is wrong, and how many more are."""
-    if not len(rows := np.flatnonzero(wrong)):
-        return
-    label, value = column.index[rows[0]], column.iloc[rows[0]]
-    row = str(label) if isinstance(label, int | np.integer) else shown(label)
-    value = value.item() if isinstance(value, np.generic) else value
-    empty = value is pd.NA or (isinstance(value, Hashable) and (value in (None, "") or value != value))
-    more = f" ({many(len(rows) - 1, 'more row')} of {len(column):,} too)" if len(rows) > 1 else ""
-    what = "is empty" if empty else f"holds {shown(value)}"
-    raise InputError(f"row {row}, column {column.name!r} {what}{more}: {why}")
-
-
-def labels_of(column: pd.Series) -> Labels:
-    """A column of text: whole numbers stand for their digits, and what is empty has no name."""
-    refuse_rows(column, [not isinstance(each, Hashable) for each in column] if column.dtype == object else [], TEXT)
-    codes, values = pd.factorize(column)
-    whole = [isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values]
-    names = [str(value) if digits else value for value, digits in zip(values, whole, strict=True)]
-    odd = [place for place, name in enumerate(names) if name != "" and not is_printable(name)]
-    refuse_rows(column, np.isin(codes, odd), TEXT)
-    place = {name: i for i, name in enumerate(dict.fromkeys(name for name in names if name != ""))}
-    known = np.array([*(place.get(name, EMPTY) for name in names), EMPTY])
-    return Labels(known[codes], np.array(list(place), dtype=str))
-
-
-TEXT = "words and names are printable texts without blanks at their ends"
-
-
-def _unknown(labels: dict[str, Labels]) -> NDArray[np.bool_]:
-    """True for rows with a connection that is neither a known one nor a control list that its rows name as class."""
-    codes, names = labels["connection"]
-    of_row, classes = labels.get("attribute_class", Labels(codes, np.empty(0, dtype=str)))
-    own = {name: place for place, name in enumerate(classes.tolist()) if can_be_control(name)}
-    wrong = np.zeros(len(codes), dtype=bool)
-    for place, name in enumerate(names.tolist()):
-        here = codes == place
-        if name not in CONNECTIONS and (name not in own or (of_row[here] != own[name]).any()):
-            wrong |= here
-    return wrong

@@ -36,8 +36,9 @@ from bayesbias.distances.dataframe import (
     limits_of,
     list_entry,
     provenance_of,
+    text_where_few,
 )
-from bayesbias.distances.distances import Distances, text_where_few
+from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import draws_for, few_words, measured_relatedness
 from bayesbias.errors import BayesbiasWarning, InputError, RelatednessWarning, listed, many, warn
 from bayesbias.numerics.constants import ENOUGH
@@ -233,6 +234,9 @@ def distances_of(
     measured = measured_relatedness(looked, drawn=drawn) if relatedness else ""
     known, why = (measured, "") if isinstance(measured, Relatedness) else (None, measured)
     by_word = _lists_by_word((lists.stereotypes, lists.controls))
+    # concepts of which not all forms are found do not balance grammatical gender
+    half = [name for name, forms in lists.forms.items() if 0 < len(concepts.get(name, ())) < len(forms)]
+    gendered = subtag(lists.language) in GENDERED and (half or not lists.forms)
     record = Coverage(
         word_list=lists.name,
         lists=entries,
@@ -252,7 +256,7 @@ def distances_of(
         one_vector=_one_vector(looked),
         labels=dict(lists.labels),
         forms={name: list(concepts[name]) for name in lists.forms if name in concepts},
-        gender=_gender(looked),
+        gender=(f"not all forms of {listed(half, 5)}" if half else "one form a word") if gendered else "",
         language=lists.language,
         case=looked.case,
         bundled=bundled_controls(asked),
@@ -269,15 +273,6 @@ def distances_of(
     if record.gender:
         warn(next(note for note in record.notes() if note.code == "gender"), BayesbiasWarning)
     return DistanceTable(table, coverage=record, relatedness=known)
-
-
-def _gender(looked: FoundConcepts) -> str:
-    """Why forms do not balance the grammatical gender of the language of the lists; empty where they do."""
-    lists = looked.lists
-    half = [name for name, forms in lists.forms.items() if 0 < len(looked.concepts.get(name, ())) < len(forms)]
-    if subtag(lists.language) not in GENDERED or (lists.forms and not half):
-        return ""
-    return f"not all forms of {listed(half, 5)}" if half else "one form a word"
 
 
 def _one_vector(looked: FoundConcepts) -> list[dict[str, list[str]]]:
@@ -312,26 +307,23 @@ def _entries(looked: FoundConcepts) -> list[ListEntry]:
     return entries
 
 
-def _attributes_of(looked: FoundConcepts, group: str, keep_duplicates: bool) -> list[tuple[str, str, str, str]]:
-    """Group, attribute word, class and connection for a group's protected words, in the order of doubtful pairs."""
-    lists = looked.lists
-    order = [("associated", group, lists.stereotypes.get(group, ()))]
-    order += [("different", name, words) for name, words in lists.stereotypes.items() if name != group]
-    order += [(name, name, lists.controls[name]) for name in in_order(lists.controls)]
-    found = [(group, word, name, how) for how, name, words in order for word in words if word in looked.concepts]
-    return found if keep_duplicates else list({row[1]: row for row in reversed(found)}.values())[::-1]
-
-
 def _measured(looked: FoundConcepts, keep_duplicates: bool) -> tuple[pd.DataFrame, list[str]]:
     """The rows of a table, and words that are protected and attribute words."""
-    group_of = {word: group for word, group in looked.lists.group_of.items() if word in looked.concepts}
-    parts = [_attributes_of(looked, group, keep_duplicates) for group in looked.lists.protected]
-    listed = pd.DataFrame([*chain(*parts)], columns=["group", "attribute_word", "attribute_class", "connection"])
+    lists, rows = looked.lists, list[tuple[str, str, str, str]]()
+    group_of = {word: group for word, group in lists.group_of.items() if word in looked.concepts}
+    for group in lists.protected:
+        order = [("associated", group, lists.stereotypes.get(group, ()))]
+        order += [("different", name, words) for name, words in lists.stereotypes.items() if name != group]
+        order += [(name, name, lists.controls[name]) for name in in_order(lists.controls)]
+        found = [(group, word, name, how) for how, name, words in order for word in words if word in looked.concepts]
+        # a pair in doubt has the first of its connections
+        rows += found if keep_duplicates else list({row[1]: row for row in reversed(found)}.values())[::-1]
+    listed = pd.DataFrame(rows, columns=["group", "attribute_word", "attribute_class", "connection"])
     words = pd.DataFrame(group_of.items(), columns=["protected_word", "group"])
     # there may be millions of rows: their words are codes
     for table in (listed, words):
         for name in table:
-            values = list(looked.lists.protected) if name == "group" else table[name].unique()
+            values = list(lists.protected) if name == "group" else table[name].unique()
             table[name] = pd.Categorical(table[name], pd.Index(values, dtype="str"))
     protected, attributes = (list(each.cat.categories) for each in (words["protected_word"], listed["attribute_word"]))
     distances = np.clip(1.0 - looked.units(protected) @ looked.units(attributes).T, 0.0, 2.0)

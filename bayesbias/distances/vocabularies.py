@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from bayesbias.vectors.lookup import (
     nearness_of,
     places_of,
     sample_of,
-    thinned,
+    scrambled,
     waiting_words,
     warn_lost,
 )
@@ -218,7 +218,8 @@ def _drawn(looked: FoundConcepts, sample: int, seed: int) -> VocabularySample:
     kv, own, part = looked.kv, _keys_beside(looked), sample_of(looked.kv)
     if part is not None:
         codes = np.array([i for i, word in enumerate(part.words) if word not in own], dtype=np.intp)
-        rows = codes[thinned([part.words[code] for code in codes.tolist()], sample, seed)]
+        waits = scrambled([part.words[code] for code in codes.tolist()], seed)
+        rows = codes[np.sort(np.argsort(waits, kind="stable")[:sample])]
         sampled = tuple(part.words[row] for row in rows.tolist())
         weights = None if part.everywhere is None else part.everywhere[rows]
         return replace(part, words=sampled, vectors=part.vectors[rows], everywhere=weights)
@@ -348,11 +349,13 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
         [each.distances(rows)[:, columns] for each, rows, columns in zip(related, chosen, places, strict=True)]
     )
     scatter -= (scatter @ everywhere / everywhere.sum())[:, None]
-    names = {str(each.embedding.get("name")) for each in related if not each.embedding.get("debiasing")}
+    # a debiased copy of an embedding has its name, and that of the method
+    copied = tuple(f"{each.embedding.get('name')} (" for each in related if not each.embedding.get("debiasing"))
     counted = [
         (each, each.sample[columns])
         for each, columns in zip(related, places, strict=True)
-        if each.sample is not None and not _is_copy(each, names)
+        if each.sample is not None
+        and not (each.embedding.get("debiasing") and str(each.embedding.get("name")).startswith(copied))
     ]
     attributes = list(dict.fromkeys(word for each in related for word in each.attribute_words))
     protected = list(dict.fromkeys(word for own in words for word in own))
@@ -396,12 +399,6 @@ def joint_relatedness(related: Sequence[Relatedness], words: Sequence[Sequence[s
     )
 
 
-def _is_copy(one: Relatedness, names: Collection[str]) -> bool:
-    """True for a debiased copy of an embedding with one of these names: it has that name, and the method's."""
-    name = str(one.embedding.get("name"))
-    return bool(one.embedding.get("debiasing")) and any(name.startswith(f"{given} (") for given in names)
-
-
 def few_shared(joint: Relatedness) -> tuple[Note, ...]:
     """A note where the embeddings' samples share few words."""
     return (Note("shared-words", words=joint.sampled, enough=ENOUGH),) if joint.sampled < ENOUGH else ()
@@ -431,7 +428,7 @@ def _joined(related: Sequence[Relatedness], attributes: Sequence[str], protected
         own = np.zeros((size, len(each.centre)), dtype=np.float32)
         for begin, names, known, vectors in (
             (0, attributes, each.attribute_words, each.units),
-            (len(attributes), protected, each.protected_words, each.protected_units),
+            (len(attributes), protected, each.protected_words, each.centred(each.protected)),
         ):
             _, rows, columns = np.intersect1d(names, known, return_indices=True)
             own[begin + rows] = vectors[columns]

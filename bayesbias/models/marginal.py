@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayesbias._support.progress import counted, progress
-from bayesbias.distances.distances import Distances, once
+from bayesbias.distances.dataframe import once
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import BayesbiasWarning, InputError, warn
 from bayesbias.models import nuts, related
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of

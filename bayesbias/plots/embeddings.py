@@ -139,7 +139,7 @@ def plot_side_effects(result: SideEffects, title: str | None = None) -> Figure:
     >>> bb.plots.plot_side_effects(effects).savefig("effects.png")
     """
     near, controls, found, alike = result.neighbours, result.controls, result.recovery, result.similarity
-    labels = controls.attrs.get("labels", {})
+    labels = result.labels
     near = near.assign(mean=near["kept"], row=near["kind"].map(KINDS), look="k = " + near["k"].astype(str))
     panels: list[Any] = [(near, looks_of(near["look"]), "Neighbours", "share of nearest neighbours kept", None)]
     if len(controls):

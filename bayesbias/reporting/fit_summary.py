@@ -19,7 +19,7 @@ from bayesbias.contrast import (
     adjustment,
     beside_associated,
     contrasts,
-    decomposable_controls,
+    decomposable,
     decomposition,
 )
 from bayesbias.contrast.contrast import Rows, control_spread, equal_groups, rows_of, weat_effect_size
@@ -113,7 +113,7 @@ class FitSummary(Result):
             groups = contrasts(post, OWN, others[0], prob, by="group")
             parts.append(groups.assign(quantity="group " + groups["group"]))
         summed = [f"{OWN} - {others[0]}"]
-        for control in decomposable_controls(self.fit)[:1]:
+        for control in decomposable(self.fit.data)[:1]:
             three = decomposition(post, control, prob).iloc[:3]
             parts.append(three.assign(quantity=three["contrast"])[three["contrast"] != summed[0]])
             summed += three["contrast"].tolist()
@@ -209,7 +209,7 @@ class FitSummary(Result):
         tables = {"Contrasts": self.table()}
         if self._others:
             tables["Protected words"] = self.words
-            controls = decomposable_controls(self.fit)
+            controls = decomposable(self.fit.data)
             tables |= {f"Parts of {OWN} - {name}": decomposition(post, name, prob) for name in controls}
         if self.fit.adjusted_for and self.fit.unadjusted is not None:
             tables["Before and after the adjustment"] = adjustment(post, prob)
@@ -236,7 +236,7 @@ class FitSummary(Result):
         if not self._others:
             return {}
         pictures: dict[str, Callable[[], Any]] = {"Contrasts": self.figure}
-        if decomposable_controls(self.fit):
+        if decomposable(self.fit.data):
             from bayesbias.plots import plot_decomposition
 
             pictures["Parts"] = partial(plot_decomposition, self.fit.tree, prob=self.prob)

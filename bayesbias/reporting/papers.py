@@ -18,7 +18,7 @@ from bayesbias._support.arguments import probability
 from bayesbias._support.files import read_text, read_toml
 from bayesbias._support.numbers import latex
 from bayesbias.comparison import Comparison
-from bayesbias.distances.dataframe import Coverage, DistanceTable, known_coverage
+from bayesbias.distances.dataframe import Coverage, DistanceTable, coverage_from
 from bayesbias.errors import InputError, listed
 from bayesbias.metrics import Query
 from bayesbias.models.tree import PAIRED, Fit
@@ -184,7 +184,7 @@ def _sources(item: Any) -> Iterator[Cited]:
         yield Cited(f"model {fit.spec.name}", fit.spec.source, fit.spec.doi or "")
         records = fit.fact("coverage") or {}
         for record in [records] if "word_list" in records else records.values():
-            yield from _of_record(known_coverage(record))
+            yield from _of_record(coverage_from(record))
     elif hasattr(item, "bayesbias_name"):
         origin = origin_of(item)
         name = f"embedding {item.bayesbias_name}"
@@ -250,7 +250,7 @@ def methods_text(result: xr.DataTree | FitSummary | Comparison, prob: float = PR
     prob, frames = probability(prob, "prob"), read_toml(shipped("data") / "methods.toml")
     if isinstance(result, Comparison):
         fit, names, data = Fit(result.tree), list(result.embeddings), result.data
-        records = [known_coverage(result.coverage.get(name)) for name in names]
+        records = [coverage_from(known) if (known := result.coverage.get(name)) else None for name in names]
     elif isinstance(result, xr.DataTree | FitSummary):
         fit = result.fit if isinstance(result, FitSummary) else Fit.read(result)
         names, data, records = [fit.measured.get("embedding", "")], fit.data, [fit.data.coverage]

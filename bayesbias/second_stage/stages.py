@@ -20,7 +20,7 @@ from bayesbias.axes import Axis
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, flat_draws
 from bayesbias.distances.adjustment import check_used
 from bayesbias.distances.covariances import Relatedness
-from bayesbias.distances.dataframe import Coverage, coverage_of, limits_of, template_columns
+from bayesbias.distances.dataframe import Coverage, coverage_of, distance_sd, limits_of, template_columns
 from bayesbias.distances.distances import Distances, refuse_mixed
 from bayesbias.distances.vocabularies import few_shared, joint_relatedness
 from bayesbias.errors import InputError, listed, shown, within
@@ -35,7 +35,7 @@ from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.mixtures import Empirical, Gaussian, Matrix, Normals
 from bayesbias.posteriors import Estimates, identity
 from bayesbias.results import Note, Result
-from bayesbias.vectors.lookup import distance_sd, left_out
+from bayesbias.vectors.lookup import left_out
 from bayesbias.words import OTHER, OWN, STEREOTYPES, WHOLE
 
 STACKED, SHARED, APART, PAIRS = "vectors", "shared words", "independent", "pairs"

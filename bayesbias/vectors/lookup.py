@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 from unicodedata import is_normalized, normalize
 from zlib import crc32
 
@@ -54,10 +54,6 @@ class FoundWords:
     vectors: FloatArray  # (words, dimensions), in that order
 
     @cached_property
-    def _place(self) -> dict[str, int]:
-        return {word: i for i, word in enumerate(self.keys)}
-
-    @cached_property
     def _first(self) -> IntArray:
         return first_alike(self.vectors)
 
@@ -82,7 +78,8 @@ class FoundWords:
 
     def rows(self, words: Iterable[str]) -> IntArray:
         """Rows of some of the words."""
-        return np.array([self._place[word] for word in words], dtype=np.intp)
+        place = {word: i for i, word in enumerate(self.keys)}
+        return np.array([place[word] for word in words], dtype=np.intp)
 
     def of(self, words: Iterable[str]) -> FloatArray:
         """Vectors of some of the words."""
@@ -111,8 +108,7 @@ class FoundConcepts:
     def units(self, concepts: Sequence[str]) -> FloatArray:
         """Unit vectors (concepts, d) of words, and of a concept with several forms the mean of their unit vectors.
 
-        That mean is shorter than 1, so that its product with another vector is the mean of the forms' products: one
-        minus it is the mean of their cosine distances.
+        That mean is shorter than 1, so that one minus its product with another vector is the mean cosine distance.
         """
         units = self.forms.units[self.forms.rows(self.concepts[name][0] for name in concepts)]
         for i, name in enumerate(concepts):
@@ -162,16 +158,11 @@ def find_keys(
 
 
 def rows_of(kv: KeyedVectors, words: Iterable[str]) -> IntArray:
-    """Rows of words, all of which an embedding holds."""
+    """Rows of words, all of which an embedding holds; words and vectors of a changed one may be out of step."""
     words = list(words)
     keys = find_keys(words, kv.key_to_index)
-    return _rows_of_keys(kv, [keys[word] for word in words])
-
-
-def _rows_of_keys(kv: KeyedVectors, keys: Collection[str]) -> IntArray:
-    """Rows of keys, which must be their own: words and vectors of a changed embedding may be out of step."""
-    rows = [kv.key_to_index[key] for key in keys]
-    if odd := [key for key, row in zip(keys, rows, strict=True) if kv.index_to_key[row] != key]:
+    rows = [kv.key_to_index[keys[word]] for word in words]
+    if odd := [word for word, row in zip(words, rows, strict=True) if kv.index_to_key[row] != keys[word]]:
         raise InputError(f"index_to_key and key_to_index differ for {odd[0]!r}: load (words, vectors) anew")
     return np.array(rows, dtype=np.intp)
 
@@ -179,7 +170,7 @@ def _rows_of_keys(kv: KeyedVectors, keys: Collection[str]) -> IntArray:
 def find_words(kv: KeyedVectors, words: Iterable[str], case: Case = "as-is", language: str | None = None) -> FoundWords:
     """Words of an embedding, looked up by :func:`find_keys`; those without a direction count as missing."""
     keys = find_keys(words, kv.key_to_index, case, language)
-    vectors = kv.vectors.take(_rows_of_keys(kv, keys.values()), axis=0)
+    vectors = kv.vectors.take(rows_of(kv, keys.values()), axis=0)
     some = have_directions(list(keys.values()), vectors, "the embedding")
     if not some.all():
         zero = {word: key for (word, key), directed in zip(keys.items(), some, strict=True) if not directed}
@@ -214,14 +205,6 @@ def _capitals(word: str, language: str | None) -> tuple[str, str, str]:
     return low, high[:1] + low[1:], high
 
 
-class _Spread(TypedDict, total=False):
-    """The unit of an embedding, the number of words that it was measured between, and how these were drawn."""
-
-    sd: float  # absent where there are too few words
-    words: int
-    kind: str  # ``"frequent"`` or ``"random"``, as in :class:`Relatedness`
-
-
 class About(TypedDict, total=False):
     """Name, size, unit and origin of an embedding."""
 
@@ -230,7 +213,7 @@ class About(TypedDict, total=False):
     dimensions: int
     debiasing: str
     groups: dict[str, list[str]]  # of a debiasing method that takes groups
-    spread: _Spread
+    spread: dict[str, Any]  # as :func:`spread_of` has it
     source: str
     doi: str
     path: str
@@ -250,43 +233,23 @@ def about(kv: KeyedVectors) -> About:
 
 def origin_of(kv: KeyedVectors) -> About:
     """Source, DOI and path of an embedding, as far as ``load_embedding`` was told."""
-    origin: About = getattr(kv, ORIGIN, About())
-    return origin
+    return cast("About", getattr(kv, ORIGIN, {}))
 
 
-def spread_of(kv: KeyedVectors) -> _Spread:
+def spread_of(kv: KeyedVectors) -> dict[str, Any]:
     """The standard deviation of the cosine distances between words of an embedding: the unit of its contrasts.
 
     The distances are those of each two of up to 1,000 words, drawn by a hash of their letters from the 20,000 most
-    frequent ones where the file is ordered by frequency, else from all. Words with one vector count once.
+    frequent ones where the file is ordered by frequency, else from all. Words with one vector count once. ``sd`` is
+    that deviation, absent where there are too few ``words``, and ``kind`` how these were drawn, as of the sample.
     """
     part = sample_of(kv)
-    if part is None:
-        rows, kind = sampled_rows(kv, (), SPREAD, 0)
-        vectors = kv.vectors[rows]
-    else:
-        vectors, kind = part.overall, part.overall_kind
-    units = unit_rows(vectors)
+    rows, kind = sampled_rows(kv, (), SPREAD, 0) if part is None else ((), part.overall_kind)
+    units = unit_rows(kv.vectors[rows] if part is None else part.overall)
     units = units[first_alike(units) == np.arange(len(units))]
-    facts: _Spread = {"words": len(units), "kind": kind}
-    if len(units) < LEAST_SPREAD:
-        return facts
     products = (units @ units.T)[np.triu_indices(len(units), 1)]
-    return {"sd": float(products.std(ddof=1)), **facts}
-
-
-def distance_sd(known: Mapping[str, Any], name: str) -> float | str:
-    """The unit of an embedding of which this is known, in cosine distance; or why it has none, and what to do."""
-    if "spread" not in known:
-        return (
-            f"the table of {name} does not say how widely distances in its embedding vary: make it with distance_table"
-        )
-    if not known["spread"].get("sd", 0) > 0:
-        return (
-            f"{known['spread']['words']} words of the vocabulary of {name} are known, and its unit is measured between "
-            f"{LEAST_SPREAD} or more that differ: give the whole embedding, or load words from its whole file"
-        )
-    return float(known["spread"]["sd"])
+    sd = {"sd": float(products.std(ddof=1))} if len(units) >= LEAST_SPREAD else {}
+    return {**sd, "words": len(units), "kind": kind}
 
 
 def twins_within(words: Sequence[str], *twins: Mapping[str, str]) -> dict[str, str]:
@@ -363,11 +326,9 @@ def words_once(words: Sequence[str], alike: Mapping[str, str], what: str) -> tup
 
 def have_directions(words: Sequence[str], vectors: NDArray[Any], where: str) -> NDArray[np.bool_]:
     """True (words,) for vectors (words, dimensions) that are not all zeros."""
-    finite = np.isfinite(vectors).all(axis=1)
-    if bad := [words[row] for row in np.flatnonzero(~finite).tolist()]:
+    if bad := [words[row] for row in np.flatnonzero(~np.isfinite(vectors).all(axis=1)).tolist()]:
         raise InputError(f"{where}: the vectors of {few(bad)} hold NaN or infinite numbers; repair or remove them")
-    some: NDArray[np.bool_] = vectors.any(axis=1)
-    return some
+    return np.asarray(vectors.any(axis=1))
 
 
 def few(words: list[str]) -> str:
@@ -442,11 +403,8 @@ class _Waiting:
         return order, first / second
 
 
-class Nearness(NamedTuple):
-    """Nearness of the words of stereotype lists to the protected words of these lists, in one embedding."""
-
-    mean: FloatArray  # mean unit vector (d,) of the protected words: a word's product with it is how near it is
-    lists: Mapping[str, Mapping[str, float]]  # list to its words, and how near each is
+# mean unit vector (d,) of the protected words, with which a word's product is how near it is; list to its words to that
+type Nearness = tuple[FloatArray, dict[str, dict[str, float]]]
 
 
 def nearness_of(looked: FoundConcepts) -> Nearness | None:
@@ -461,7 +419,7 @@ def nearness_of(looked: FoundConcepts) -> Nearness | None:
         return None
     mean, units = looked.units(protected).mean(axis=0), looked.forms.units
     at = {name: units[looked.forms.rows(forms)] @ mean for name, forms in known.items()}
-    return Nearness(mean, {name: dict(zip(forms, at[name].tolist(), strict=True)) for name, forms in known.items()})
+    return mean, {name: dict(zip(forms, at[name].tolist(), strict=True)) for name, forms in known.items()}
 
 
 def _near_factors(units: Sequence[FloatArray], nearness: Sequence[Nearness | None], sample: int) -> FloatArray | None:
@@ -474,10 +432,10 @@ def _near_factors(units: Sequence[FloatArray], nearness: Sequence[Nearness | Non
     for own, near in zip(units, nearness, strict=True):
         if near is None:
             continue
-        value = own @ near.mean
+        value = own @ near[0]
         level = float(value[:sample].mean())
         values.append(value - level)
-        for name, words in near.lists.items():
+        for name, words in near[1].items():
             for word, place in words.items():
                 by_word.setdefault(name, {}).setdefault(word, []).append(place - level)
     if not values:
@@ -505,7 +463,7 @@ def waiting_words(
     if len(outside) <= sample:
         kind = "random" if len(outside) < FREQUENT else kind
         return _Waiting(outside, np.zeros(len(outside)), np.ones(len(outside)), kind, keys)
-    uniform = (_scrambled([keys[row] for row in outside.tolist()], seed).astype(float) + 1) / 2.0**64
+    uniform = (scrambled([keys[row] for row in outside.tolist()], seed).astype(float) + 1) / 2.0**64
     if kind == "ranks":
         rates = _rates_of_places(len(keys), followed or ())[outside]
         times = -np.log(uniform) / rates
@@ -517,10 +475,7 @@ def waiting_words(
 
 def in_order(rows: IntArray, keys: Sequence[str], kind: str) -> IntArray:
     """Places of rows in the order of the file; where that says nothing of words ("random"), in that of the alphabet."""
-    if kind != "random":
-        return np.argsort(rows)
-    order: IntArray = np.array(sorted(range(len(rows)), key=[keys[row] for row in rows.tolist()].__getitem__), np.intp)
-    return order
+    return np.argsort(np.array([keys[row] for row in rows.tolist()], dtype=object) if kind == "random" else rows)
 
 
 def local_sample(
@@ -570,8 +525,7 @@ def _rates_of_places(size: int, followed: Sequence[IntArray]) -> FloatArray:
         kernels = [np.exp(-0.5 * ((points[:, None] - centres) / width) ** 2).mean(axis=1) for centres in lists]
         near = np.mean(kernels, axis=0) / (width * np.sqrt(2 * np.pi))
     density = (1 - ANYWHERE) * near + ANYWHERE / ends
-    result: FloatArray = np.interp(np.log(places), points, density) / places
-    return result
+    return np.asarray(np.interp(np.log(places), points, density) / places)
 
 
 def directed(
@@ -600,14 +554,7 @@ def places_of(kv: KeyedVectors) -> Mapping[str, int]:
     return kv.key_to_index if ordered_by_frequency(kv.index_to_key) else {}
 
 
-def thinned(words: Sequence[str], most: int, seed: int) -> IntArray:
-    """Places of some of the words, ascending, drawn by a hash; of all where there are no more than asked for."""
-    if len(words) <= most:
-        return np.arange(len(words))
-    return np.sort(np.argsort(_scrambled(words, seed), kind="stable")[:most])
-
-
-def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
+def scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
     """A hash of each word, mixed with a seed as in the generator splitmix64."""
     encoded = [word.encode("utf-8", "surrogatepass") for word in words]
     codes = np.fromiter(map(crc32, encoded), dtype=np.uint64, count=len(words))
@@ -615,8 +562,7 @@ def _scrambled(words: Sequence[str], seed: int) -> NDArray[np.uint64]:
     mixed = codes * np.uint64(0x9E3779B97F4A7C15) + start
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    scrambled: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
-    return scrambled
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
 def missing_words(entries: Iterable[Mapping[str, Any]], lost: bool = True) -> list[Note]:
@@ -675,12 +621,9 @@ def other_capitals(
     held = getattr(keys, "key_to_index", keys)
     found = {} if case == "fallback" else find_keys(words, held, "fallback", language)
     # words that are held as they are written are missing for another reason
-    if not (others := dict.fromkeys(key for word, key in found.items() if word != key)):
-        return ""
-    named = listed(list(others), 3)
-    return (
-        f"case='fallback' (--case fallback) finds {named}" if case else f"give words in its capitals, such as {named}"
-    )
+    others = dict.fromkeys(key for word, key in found.items() if word != key)
+    what = "case='fallback' (--case fallback) finds" if case else "give words in its capitals, such as"
+    return f"{what} {listed(list(others), 3)}" if others else ""
 
 
 def ordered_by_frequency(keys: Sequence[str]) -> bool:
@@ -689,6 +632,5 @@ def ordered_by_frequency(keys: Sequence[str]) -> bool:
     later = [key for key in keys[len(keys) // 2 :: max(1, len(keys) // 4000)] if key.isalpha()]
     if len(first) < LOOKED_AT or len(later) < LOOKED_AT:
         return False
-    ascending = np.mean([a <= b for a, b in pairwise(first)])
     shorter = np.mean([len(key) for key in later]) - np.mean([len(key) for key in first])
-    return bool(shorter > SHORTER and ascending < 0.8)
+    return bool(shorter > SHORTER and np.mean([a <= b for a, b in pairwise(first)]) < 0.8)

@@ -14,9 +14,9 @@ import xarray as xr
 
 import bayesbias as bb
 from bayesbias.checks.convergence import mixing_faults
-from bayesbias.comparison.changes import LEVELS_MODEL, match, tree_of
+from bayesbias.comparison.changes import match
 from bayesbias.comparison.comparison import Comparison
-from bayesbias.comparison.sides import SCALE_DIMS, STEP, ChangeDraws, with_draws
+from bayesbias.comparison.sides import LEVELS_MODEL, SCALE_DIMS, STEP, ChangeDraws, tree_of, with_draws
 from bayesbias.models import nuts
 from bayesbias.models.marginal import fit_for_crossed
 from bayesbias.models.spec import Normal, Pooled, common_of
@@ -212,7 +212,7 @@ def compare(tables, draws=4000, chains=4, seed=0):
     faults = mixing_faults(every[:, :, ~np.isnan(every[0, 0])], stats)
     mean, word = np.einsum("ec,sdck->sdek", back, means), np.einsum("ec,sdcjk->sdejk", back, words)
     found = []
-    for before, after in matched.pairs:
+    for before, after in matched.changes.values():
         weights = back[after] - back[before]
         scales = {
             LEVELS[level]: np.sqrt(np.einsum("c,sdkcg,g->sdk", weights, covariance, weights))

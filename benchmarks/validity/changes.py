@@ -153,7 +153,7 @@ def with_relatedness(setting, rng):
     """Rows of each quantity and side: whether 0 is excluded, the square of z, and whether a change is called."""
     one, distances, law = posterior_of(setting, draw_topics(setting, rng))
     cells = weights_of.cells_of(one)
-    known = sides.known_changes(one, cells, sides.fixed_values(one, distances[:, 1] - distances[:, 0]))
+    known = sides.known_changes(one, cells, distances[:, 1] - distances[:, 0])
     for quantity, asked in QUANTITIES.items():
         sums = weights_of.row_sums(one, cells, *asked)
         observed = [sums.observed(weights_of.cells_of(replace(one, y=column))) for column in distances.T]

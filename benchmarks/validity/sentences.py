@@ -10,7 +10,7 @@
 import numpy as np
 
 import bayesbias as bb
-from bayesbias.distances.distances import averaged
+from bayesbias.distances.dataframe import averaged
 from benchmarks.builders.sentence_vectors import KINDS, drawn_from, encoded
 from benchmarks.study import Design, crossed, excludes, main
 

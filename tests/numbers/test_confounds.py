@@ -1,6 +1,5 @@
 """Differences that are frequency would be told as bias, and the adjustment would take out something else."""
 
-import json
 from collections import namedtuple
 from contextlib import nullcontext
 from dataclasses import replace
@@ -16,11 +15,8 @@ from bayesbias.distances import adjust
 
 WORDFREQ = "needs the extra frequencies: uv sync --extra frequencies"
 REVIEWED = {
-    "race_group_glove_dataset": (-0.101, 0.69),
     "gender_group_glove_dataset": (-0.099, 0.68),
     "weat_7_glove": (-0.049, 0.39),
-    "religion_group_glove_dataset": (-0.038, 0.23),
-    "weat_1_glove": (0.028, 0.23),
 }
 """Slope of distance per zipf of wordfreq among control words, and R2, as an independent review found them."""
 
@@ -156,16 +152,6 @@ class TestBalance:
         assert association["expected"].abs().max() < 0.02
         assert association["distance"].mean() == pytest.approx(rows["distance"].mean())
 
-    def test_of_many_words_associations_are_not_judged(self, raw, monkeypatch):
-        found = bb.balance(raw)
-        assert found.rows.loc[found.rows["warning"], "contrast"].unique().tolist() == ["associated - neutral"]
-        assert not found.limits
-        monkeypatch.setattr("bayesbias.checks.confounds.MOST_JUDGED", 3)
-        limited = bb.balance(raw)
-        (note,) = limited.limits
-        assert (note.code, note.numbers["what"]) == ("no-value", "predicted associations")
-        assert "association" not in limited.rows["contrast"].tolist()
-
     def test_errors_of_rows_are_those_of_the_covariance(self, frequent):
         related, rows = bb.relatedness(frequent.table), bb.balance(frequent.table, frequent.counts).rows
         listed = {name: words for name, kind, words in related.lists if kind != "protected"}
@@ -193,12 +179,6 @@ class TestBalance:
             others = [other for other in range(3) if other != place]
             assert found[at] == pytest.approx(centred[at, place] - centred[at, others].mean())
 
-    def test_words_without_a_frequency_are_named(self, slice_vectors):
-        counts = {"he": 10.0, "good": 3.0, "home": 2.0, "bad": 1.0}
-        found = bb.balance(bb.distance_table(slice_vectors, "gender"), counts)
-        (missing,) = [note for note in found.notes if note.code == "left-out"]
-        assert missing.numbers["reason"] == "no frequency"
-
     def test_diagnose_tells_it_where_the_table_knows(self):
         kv, lists, *_ = frequency_embedding(slope=0.02, gap=2.5, sampled=20_000, seed=2)
         table = bb.distance_table(kv, lists)
@@ -209,14 +189,6 @@ class TestBalance:
         assert (note.numbers["expected"], note.numbers["distance"]) == (row["expected"], row["distance"])
         adjusted = bb.fit(table, adjust="frequency", seed=0)
         assert "frequency" not in {note.code for note in bb.diagnose(adjusted).notes}
-
-    def test_other_attributes_of_words(self, frequent):
-        table = frequent.table
-        found = bb.balance(table, attribute="length")
-        assert found.unit == "letter"
-        assert found.lists["known"].tolist() == found.lists["words"].tolist()
-        even = {word: float(len(word) % 2) for word in set(table["attribute_word"])}
-        assert bb.balance(table, attribute={"even": even}).attribute == "even"
 
 
 class TestCurve:
@@ -290,10 +262,9 @@ class TestAdjust:
     def test_the_intervals_before_are_those_of_the_unadjusted_fit(self, frequent, raw, adjusted):
         """One number for one interval, by exact models and by draws."""
         pairs = [(raw, adjusted)]
-        for model in ("crossed", "published"):
-            options = {"model": model, "seed": 3, "draws": 400}
-            given = {"adjust": "frequency", "frequencies": frequent.counts}
-            pairs.append((bb.fit(frequent.table, **options), bb.fit(frequent.table, **options, **given)))
+        options, given = {"model": "crossed", "seed": 3, "draws": 400}, {"adjust": "frequency"}
+        given |= {"frequencies": frequent.counts}
+        pairs.append((bb.fit(frequent.table, **options), bb.fit(frequent.table, **options, **given)))
         for before, after in pairs:
             both = bb.checks.adjustment(after, 0.5).set_index("contrast")
             for control in ("different", "neutral"):
@@ -339,43 +310,15 @@ class TestAdjust:
         different = both.loc["associated - different"]
         assert different["adjusted"] == pytest.approx(different["raw"], abs=0.001)
 
-    def test_an_adjusted_fit_is_kept_and_understood(self, frequent, adjusted, tmp_path):
-        bb.save_fit(adjusted, tmp_path / "fit.nc")
-        back = bb.load_fit(tmp_path / "fit.nc")
-        pd.testing.assert_frame_equal(bb.checks.adjustment(back), bb.checks.adjustment(adjusted))
-        assert bb.diagnose(back).ok
-        assert bb.check_predictions(adjusted)["inside_89"].between(0.7, 1).all()
-        raw, expected = (bb.balance(one, frequent.counts) for one in (adjusted, frequent.table))
-        pd.testing.assert_frame_equal(raw.lists, expected.lists)
-        assert raw.slopes["slope"].iloc[0] == pytest.approx(expected.slopes["slope"].iloc[0], abs=1e-6)
-        facts = json.loads(adjusted["adjustment"].attrs["facts"])
-        assert facts["source"] == "the frequencies that were given"
-
 
 class TestSources:
-    @pytest.mark.parametrize(
-        ("given", "message"),
-        [
-            ({"the": 0}, "frequency of 'the' is 0: give each word numbers above 0"),
-            ({"the": "many"}, "numbers above 0"),
-            ({"unheard": 3}, "for none of the words"),
-        ],
-    )
-    def test_wrong_frequencies(self, frequent, given, message):
-        with pytest.raises(bb.InputError, match=message):
-            bb.balance(frequent.table, given)
-
     @pytest.mark.parametrize(
         ("content", "counts", "passed_over"),
         [
             (b"the 900\nhe, 3\nhe 97\n", {"the": 900, "he": 97, "he,": 3}, None),
-            (b"the 900\n1,000 7\nhe 93\n", {"the": 900, "1,000": 7, "he": 93}, None),
             (b"the 1000\n</s> 0\n", {"the": 1000}, "1 line without a word and a count .* line 2: '</s> 0'"),
-            ("the 900\na\u0085b 100\n".encode(), {"the": 900, "a\u0085b": 100}, None),
             (b"the 1000\ncaf\xe9 100\n", {"the": 1000}, "1 line without .*line 2: 'caf.udce9 100'"),
             (b"the;900\nNew York;100\n", {"the": 900, "New York": 100}, None),
-            (b"the\t900\rhe\t100\r", {"the": 900, "he": 100}, None),
-            (b',0\n",",900\n"""",100\n', {",": 900, '"': 100}, None),
             (b'"\t500\n""""\t400\n"he"\t100\n', {'"': 500, '""""': 400, '"he"': 100}, None),
         ],
     )  # fmt: skip
@@ -385,13 +328,12 @@ class TestSources:
             values = distances.adjustment.word_values([*counts, "absent"], "frequency", tmp_path / "counts.txt")
         assert values.numbers == pytest.approx({word: 6 + np.log10(count) for word, count in counts.items()})
 
-    @pytest.mark.parametrize("content", ["the many\nof few\nand none\n", "the\nof\nand\n"])
-    def test_a_file_of_something_else_is_refused(self, tmp_path, content):
-        (tmp_path / "bad.txt").write_text(content, encoding="utf-8")
+    def test_a_file_of_something_else_is_refused(self, tmp_path):
+        (tmp_path / "bad.txt").write_text("the many\nof few\nand none\n", encoding="utf-8")
         with pytest.raises(bb.InputError, match=r"bad\.txt, line 2: 'of.*' is not a word and its count"):
             distances.adjustment.word_values(["the"], "frequency", tmp_path / "bad.txt")
 
-    @pytest.mark.parametrize(("tag", "word"), [("de", "Haus"), ("tl", "bahay"), ("pt-BR", "casa")])
+    @pytest.mark.parametrize(("tag", "word"), [("tl", "bahay"), ("pt-BR", "casa")])
     def test_the_language_of_the_lists_decides(self, tag, word):
         wordfreq = pytest.importorskip("wordfreq", reason=WORDFREQ)
         found = distances.adjustment.word_values([word], "frequency", "wordfreq", language=tag)
@@ -409,33 +351,3 @@ class TestSources:
             table = bb.distance_table(kv, lists)
         with pytest.raises(bb.InputError, match="wordfreq has no frequencies of the language 'te'"):
             bb.balance(table)
-        with pytest.raises(bb.InputError, match="no frequencies of the language 'te'"):
-            bb.fit(table, adjust="frequency")
-        with pytest.warns(UserWarning, match="grammatical gender"):
-            found = bb.check_words(lists, kv)
-        assert found.balance is None
-        reasons = [str(note.numbers.get("reason")) for note in found.notes]
-        assert any("no frequencies of the language 'te'" in reason for reason in reasons)
-        german = bb.load_words("weathub/de/weat7")
-        with pytest.warns(UserWarning, match="grammatical gender"):
-            table = bb.distance_table(random_embedding(german, 0), german)
-        assert bb.balance(table).source == "wordfreq (de)"
-
-    def test_a_constant_attribute_and_wrong_attributes(self, frequent, raw):
-        wrong = {
-            "and a slope needs 8 that differ": {
-                "adjust": {"flat": dict.fromkeys(frequent.table["attribute_word"], 3.0)}
-            },
-            "attribute is 'colour'": {"adjust": "colour"},
-            "nothing is adjusted for": {"frequencies": {"a": 1}},
-        }
-        for message, options in wrong.items():
-            with pytest.raises(bb.InputError, match=message):
-                bb.fit(frequent.table, **options)
-        with pytest.raises(bb.InputError, match="are not adjusted"):
-            bb.checks.adjustment(raw)
-
-    def test_a_table_of_one_class(self, frequent):
-        found = bb.balance(frequent.table[frequent.table["connection"] == "associated"], frequent.counts)
-        assert found.contrasts.empty
-        assert "slope among control words" in [note.numbers.get("what") for note in found.notes]

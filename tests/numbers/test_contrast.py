@@ -45,8 +45,7 @@ def check_sums(table, second):
     np.testing.assert_allclose(means[:, :3].sum(axis=1), means[:, 3], atol=1e-12)
 
 
-@pytest.mark.parametrize("second", ["human", "neutral"])
-@pytest.mark.parametrize("target", ["sample", "population"])
+@pytest.mark.parametrize(("second", "target"), [("human", "sample"), ("neutral", "population")])
 def test_the_parts_add_up(religion_fit, second, target):
     table = bb.decomposition(religion_fit, second, target=target)
     names = religion_fit["posterior"]["protected_word"].to_numpy().tolist()
@@ -84,13 +83,6 @@ def test_hard_debiasing_leaves_a_contrast_that_all_stereotypes_share(published, 
     assert rows["he"] == pytest.approx(-rows["she"], abs=0.004)
 
 
-def test_the_headline_is_the_special_part_where_there_is_one(religion_fit, debiased_fit):
-    for post in (religion_fit, debiased_fit):
-        pd.testing.assert_frame_equal(bb.contrasts(post), bb.contrasts(post, second="different"))
-        assert bb.checks.cluster_interval(post).second == "different"
-    assert "associated − different" in bb.plots.plot_contrasts(religion_fit).axes[0].get_xlabel()
-
-
 def test_one_group_cannot_tell_special_from_shared():
     post = bb.fit(one_group(), seed=0)
     pd.testing.assert_frame_equal(bb.contrasts(post), bb.contrasts(post, second="human"))
@@ -122,14 +114,6 @@ def test_without_controls_there_is_nothing_to_decompose(religion):
     post = bb.fit(alone, seed=0)
     assert "different - human" not in bb.summary(post).table()["quantity"].tolist()
     with pytest.raises(bb.InputError, match="there are no human distances, only associated, different"):
-        bb.decomposition(post)
-
-
-def test_no_protected_word_with_all_three():
-    other = one_group(1).assign(protected_word=lambda t: "other " + t["protected_word"], group="h")
-    other["connection"] = other["connection"].replace({"human": "different"})
-    post = bb.fit(pd.concat([one_group(), other], ignore_index=True), seed=0)
-    with pytest.raises(bb.InputError, match="no protected word has associated, different and human distances"):
         bb.decomposition(post)
 
 
@@ -166,7 +150,7 @@ def test_weat_of_the_same_words_stands_beside_the_contrast():
     assert table["WEAT's d (> 0: closer)"] == pytest.approx(float(expected), abs=1e-5)
 
 
-@pytest.mark.parametrize(("words", "adjust"), [("weat7", None), ("religion", None), ("weat7", "length")])
+@pytest.mark.parametrize(("words", "adjust"), [("religion", None), ("weat7", "length")])
 def test_the_mean_for_further_words_is_that_of_the_words_whatever_the_draws(words, adjust):
     table = bb.distance_table("google-news-slice", words)
     posts = [bb.fit(table, adjust=adjust, seed=seed) for seed in (0, 1)]

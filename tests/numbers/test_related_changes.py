@@ -11,11 +11,8 @@ from bayesbias import numerics
 from bayesbias.comparison import Comparison
 
 QUESTIONS = (
-    lambda result: outcomes(result),
-    lambda result: result.sides("associated", "different", rows="difference").change.summary(),
     lambda result: result.changes("associated", "human", standardise=True),
     lambda result: result.changes(paired=False),
-    lambda result: result.changes("human"),
     lambda result: result.decomposition(),
     lambda result: result.table(),
 )
@@ -134,16 +131,14 @@ def test_tables_do_not_depend_on(before, after, result, tmp_path, of, tolerance)
     assert str(result) == str(other)
 
 
-@pytest.mark.parametrize("where", ["both", "one"])
-def test_how_near_a_list_or_a_word_is_does_not_matter(before, after, result, where):
+def test_how_near_a_list_or_a_word_is_does_not_matter(before, after, result):
     in_list = (before["attribute_class"] == "woman") & before["connection"].isin(["associated", "different"])
     shift = 0.07 * in_list - 0.05 * (before["protected_word"] == "son")
-    first, second = (with_distances(table, table["distance"] + shift) for table in (before, after))
-    moved = compared(first if where == "both" else before, second)
+    moved = compared(before, with_distances(after, after["distance"] + shift))
     columns = ["before", "after", "change", "low", "high", "p_shrank", "p_reversed"]
     np.testing.assert_allclose(outcomes(moved)[columns], outcomes(result)[columns], atol=1e-9)
     plain = [each.sides("associated", "different", rows="difference").change.mean for each in (moved, result)]
-    assert (np.abs(plain[0] - plain[1])[1:] > 0.06).all() == (where == "one")
+    assert (np.abs(plain[0] - plain[1])[1:] > 0.06).all()
 
 
 def test_equalised_pairs_leave_intervals_that_include_0(result):
@@ -154,15 +149,6 @@ def test_equalised_pairs_leave_intervals_that_include_0(result):
     away = (table["low"] > 0) | (table["high"] < 0)
     assert table.loc[~away, "protected_word"].tolist() == ["male"]
     assert result.debiasing("after") == "hard"
-
-
-def test_a_sign_that_reversed_is_told_where_the_value_is_away_from_0(before):
-    own = 0.3 * (before["connection"] == "associated")
-    noise = np.random.default_rng(0).normal(0, 0.001, len(before))
-    reversed_ = compared(before, with_distances(before, before["distance"] + own + noise))
-    # as sure as the sign before: that after is beyond doubt
-    sure = whole(bb.contrasts(bb.fit(before, "related", seed=0)))["p_closer"]
-    assert whole(outcomes(reversed_))["p_reversed"] == pytest.approx(sure, abs=2e-3)
 
 
 def test_exchanged_groups_have_the_same_size_in_either_order(slice_vectors):
@@ -222,13 +208,6 @@ def test_the_same_table_twice_is_unchanged(before, observed_associations):
     assert {f"associated - {name}" for name in ("different", "human", "neutral")} < set(every["of"])
     for each in (table, every[~every["of"].str.startswith("to ")]):
         assert (each[["change", "low", "high", "p_shrank", "p_reversed"]].to_numpy() == 0).all()
-
-
-def test_three_embeddings(before, after):
-    middle = with_distances(before, (before["distance"] + after["distance"]) / 2)
-    result = bb.compare({"a": before, "b": middle, "c": after}, seed=0, draws=400)
-    means = result.changes().set_index(["from", "to", "protected_word"])["mean"]
-    np.testing.assert_allclose(means["a", "b"] + means["b", "c"], means["a", "c"], atol=1e-12)
 
 
 def test_groups_of_unequal_size_weigh_the_same(before, after, observed_associations):

@@ -10,7 +10,8 @@ import xarray as xr
 
 import bayesbias as bb
 from bayesbias import contextual, models
-from bayesbias.distances.distances import Distances, averaged
+from bayesbias.distances.dataframe import averaged
+from bayesbias.distances.distances import Distances
 from bayesbias.errors import InputError
 
 DIMS = 40

@@ -1,7 +1,6 @@
 """What debiasing breaks or leaves would go unseen: neighbours, groups that are still found, similarities."""
 
 from contextlib import nullcontext
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -135,7 +134,7 @@ def test_the_old_bias_is_found_after_hard_debiasing(found):
     assert {"rule": "most biased of 2,949 words", "used": 368, "total": 500} in noted(found, "sampled")
 
 
-@pytest.mark.parametrize(("strength", "left"), [(0, 1.0), (0.5, 0.35), (1, 0.0)])
+@pytest.mark.parametrize(("strength", "left"), [(0.5, 0.35), (1, 0.0)])
 def test_the_bias_that_is_left_is_the_mean_distance_of_projections(strength, left):
     """With two groups: sizes of projections on the difference of the groups' means, as each embedding has it."""
     words, before, _, groups = planted(False)
@@ -143,13 +142,13 @@ def test_the_bias_that_is_left_is_the_mean_distance_of_projections(strength, lef
     values[:, 0] *= 1 - strength
     after = vectors(words, values)
     shared = _shared_vocabulary(before, after, words, None)
-    rows, labels = _most_biased(shared, groups, 150)
+    rows = _most_biased(shared, groups, 150)[0]
     sizes = []
     for unit in (shared.before.astype(float), shared.after.astype(float)):
         first, second = (unit[shared.rows(listed)].mean(axis=0) for listed in groups.values())
         projection = unit @ (first - second)
         sizes.append(np.abs(projection - projection.mean())[rows].mean())
-    part = effects._size_left(shared, groups, rows, labels)
+    part = recovery(shared, groups, 150, 0.89, 0)[0]["size_left"].iloc[0]
     assert part == pytest.approx(sizes[1] / sizes[0], abs=1e-5)
     assert part == pytest.approx(left, abs=0.12)
 
@@ -162,19 +161,18 @@ def test_an_interval_is_called_too_narrow_only_for_methods_of_which_it_was_measu
     assert "hard" in rates.index.difference(high.index)
 
 
-@pytest.mark.parametrize(("method", "equal"), [("leace", True), ("null_space", False)])
-def test_a_difference_near_0_that_follows_from_leace_is_called_so(slice_vectors, tables, method, equal):
-    """LEACE by the compared groups makes their means equal, so that it must be so; another method may not."""
+def test_a_difference_near_0_that_follows_from_leace_is_called_so(slice_vectors, tables):
+    """LEACE by the compared groups makes their means equal, so that it must be so."""
     groups = {name: part["protected_word"].unique().tolist() for name, part in tables[0].groupby("group", sort=False)}
-    after = bb.debias(slice_vectors, method, definitional=groups)
+    after = bb.debias(slice_vectors, "leace", definitional=groups)
     apart = []
     for kv in (slice_vectors, after):
         first, second = (np.mean([kv.get_vector(word, norm=True) for word in words], 0) for words in groups.values())
         apart.append(np.linalg.norm(first - second))
-    assert (apart[1] < 0.1 * apart[0]) == equal
+    assert apart[1] < 0.1 * apart[0]
     result = bb.compare(before=tables[0], after=bb.distance_table(after, "gender"), seed=0)
-    assert noted(result, "equalised") == [{"side": "after", "change": "before → after, nearly"}] * equal
-    assert result.header()["debiased by"] == [method]
+    assert noted(result, "equalised") == [{"side": "after", "change": "before → after, nearly"}]
+    assert result.header()["debiased by"] == ["leace"]
 
 
 def test_a_difference_of_equalised_groups_is_0_for_any_words(slice_vectors, tables):
@@ -188,11 +186,6 @@ def test_a_difference_of_equalised_groups_is_0_for_any_words(slice_vectors, tabl
     post = bb.fit(table, seed=0)
     assert abs(bb.contrasts(post)["mean"].iloc[0]) < 1e-6
     assert noted(result, "equalised") == [{"side": "after", "change": "before → after"}]
-    plain = bb.compare(
-        before=tables[0],
-        after=bb.distance_table(bb.debias(slice_vectors, "half_sibling", definitional=pairs), "gender"),
-    )
-    assert not noted(plain, "equalised")
 
 
 def test_a_change_that_is_next_to_nothing_is_called_so(tables):
@@ -206,7 +199,7 @@ def test_a_change_that_is_next_to_nothing_is_called_so(tables):
     assert result.table()["at_most"].iloc[0] == 0.01
 
 
-def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_vectors, tables):
+def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_vectors, tables, compared):
     """All vectors moved towards one direction: every distance is smaller, and each difference with them."""
     units = np.asarray(slice_vectors.vectors, dtype=float)
     units /= np.linalg.norm(units, axis=1, keepdims=True)
@@ -221,10 +214,9 @@ def test_distances_that_changed_in_scale_are_compared_in_their_units_too(slice_v
     assert [units["before"], units["after"]] == sizes
     printed = result.summary().set_index("quantity")
     assert printed.loc["associated - different, in sds", "change"] == scaled["change"]
-    hard = bb.compare(before=tables[0], after=tables[1], seed=0)
-    assert not noted(hard, "units")
-    assert "associated - different, in sds" not in hard.summary()["quantity"].tolist()
-    assert "associated - different, in sds" in hard.table()["of"].tolist()
+    assert not noted(compared, "units")
+    assert "associated - different, in sds" not in compared.summary()["quantity"].tolist()
+    assert "associated - different, in sds" in compared.table()["of"].tolist()
 
 
 def test_the_change_of_control_words_has_the_error_over_these_words():
@@ -252,21 +244,6 @@ def test_the_change_of_control_words_has_the_error_over_these_words():
     assert result.changes("associated").iloc[0]["sd"] == pytest.approx(result.sides("associated").change.sd[0])
 
 
-def test_a_difference_that_may_have_been_0_before_did_not_shrink(slice_vectors):
-    """With groups that have one mean afterwards, any list is nearer to 0 than before."""
-    groups = {"women": ("she", "her", "woman", "girl"), "men": ("he", "his", "man", "boy")}
-    words = {"women": ("poetry", "math", "algebra", "dance"), "men": ("art", "physics", "science", "drama")}
-    lists = bb.WordLists("unrelated", groups, words, {})
-    pairs = list(zip(groups["women"], groups["men"], strict=True))
-    equal = bb.debias(slice_vectors, "hard", definitional=pairs, equalize=pairs)
-    tables = [bb.distance_table(kv, lists) for kv in (slice_vectors, equal)]
-    result = bb.compare(before=tables[0], after=tables[1], seed=0)
-    row = outcomes(result).iloc[0]
-    assert row["low"] < 0 < row["high"]
-    assert row["p_shrank"] > 0.99
-    assert not row["clear"]
-
-
 def planted(redundant, size=1600, dimensions=30, seed=0):
     """Words of two groups along the first axis, and with ``redundant`` along nine others as well."""
     rng = np.random.default_rng(seed)
@@ -292,7 +269,7 @@ def test_planted_groups_are_found_only_where_they_are(redundant):
     assert not set(rows) & set(shared.rows([word for listed in groups.values() for word in listed]))
     side = np.array([int(shared.words[row][1:]) >= 800 for row in rows])
     assert (side == labels).mean() > 0.98
-    table = recovery(shared, groups, 150, 0.89, seed=0).set_index("test")
+    table = recovery(shared, groups, 150, 0.89, seed=0)[0].set_index("test")
     assert (table["before"] > 0.97).all()
     assert (table["words"] == 300).all()
     for test in ("classify", "cluster"):
@@ -318,7 +295,7 @@ def test_more_is_left_than_of_random_topics_as_often_as_by_chance(slice_vectors)
         offset /= np.linalg.norm(offset)
         after = shared.before - np.outer(shared.before @ offset, offset)
         removed = shared._replace(after=effects.unit_single(after))
-        told.append(recovery(removed, topics, 40, 0.89, seed)["as_much"].to_numpy())
+        told.append(recovery(removed, topics, 40, 0.89, seed)[0]["as_much"].to_numpy())
     # as often as not fewer than five of ten leave as much
     assert np.mean(told) == pytest.approx(5, abs=4 * np.sqrt(10 / len(told)))
     assert np.mean(np.array(told) == 0) <= 1 / 11 + 3 * np.sqrt(1 / 11 * 10 / 11 / len(told))
@@ -328,9 +305,8 @@ def test_a_vocabulary_too_small_for_topics_says_so():
     words, before, after, groups = planted(True, size=200)
     few = {name: listed[:70] for name, listed in groups.items()}
     shared = _shared_vocabulary(before, after, words, None)
-    table = recovery(shared, few, 12, 0.89, seed=0)
+    table, notes = recovery(shared, few, 12, 0.89, seed=0)
     assert table["reference"].isna().all()
-    _, notes = effects._recovery(shared, few, 12, 0.89, seed=0)
     assert notes[-1].numbers == {"what": "random topics", "reason": "vocabulary too small"}
 
 
@@ -357,7 +333,7 @@ def test_three_groups():
     kv, groups = vectors(words, values), {"a": words[:4], "b": words[60:64], "c": words[120:124]}
     shared = _shared_vocabulary(kv, kv, words, None)
     assert np.bincount(_most_biased(shared, groups, 500)[1]).tolist() == [15, 15, 15]
-    table = recovery(shared, groups, 500, 0.89, seed=0).set_index("test")
+    table = recovery(shared, groups, 500, 0.89, seed=0)[0].set_index("test")
     assert table.loc["classify", "chance"] == pytest.approx(1 / 3)
     assert (table["after"] > 0.98).all()
     np.testing.assert_array_equal(table["before"], table["after"])
@@ -394,17 +370,6 @@ def test_known_limits_of_a_method_are_noted_and_one_that_hardly_changes_anything
     assert soft.recovery["size_left"].to_numpy() == pytest.approx(0.99, abs=0.01)
 
 
-def test_agreement_is_found_where_it_is():
-    rng, words = np.random.default_rng(2), [f"w{at}" for at in range(60)]
-    kv, other = (vectors(words, rng.normal(0, 1, (60, 20))) for _ in range(2))
-    pairs = [(one, two, float(kv.similarity(one, two))) for one, two in pairwise(words)]
-    shared = _shared_vocabulary(kv, other, [], None)
-    table, _ = effects.agreement(shared, pairs, 0.89, 500, np.random.default_rng(0))
-    rows = table.set_index("side")
-    assert rows.loc["before", "spearman"] == pytest.approx(1.0)
-    assert rows.loc["change", "high"] < -0.5
-
-
 def test_words_that_one_embedding_lacks_are_named(small, slice_vectors, debiased):
     kept = [word for word in debiased.index_to_key if word != "she"]
     some = small(slice_vectors, vectors(kept, debiased[kept]))
@@ -430,34 +395,18 @@ def test_embeddings_belong_to_the_comparison(compared, slice_vectors, debiased):
 
 
 def test_word_lists_stand_for_their_comparison(small, slice_vectors, debiased):
-    """The same figures by lists, by their name and by the comparison of their tables."""
+    """The same figures by lists and by the comparison of their tables."""
     known = small().table()
-    for words in ("gender", bb.load_words("gender")):
-        pd.testing.assert_frame_equal(bb.side_effects(slice_vectors, debiased, words, **SMALL).table(), known)
+    pd.testing.assert_frame_equal(bb.side_effects(slice_vectors, debiased, "gender", **SMALL).table(), known)
     values = known.set_index(["effect", "of"])["value"]
     assert values["nearest 10 kept", "protected"] == pytest.approx(0.7)
     assert values["old side, logistic", "after"] == pytest.approx(0.71)
 
 
-def test_words_under_other_capitals(tables, small, slice_vectors, debiased):
-    lower = [word for word in slice_vectors.index_to_key if word.islower()]
-    upper = vectors([word.upper() for word in lower], slice_vectors[lower])
-    after = vectors(lower, debiased[lower])
-    table = bb.distance_table(upper, "gender", case="fallback")
-    assert len(table) == len(tables[0])
-    mixed = bb.compare(before=table, after=tables[1])
-    other = bb.side_effects(upper, after, mixed, case="fallback", **SMALL)
-    assert other.neighbours["words"].tolist() == small().neighbours["words"].tolist()
-    with pytest.raises(bb.InputError, match="the embeddings hold none of the 14 protected words"):
-        bb.side_effects(upper, after, mixed)
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("Word 1,Word 2,Human (mean)\nhe,she,3\nNew York,city,1.5\n", None),
         ("he;she;3\nNew York;city;1,5\n", None),
-        ('a b c\nhe she 3\n"New York" city 1.5\n', None),
         ("a,b,c\nhe,she,3\nhe,,2\nboy,girl,much\nNew York,city,1.5\n", "2 lines without two words.*line 3: 'he,,2'"),
     ],
 )

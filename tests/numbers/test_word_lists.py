@@ -1,7 +1,6 @@
 """Words that are missing, double or too few to settle anything would show only in the numbers."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bayesbias as bb
@@ -49,8 +48,6 @@ def test_coverage_duplicates_and_words_of_two_lists():
         ("New York", "new_york"),
         ("well-being", "wellbeing"),
         ("café", "cafe"),
-        ("analyse", "analyze"),
-        ("organization", "organisation"),
         ("colour", "color"),
     ],
 )
@@ -86,16 +83,6 @@ def test_bundled_lists_in_the_bundled_vectors(slice_vectors):
     assert "coverage" not in {note.code for note in found.notes}
 
 
-def test_nothing_found_is_said():
-    found = bb.check_words(lists({"a": ["x1"]}), {"y": [1.0, 2.0]})
-    assert found.header()["found"] == "0/4"
-    assert [note.numbers["what"] for note in found.notes if note.code == "no-value"] == [
-        "whole-list answer",
-        "distances",
-    ]
-    assert found.balance is None
-
-
 @pytest.mark.filterwarnings("ignore::bayesbias.errors.RelatednessWarning")
 def test_near_duplicates_within_the_bundled_control_lists_are_left_out():
     human = list(bb.load_list("human"))
@@ -111,7 +98,7 @@ def test_near_duplicates_within_the_bundled_control_lists_are_left_out():
     assert len(own.duplicates) == 6  # the words are the user's
 
 
-def test_control_words_outside_of_the_region_of_one_group_are_named_and_the_whole_list_is_right():
+def test_control_words_outside_of_the_region_of_one_group_are_named():
     """Control words of one group would seem unrelated, and nothing would say that single words are too certain."""
     older = ["elderly", "retiree", "retirees", "grandfather", "grandmother", "seniors", "elder", "widow"]
     frail = ["frail", "ill", "sick", "illness", "disease", "tired", "dying", "weakness"]
@@ -120,27 +107,4 @@ def test_control_words_outside_of_the_region_of_one_group_are_named_and_the_whol
     table = bb.distance_table(kv, words)
     for found in (bb.check_words(words, kv), bb.diagnose(bb.fit(table, seed=0))):
         assert "effective number of human" in [note.numbers.get("what") for note in found.notes]
-    related = bb.relatedness(table)
     assert not outlying(bb.relatedness(bb.distance_table(kv, "gender")).effective_words())
-    # standard deviations over lists of words that are more probable near to a random word, so that they are as coherent
-    own = {*related.protected_words, *related.attribute_words}
-    others = np.array([row for row, word in enumerate(kv.index_to_key) if word not in own])
-    units = kv.vectors / np.linalg.norm(kv.vectors, axis=1, keepdims=True)
-    near = units[others] - related.centre
-    near /= np.linalg.norm(near, axis=1, keepdims=True)
-    protected = units[[kv.key_to_index[word] for word in older]]
-    distances = 1 - units[others] @ np.column_stack([protected[0], protected.mean(axis=0)])
-    human = related.units[
-        related._places([word for name, _, listed in related.lists if name == "human" for word in listed])
-    ]
-    size, rng, lists = len(human), np.random.default_rng(1), []
-    for seed in rng.choice(len(others), 400, replace=False):
-        rates = np.exp(5.25 * near @ near[seed])
-        lists.append(rng.choice(len(others), size, replace=False, p=rates / rates.sum()))
-    coherent = np.mean([np.square(near[drawn].sum(axis=0)).sum() for drawn in lists])
-    assert coherent == pytest.approx(np.square(human.sum(axis=0)).sum(), rel=0.1)
-    single, whole = np.std([distances[drawn].mean(axis=0) for drawn in lists], axis=0)
-    weights = pd.DataFrame(1 / size, index=[older[0]], columns=[w for w in bb.load_list("human") if w in own])
-    every = pd.DataFrame(1 / size / len(older), index=older, columns=weights.columns)
-    assert np.sqrt(related.covariance(every)) == pytest.approx(whole, rel=0.2)
-    assert np.sqrt(related.covariance(weights)) < 0.7 * single

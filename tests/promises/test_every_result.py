@@ -147,7 +147,7 @@ def test_notes_survive_files_of_fits_and_of_tables(made, tmp_path):
     table = bb.distance_table(made.slice, "weat8", relatedness=False)
     bb.write_distance_table(table, tmp_path / "t.parquet")
     tables = (table, bb.read_distance_table(tmp_path / "t.parquet"))
-    one, other = (bb.coverage(table).attrs["notes"] for table in tables)
+    one, other = (table.coverage.notes(table) for table in tables)
     assert tuple(one) == tuple(other) != ()
     assert {type(note) for note in other} == {Note}
 

@@ -57,40 +57,22 @@ def debiased(method, **options):
     return of
 
 
-def of_fit(answer, model="related", twins="once"):
-    return lambda kv: answer(bb.fit(bb.distance_table(kv, LISTS, twins=twins), model)).select_dtypes("number")
-
-
 def before_and_after(kv):
     tables = bb.distance_tables({"before": PLAIN, "after": kv}, LISTS)
     return bb.compare(tables).table().select_dtypes("number").drop(columns=["p_closer", "p_shrank", "p_reversed"])
 
 
-def of_axis(poles, words):
-    """Places with their errors."""
-    return lambda kv: bb.axis(kv, poles, words).table()[["mean", "sd", "p_positive", "p_above_next"]]
-
-
 ANSWERS = {
-    **{f"{n} {t}": measured(n, t) for n, m in METRICS.items() if not m.sentences for t in ("once", "keep")},
+    **{f"{name} {twins}": measured(name, twins) for name in ("weat", "rnsb", "ripa") for twins in ("once", "keep")},
     "weat's test": lambda kv: bb.metric("weat", kv, bb.Query(STEREOTYPES, PROTECTED), p_value=True).p_value,
-    **{f"debias {n}": debiased(n, definitional=PAIRS) for n in ("project", "hard", "soft", "half_sibling")},
     "debias hard, equalised": debiased("hard", definitional=PAIRS, equalize=PAIRS),
-    "debias hard_multiclass": debiased("hard_multiclass", definitional=PAIRS),
-    **{f"debias {n}": debiased(n, definitional=PROTECTED) for n in ("null_space", "leace")},
+    "debias leace": debiased("leace", definitional=PROTECTED),
     "distance_table": lambda kv: bb.distance_table(kv, LISTS)["distance"],
-    "relatedness": lambda kv: bb.relatedness(kv, LISTS).effective_words()["effective"],
-    **{f"fit {t}": of_fit(bb.contrasts, twins=t) for t in ("once", "keep")},
-    **{f"fit pooled {t}": of_fit(bb.contrasts, "pooled", t) for t in ("once", "keep")},
-    "summary": of_fit(lambda post: bb.summary(post).table()[["mean"]]),
-    "association": of_fit(bb.association),
-    "decomposition": of_fit(bb.decomposition),
+    "fit": lambda kv: bb.contrasts(bb.fit(bb.distance_table(kv, LISTS))).select_dtypes("number"),
     "compare": before_and_after,
-    "axis": of_axis(PAIRS, OWN["m"]),
-    "axis of lists": of_axis(OWN, PROTECTED["m"]),
+    "axis": lambda kv: bb.axis(kv, PAIRS, OWN["m"]).table()[["mean", "sd", "p_positive", "p_above_next"]],
     "audit": lambda kv: bb.audit(kv, PAIRS).table(called=False).sort_values("word")["mean"],
     "scores": lambda kv: bb.reliability.bias_scores([kv, PLAIN], OWN["m"], PAIRS, neighbours=5, twins="keep").values,
-    "silhouette": lambda kv: bb.silhouettes.silhouette(kv, bb.Query(PROTECTED, STEREOTYPES), "weat", runs=3).robustness,
 }
 
 
@@ -106,18 +88,17 @@ def outcome(answer, kv):
     return found if isinstance(found, str) else np.concatenate([np.ravel(part) for part in np.atleast_1d(found)])
 
 
-@pytest.mark.parametrize("name", ANSWERS)
 @pytest.mark.parametrize("sets", SETS)
-def test_equal_but_for_rounding_is_equal(name, sets):
+def test_equal_but_for_rounding_is_equal(sets):
     """A factor of 1 + 1e-8 changes no answer of any function that subtracts vectors: no number, reason or refusal."""
-    equal, rounded = (outcome(ANSWERS[name], embedding(SETS[sets], noise)) for noise in (0.0, 1e-8))
-    assert type(rounded) is type(equal), (equal, rounded)
-    if isinstance(equal, str):
-        assert rounded == equal
-        assert "Error" not in rounded
-        assert "Warning" not in rounded
-    else:
-        np.testing.assert_allclose(rounded, equal, atol=0.02)
+    for name, answer in ANSWERS.items():
+        equal, rounded = (outcome(answer, embedding(SETS[sets], noise)) for noise in (0.0, 1e-8))
+        assert type(rounded) is type(equal), (name, equal, rounded)
+        if isinstance(equal, str):
+            assert rounded == equal, name
+            assert "Error" not in rounded, name
+        else:
+            np.testing.assert_allclose(rounded, equal, atol=0.02, err_msg=name)
 
 
 @pytest.fixture(scope="module")
@@ -125,24 +106,12 @@ def once(slice_vectors):
     return bb.debias(slice_vectors, "project", definitional=[("he", "she")])
 
 
-@pytest.mark.parametrize("method", ["project", "hard"])
-def test_debiased_pairs_have_nothing_left_to_remove(once, method):
-    twice = bb.debias(once, method, definitional=[("he", "she")])
+def test_debiased_pairs_have_nothing_left_to_remove(once):
+    twice = bb.debias(once, "hard", definitional=[("he", "she")])
     np.testing.assert_array_equal(twice.vectors, once.vectors)
     record = twice.bayesbias_debiasing
     assert (record.neutralized, len(record.subspace)) == (0, 0)
     assert [note.code for note in record.notes] == ["nothing-removed"]
-
-
-@pytest.mark.parametrize("method", ["project", "hard", "hard_multiclass", "soft"])
-def test_pairs_with_one_vector_are_named(slice_vectors, method):
-    two = bb.load_embedding({w: slice_vectors[w] for w in ("he", "she", "nurse")} | {"copy": slice_vectors["he"]})
-    options = {"components": 1} if method == "hard_multiclass" else {}
-    with pytest.raises(bb.InputError, match="the words of he/copy have one vector"):
-        bb.debias(two, method, definitional=[("he", "copy")], **options)
-    some = bb.debias(two, method, definitional=[("he", "copy"), ("he", "she")], **options).bayesbias_debiasing
-    assert some.sets == (("he", "she"),)
-    assert [note.numbers["words"] for note in some.notes] == [["he/copy"]]
 
 
 def test_attribute_words_that_were_debiased_have_no_effect(once):

@@ -49,7 +49,6 @@ class Asked:
 
 CALLS = {
     "distance_table": lambda kv, of, **case: bb.distance_table(kv, of.lists, **case)["distance"],
-    "relatedness": lambda kv, of, **case: bb.relatedness(kv, of.lists, sample=300, **case).effective_words().iloc[:, 2],
     "topic_null": lambda kv, of, **case: bb.topic_null(kv, of.lists, replicates=5, **case).table()["observed"],
     "metric": lambda kv, of, **case: [bb.metric("weat", kv, of.query, **case).value],
     "axis": lambda kv, of, **case: bb.axis(kv, of.pairs, words=of("pqrs"), **case).places,
@@ -58,13 +57,13 @@ CALLS = {
 
 
 @pytest.mark.filterwarnings("ignore::bayesbias.errors.RelatednessWarning")
-@pytest.mark.parametrize("name", CALLS)
-def test_blanks_accents_and_capitals_change_nothing(kv, name):
-    former = np.asarray(CALLS[name](kv, Asked(PLAIN)), dtype=float)
-    np.testing.assert_allclose(np.asarray(CALLS[name](kv, Asked(ASKED)), dtype=float), former, atol=1e-6)
-    if name != "debias":
-        capitals = CALLS[name](kv, Asked(CAPITALS), case="fallback")
-        np.testing.assert_allclose(np.asarray(capitals, dtype=float), former, atol=1e-6)
+def test_blanks_accents_and_capitals_change_nothing(kv):
+    for name, call in CALLS.items():
+        former = np.asarray(call(kv, Asked(PLAIN)), dtype=float)
+        found = [call(kv, Asked(ASKED))]
+        found += [] if name == "debias" else [call(kv, Asked(CAPITALS), case="fallback")]
+        for each in found:
+            np.testing.assert_allclose(np.asarray(each, dtype=float), former, atol=1e-6, err_msg=name)
 
 
 @pytest.mark.parametrize("form", ["npz", "txt"])
