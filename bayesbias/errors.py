@@ -9,12 +9,9 @@ from pathlib import Path
 __all__ = [
     "BayesbiasWarning",
     "CoverageWarning",
-    "DrawsWarning",
-    "GrammarWarning",
     "InputError",
     "PluginWarning",
     "RelatednessWarning",
-    "SetSizeWarning",
 ]
 
 
@@ -29,8 +26,8 @@ class InputError(ValueError):
 class BayesbiasWarning(UserWarning):
     """A limit of a result, which was made as asked; the message names the limit.
 
-    Every warning of the package is of one of the kinds below, so that they can be filtered, as with
-    ``warnings.simplefilter("ignore", bb.errors.RelatednessWarning)``.
+    Every warning of the package is one, and those on similar words, words left out and plugins have kinds of their own:
+    filter by kind, ``warnings.simplefilter("ignore", bb.errors.RelatednessWarning)``, or by message.
     """
 
 
@@ -48,18 +45,6 @@ class CoverageWarning(BayesbiasWarning):
     Their vectors are zeros, they are empty, they stand in the file more than once, or their letters cannot be read. Or
     a file of distances is written without the record of words that were not found.
     """
-
-
-class GrammarWarning(BayesbiasWarning):
-    """The language of the lists has grammatical gender, which distances may speak of."""
-
-
-class SetSizeWarning(BayesbiasWarning):
-    """Sets of words are so small that the value of a metric is the same whatever the words."""
-
-
-class DrawsWarning(BayesbiasWarning):
-    """Draws are fewer than there could be, to save memory, or were made by another sampler."""
 
 
 class PluginWarning(BayesbiasWarning):
@@ -93,11 +78,6 @@ def listed(words: Sequence[str], most: int = 8, mark: str = ", ") -> str:
 def many(count: int, noun: str) -> str:
     """A number and what it counts, such as ``1 word`` and ``2,000 words``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def install(extra: str) -> str:
-    """The command that installs an extra."""
-    return f"pip install 'bayesbias[{extra}]'"
 
 
 def agreed(count: int, one: str, more: str) -> str:

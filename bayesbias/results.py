@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from html import escape
+from importlib import import_module
 from inspect import signature
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +18,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
-from bayesbias._support import offered, shipped
+from bayesbias._support import shipped
 from bayesbias._support.arguments import plain
 from bayesbias._support.files import check_target, write_text
 from bayesbias._support.numbers import WIDTH, cells, cut, latex_table, lines_of, short, written
@@ -47,12 +48,6 @@ def unlisted() -> Iterator[None]:
         LISTED.reset(before)
 
 
-def drawing(name: str, /, *given: Any, **options: Any) -> Figure:
-    """A figure, by the name of the function of ``bayesbias.plots`` that draws it, which nothing below imports."""
-    figure: Figure = getattr(offered("plots"), name)(*given, **options)
-    return figure
-
-
 @cache
 def register() -> dict[str, dict[str, Any]]:
     """Code of a note to its ``frame``, ``about``, what it means and what to do, and whether it stands ``above``."""
@@ -67,10 +62,15 @@ class Note(str):
 
     code: str
     numbers: Mapping[str, Any]
+    about: str
+    """Meaning of the code, and advice."""
+    above: bool
+    """True where it stands above the table: who does not know it misreads the numbers."""
 
     def __new__(cls, code: str, **numbers: Any) -> Note:
         """The note of a code; other numbers than those of its frame are an error."""
-        frame = register()[code]["frame"]
+        entry = register()[code]
+        frame = entry["frame"]
         named = {name for _, name, _, _ in Formatter().parse(frame) if name}
         if named != set(numbers):
             raise TypeError(f"the note {code} has the numbers {sorted(named)}, given {sorted(numbers)}")
@@ -81,20 +81,11 @@ class Note(str):
         text = frame.format(**texts | {name: cut(words, room // len(lists)) for name, words in lists.items()})
         self = super().__new__(cls, short(f"{code}: {text.removesuffix(': ')}", WIDTH))
         self.code, self.numbers = code, facts
+        self.about, self.above = " ".join(entry["about"].split()), bool(entry.get("above"))
         return self
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
         return (self.code,), dict(self.numbers)
-
-    @property
-    def about(self) -> str:
-        """Meaning of the code, and advice."""
-        return " ".join(register()[self.code]["about"].split())
-
-    @property
-    def above(self) -> bool:
-        """True where it stands above the table: who does not know it misreads the numbers."""
-        return bool(register()[self.code].get("above"))
 
 
 def stored(notes: Iterable[Note]) -> list[Any]:
@@ -104,14 +95,14 @@ def stored(notes: Iterable[Note]) -> list[Any]:
 
 def restored(values: Iterable[Any]) -> tuple[Note, ...]:
     """Notes from plain values; what another version wrote, as text or with other numbers, stays as it is written."""
-    return tuple(map(_restored, values))
-
-
-def _restored(value: Any) -> Note:
-    try:
-        return Note(value[0], **value[1])
-    except (LookupError, TypeError):
-        return Note("note-of-file", text=value if isinstance(value, str) else ", ".join(map(str, value)))
+    notes = []
+    for value in values:
+        try:
+            notes.append(Note(value[0], **value[1]))
+        except (LookupError, TypeError):
+            text = value if isinstance(value, str) else ", ".join(map(str, value))
+            notes.append(Note("note-of-file", text=text))
+    return tuple(notes)
 
 
 class Cited(NamedTuple):
@@ -173,7 +164,7 @@ class Result:
 
     def figure(self, **options: Any) -> Figure | None:
         """The figure of the result, by the options of its function in ``bayesbias.plots``; None where it has none."""
-        drawn = getattr(offered("plots"), self.picture) if self.picture else None
+        drawn = getattr(import_module("bayesbias.plots"), self.picture) if self.picture else None
         valid = [] if drawn is None else list(signature(drawn).parameters)[1:]
         if unknown := [name for name in options if name not in valid]:
             raise InputError(f"{unknown[0]} is no option: give {', '.join(valid) or 'none'}")
@@ -200,15 +191,12 @@ class Result:
         facts = {name: written(plain(fact)) for name, fact in self.header().items()}
         return [f"{name} {fact}" for name, fact in facts.items() if fact]
 
-    def _head(self) -> list[str]:
-        """Caption and facts as lines; a fact too long for one is cut."""
-        facts = "; ".join(short(fact, WIDTH - 2).replace(" ", "\xa0") for fact in self._facts())
-        lines = wrap(facts, WIDTH, break_on_hyphens=False, max_lines=4, placeholder=" ...")
-        return [short(self.caption(), WIDTH), *(line.replace("\xa0", " ") for line in lines)]
-
     def _shown(self) -> tuple[list[str], list[Note], pd.DataFrame, list[str]]:
-        """Facts, notes above, the first rows and columns of the summary, and notes below: as many as have room."""
-        head, whole, above = self._head(), self.summary(), [note for note in self.notes if note.above]
+        """Caption and facts, notes above, the first of the summary, and notes below: as many as have room."""
+        facts = "; ".join(short(fact, WIDTH - 2).replace(" ", "\xa0") for fact in self._facts())
+        wrapped = wrap(facts, WIDTH, break_on_hyphens=False, max_lines=4, placeholder=" ...")
+        head = [short(self.caption(), WIDTH), *(line.replace("\xa0", " ") for line in wrapped)]
+        whole, above = self.summary(), [note for note in self.notes if note.above]
         below: list[str] = [note for note in self.notes if not note.above]
         for rows, most in ROOM:
             table, left, hidden = whole.iloc[:rows, :COLUMNS], len(whole) - rows, whole.shape[1] - COLUMNS
@@ -237,13 +225,8 @@ def _linked(note: str) -> str:
     """A note with what it means on hover, and a link to it."""
     if not isinstance(note, Note):
         return escape(note)
-    link = f'href="{PAGE}#{anchor(note.code)}" title="{escape(note.about)}"'
+    link = f'href="{PAGE}#{note.code.replace(" ", "-")}" title="{escape(note.about)}"'
     return f"<a {link}>{escape(note.code)}</a>{escape(note.removeprefix(note.code))}"
-
-
-def anchor(code: str) -> str:
-    """The heading of a code on the page of notes, as links name it."""
-    return code.replace(" ", "-")
 
 
 def report(results: Result | Sequence[Result], path: str | Path) -> Path:
@@ -269,7 +252,8 @@ def report(results: Result | Sequence[Result], path: str | Path) -> Path:
     alone = len(every) == 1
     title = escape(every[0].caption() if alone else "Bias in word embeddings")
     met = {note.code: escape(note.about) for each in every for note in each.notes}
-    meanings = "".join(f'<dt id="{anchor(code)}">{escape(code)}</dt><dd>{about}</dd>' for code, about in met.items())
+    listed = [(code.replace(" ", "-"), escape(code), about) for code, about in met.items()]
+    meanings = "".join(f'<dt id="{anchor}">{code}</dt><dd>{about}</dd>' for anchor, code, about in listed)
     parts = [f"<h1>{title}</h1>"] * (not alone) + [_part(each, 1 if alone else 2) for each in every]
     body = "".join([*parts, f"<h2>Notes</h2><dl>{meanings}</dl>" if met else ""])
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'

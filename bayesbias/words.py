@@ -16,7 +16,7 @@ from unicodedata import normalize
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, Strict, model_validator
 
 from bayesbias._support import shipped
-from bayesbias._support.arguments import is_list, is_printable, text
+from bayesbias._support.arguments import is_list, is_printable, printable, text
 from bayesbias._support.files import (
     cells_of,
     check,
@@ -25,12 +25,13 @@ from bayesbias._support.files import (
     home_folder,
     lines_of,
     numbers_columns,
+    parse_toml,
     read_as,
     read_json,
     read_toml,
     separator_of,
+    short_text,
     tell_passed_over,
-    toml_or_text,
 )
 from bayesbias.errors import InputError, listed, near, shown
 
@@ -58,12 +59,6 @@ def _language_tag(value: object) -> str | None:
     if value is None or (isinstance(value, str) and TAG.fullmatch(value)):
         return value
     raise InputError(f"the language is {shown(value)}: give a BCP 47 tag, such as 'de', 'pt-BR' or 'zh-Hant'")
-
-
-def _name(name: str) -> str:
-    if not is_printable(name):
-        raise ValueError(f"is {name!r}: give a printable text without blanks at its ends")
-    return name
 
 
 def entries_of(words: Any) -> list[Any]:
@@ -95,7 +90,7 @@ def _pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
 
 
 type Text = Annotated[str, Strict(), AfterValidator(partial(text, name="the text"))]
-type Name = Annotated[str, Strict(), AfterValidator(_name)]
+type Name = Annotated[str, Strict(), AfterValidator(partial(printable, name="the name"))]
 type Words = Annotated[Sequence[str], PlainValidator(_words)]
 type Pairs = Annotated[tuple[tuple[str, str], ...], PlainValidator(_pairs)]
 type Forms = Annotated[Sequence[str], PlainValidator(_forms)]
@@ -108,9 +103,15 @@ type Provenance = Literal["validated", "translated", "machine"]
 """Who made a list of another language: speakers checked it, people translated it, or a program did."""
 
 
-def _by_name(controls: Any) -> Any:
-    """Control lists by their words, where a list gives the names of bundled ones."""
-    return _controls(controls, Path()) if isinstance(controls, list) else controls
+def _controls(controls: Any, folder: Path = Path()) -> Any:
+    """Control lists as a file gives them, by name or by words, with their words."""
+    unknown = [controls] if isinstance(controls, str) else [*controls] if isinstance(controls, list) else []
+    if unknown := [name for name in unknown if isinstance(controls, str) or name not in CONTROLS]:
+        raise InputError(
+            f"{unknown[0]!r} is no list of control lists: give a list of {' and '.join(CONTROLS)}, or lists "
+            'of your own in a table, such as [controls] with animals = ["cat", "dog"]'
+        )
+    return lists_named({name: name for name in controls} if isinstance(controls, list) else controls, folder, "control")
 
 
 @frozen
@@ -152,7 +153,7 @@ class WordLists:
     name: Name
     protected: Mapping[Name, Concepts]
     stereotypes: Mapping[Name, Concepts]
-    controls: Annotated[Mapping[Name, Concepts], BeforeValidator(_by_name)] = field(default_factory=dict)
+    controls: Annotated[Mapping[Name, Concepts], BeforeValidator(_controls)] = field(default_factory=dict)
     description: Text = ""
     source: Text = ""
     doi: Text | None = None
@@ -183,16 +184,15 @@ class WordLists:
         return self
 
     @model_validator(mode="after")
-    def _check_names(self) -> Self:
-        """Refuse groups and control lists whose names would mean something else."""
+    def _check(self) -> Self:
+        """Refuse names of groups and control lists that would mean something else, and words of two groups."""
         if not self.protected or not (self.stereotypes or self.controls):
             raise InputError("words are missing: give a group under [protected], and stereotypes or controls")
-        for name in self.controls:
-            if not can_be_control(name):
-                raise InputError(
-                    f"a control list cannot be named {name!r}: give a printable text without blanks at its ends and "
-                    "without ' - ', other than associated, different and stereotype"
-                )
+        if odd := [name for name in self.controls if not can_be_control(name)]:
+            raise InputError(
+                f"a control list cannot be named {odd[0]!r}: give a printable text without blanks at its ends and "
+                "without ' - ', other than associated, different and stereotype"
+            )
         if other := [group for group in self.stereotypes if group not in self.protected]:
             valid = ", ".join(self.protected)
             raise InputError(f"the stereotype {other[0]!r} has no group: the groups under [protected] are {valid}")
@@ -200,10 +200,6 @@ class WordLists:
             raise InputError(
                 f"a group cannot be named {taken[0]!r}, as a control list or a key (keys stand above the first [table])"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _check_members(self) -> Self:
         seen: dict[str, str] = {}
         for group, words in self.protected.items():
             for form in chain(*(self.forms.get(word, (word,)) for word in words)):
@@ -388,8 +384,7 @@ def load_words(name_or_path: AnyWords) -> WordLists:
     if isinstance(name_or_path, WordLists):
         return name_or_path
     if isinstance(name_or_path, Mapping):
-        controls = _controls(name_or_path.get("controls", []), Path())
-        return check(WordLists, {"name": OWN_LISTS, **name_or_path, "controls": controls}, "the mapping of words")
+        return check(WordLists, {"name": OWN_LISTS, **name_or_path}, "the mapping of words")
     path = _locate(name_or_path, kind="words")
     content = read_lists(path)
     if (kind := content.pop("kind", "words")) != "words":
@@ -402,7 +397,7 @@ def load_words(name_or_path: AnyWords) -> WordLists:
         raise InputError(f"{path}: {error}") from error
     lists = check(WordLists, content, str(path))
     # no field: lists with the same words are equal, wherever they stand
-    if path not in _bundled().values():
+    if path not in bundled_files().values():
         vars(lists)["_path"] = str(name_or_path)
     return lists
 
@@ -433,16 +428,11 @@ def load_list(name_or_path: str | Path) -> WordList | PairList:
     return check(PairList, content, str(path)) if kind == "pairs" else check(WordList, content, str(path))
 
 
-def _kind_of(content: Mapping[str, Any]) -> str:
-    """The kind that a file states, or that its keys tell of: pairs, a plain list, or word lists."""
-    keys = [kind for key, kind in (("pairs", "pairs"), ("words", "list")) if key in content]
-    return str(content.get("kind", keys[0] if keys else "words"))
-
-
-def lists_of_any_kind(name_or_path: str | Path, kind: str = "list") -> WordList | PairList | WordLists:
-    """Words, pairs or word lists, as the file says; ``kind`` is what an error names, ``"list"`` or ``"words"``."""
-    stated = _kind_of(read_lists(_locate(name_or_path, kind)))
-    return load_words(name_or_path) if stated == "words" else load_list(name_or_path)
+def lists_of_any_kind(name_or_path: str | Path) -> WordList | PairList | WordLists:
+    """Words, pairs or word lists: of the kind that a file states, or that its keys tell of."""
+    content = read_lists(_locate(name_or_path, "list"))
+    known = "words" if {"pairs", "words"}.isdisjoint(content) else "list"
+    return load_words(name_or_path) if content.get("kind", known) == "words" else load_list(name_or_path)
 
 
 TEXTS = ("", ".txt", ".csv", ".tsv")  # how the names of lists in text end
@@ -457,8 +447,9 @@ TESTS = (
 def read_lists(path: Path) -> dict[str, Any]:
     """The content of a file of lists or of a query, TOML, JSON or text, under the keys of TOML."""
     if path.suffix not in (".json", ".jsonl"):
-        content = toml_or_text(path, TEXTS)
-        return content if isinstance(content, dict) else _list_in_text(path, content)
+        text = short_text(path, "TOML")
+        in_text = path.suffix in TEXTS and "=" not in text
+        return _list_in_text(path, text) if in_text else parse_toml(text, str(path))
     content = read_json(path)
     named = {"name": path.stem}
     if isinstance(content, dict):
@@ -546,25 +537,17 @@ def pairs_given(pairs: Iterable[tuple[str, str]] | str | Path, name: str) -> lis
     return list(checked(Pairs, load_list(pairs) if isinstance(pairs, str | Path) else pairs, name))
 
 
+@cache
 def bundled_lists() -> dict[str, tuple[str, WordLists | WordList | PairList]]:
     """Name of each bundled list to its kind (``words``, ``list``, ``pairs``) and content, in the order of kinds."""
-    named = {name: _described(path) for name, path in _bundled().items()}
-    return dict(sorted(named.items(), key=lambda item: ("words", "list", "pairs").index(item[1][0])))
-
-
-def bundled_names() -> set[str]:
-    """Names of the bundled lists, which are not read."""
-    return set(_bundled())
+    kinds = {name: read_toml(path)["kind"] for name, path in bundled_files().items()}
+    names = sorted(kinds, key=lambda name: ("words", "list", "pairs").index(kinds[name]))
+    return {name: (kinds[name], load_words(name) if kinds[name] == "words" else load_list(name)) for name in names}
 
 
 @cache
-def _described(path: Path) -> tuple[str, WordLists | WordList | PairList]:
-    kind = read_toml(path)["kind"]
-    return kind, load_words(path) if kind == "words" else load_list(path)
-
-
-@cache
-def _bundled() -> dict[str, Path]:
+def bundled_files() -> dict[str, Path]:
+    """Name of each bundled list to its file."""
     folder = shipped("data") / "words"
     paths = sorted(folder.rglob("*.toml"), key=lambda path: (len(path.parts), path))
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
@@ -576,7 +559,7 @@ def _locate(name_or_path: str | Path, kind: str, hint: str = "") -> Path:
             f"words are given by name or path, a WordLists or a mapping, not as {type(name_or_path).__name__}: an "
             "embedding comes first"
         )
-    bundled = _bundled()
+    bundled = bundled_files()
     if str(name_or_path) in bundled:
         return bundled[str(name_or_path)]
     path = home_folder(name_or_path)
@@ -600,22 +583,13 @@ def _locate(name_or_path: str | Path, kind: str, hint: str = "") -> Path:
     )
 
 
-def _controls(controls: Any, folder: Path) -> Any:
-    """Control lists as a file gives them, by name or by words, with their words."""
-    unknown = [controls] if isinstance(controls, str) else [*controls] if isinstance(controls, list) else []
-    if unknown := [name for name in unknown if isinstance(controls, str) or name not in CONTROLS]:
-        raise InputError(
-            f"controls: {unknown[0]!r} is no list of control lists: give a list of {' and '.join(CONTROLS)}, or lists "
-            'of your own in a table, such as [controls] with animals = ["cat", "dog"]'
-        )
-    return lists_named({name: name for name in controls} if isinstance(controls, list) else controls, folder, "control")
-
-
 def lists_named(table: Any, folder: Path, kind: str) -> Any:
     """A table of a file with the words of a bundled list, or of one in a folder, in place of its name."""
     words: dict[str, Any] = {}
     for name, where in table.items() if isinstance(table, Mapping) else ():
-        words[name] = load_list(where if where in _bundled() else folder / where) if isinstance(where, str) else where
+        words[name] = (
+            load_list(where if where in bundled_files() else folder / where) if isinstance(where, str) else where
+        )
         if isinstance(words[name], PairList):
             raise InputError(f"the {kind} list {where!r} holds pairs; a {kind} is a list of words")
     return words if isinstance(table, Mapping) else table

@@ -58,30 +58,21 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     target = home_folder(path)
     place = target.resolve()
     temporary = place.with_name(f".{place.stem}-{secrets.token_hex(6)}{place.suffix}")
-    with _named(target):
+    try:
         if place.exists() and not (place.is_file() and place.stat().st_mode & 0o222):
             raise OSError("what is there is read-only, or no file (a folder, a device, a pipe): give another path")
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    try:
-        with _named(target):
-            yield temporary
-            if place.exists():
-                temporary.chmod(stat.S_IMODE(place.stat().st_mode))
-            with temporary.open("rb+") as content:  # a crash must not leave an empty file under the name
-                os.fsync(content.fileno())
-            temporary.replace(place)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def _named(target: Path) -> Iterator[None]:
-    """Let errors speak of the file that was asked for, not of the temporary one."""
-    try:
-        yield
-    except OSError as error:
+        yield temporary
+        if place.exists():
+            temporary.chmod(stat.S_IMODE(place.stat().st_mode))
+        with temporary.open("rb+") as content:  # a crash must not leave an empty file under the name
+            os.fsync(content.fileno())
+        temporary.replace(place)
+    except OSError as error:  # of the temporary file: the sentence is of the file that was asked for
         sentence = f"cannot write {target.name} in the folder {target.parent}: {error.strerror or error}"
         raise (OSError(error.errno, sentence) if error.errno else OSError(sentence)) from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -168,24 +159,17 @@ MOST_TOML = 2**25  # bytes: many times the longest list of words, and fewer than
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file."""
-    return parse_toml(_short_text(path, "TOML"), str(path))
-
-
-def toml_or_text(path: Path, suffixes: Sequence[str]) -> dict[str, Any] | str:
-    """The content of a TOML file, or a text with one of some suffixes that is none, and in which ``=`` sets nothing."""
-    content = _short_text(path, "TOML")
-    if path.suffix in suffixes and "=" not in content:
-        return content
-    return parse_toml(content, str(path))
+    return parse_toml(short_text(path, "TOML"), str(path))
 
 
 def read_json(path: Path) -> Any:
     """The content of a JSON file."""
     with read_as("JSON", str(path)):
-        return from_json(_short_text(path, "JSON"))
+        return from_json(short_text(path, "JSON"))
 
 
-def _short_text(path: Path, kind: str) -> str:
+def short_text(path: Path, kind: str) -> str:
+    """The content of a file of a kind, unless it is far too long for one."""
     if (size := file_at(path).stat().st_size) > MOST_TOML:
         raise InputError(f"{path} is not a {kind} file, it has {size:,} bytes: is it an embedding?")
     return read_text(path)
@@ -245,7 +229,11 @@ def _sentence(kind: Any, fault: Any, place: list[str]) -> str:
     place = [*place, *map(str, fault["loc"])]
     key, cause = ".".join(place), fault.get("ctx", {}).get("error")
     if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return f"unknown key {key!r}; valid keys here are {', '.join(_fields_at(kind, place[:-1]))}"
+        for part in place[:-1]:  # to the document that holds the key
+            known = kind.__pydantic_fields__.get(part)
+            options = [known.annotation, *getattr(known.annotation, "__args__", ())] if known else []
+            kind = next((one for one in options if hasattr(one, "__pydantic_fields__")), kind)
+        return f"unknown key {key!r}; valid keys here are {', '.join(kind.__pydantic_fields__)}"
     if fault["type"] == "missing":
         return f"the key {key!r} is missing"
     if isinstance(cause, InputError):
@@ -254,16 +242,6 @@ def _sentence(kind: Any, fault: Any, place: list[str]) -> str:
     if isinstance(cause, ValueError):
         return f"{subject} {cause}"
     return f"{subject} is {shown(fault['input'])}: {fault['msg']}"
-
-
-def _fields_at(kind: Any, place: list[str]) -> Iterable[str]:
-    """Names of the fields of the document that stands at a place in another."""
-    for part in place:
-        known = kind.__pydantic_fields__.get(part)
-        options = [known.annotation, *getattr(known.annotation, "__args__", ())] if known else []
-        kind = next((one for one in options if hasattr(one, "__pydantic_fields__")), kind)
-    names: Iterable[str] = kind.__pydantic_fields__
-    return names
 
 
 LOOKED_AT = 100  # lines of a table in text by which it is told what stands between its columns

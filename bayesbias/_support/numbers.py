@@ -36,11 +36,6 @@ LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 LATEX |= {"\N{RIGHTWARDS ARROW}": r"$\to$", "\N{MINUS SIGN}": "$-$"}
 
 
-def signed(value: float, plus: str = "", digits: int = 3) -> str:
-    """A number with three decimals and a proper minus sign; ``plus="+"`` writes a plus sign too."""
-    return f"{round(value, digits) + 0.0:{plus}.{digits}f}".replace("-", "\N{MINUS SIGN}")
-
-
 def difference(name: str) -> str:
     """A contrast such as ``associated - human`` with a proper minus sign."""
     return name.replace(" - ", MINUS)
@@ -88,7 +83,7 @@ def cells(table: pd.DataFrame, prob: float) -> pd.DataFrame:
     for i, name in enumerate(map(str, table)):
         column, form = table.iloc[:, i], partial(written)
         if name.startswith("p_"):
-            form = partial(_p_value if name == "p_value" else probability_text)
+            form = partial(probability_text, test=name == "p_value")
         elif column.dtype.kind == "f":
             own = 2 - max((_size(abs(value)) for value in column if value and math.isfinite(value)), default=0)
             form = partial(written, decimals=min(max(own if common is None or name not in SCALE else common, 0), 6))
@@ -103,12 +98,13 @@ def _size(value: float) -> int:
     return math.floor(math.log10(value))
 
 
-def probability_text(value: Any) -> str:
-    return value if isinstance(value, str) else f"{min(max(value, 0.001), 0.999):.3f}"
-
-
-def _p_value(value: Any) -> str:
-    return value if isinstance(value, str) else "< 0.0001" if value < 1e-4 else f"{value:.2g}"
+def probability_text(value: Any, test: bool = False) -> str:
+    """A probability of draws, never 0 or 1, or the p-value of a test."""
+    if isinstance(value, str):
+        return value
+    if test:
+        return "< 0.0001" if value < 1e-4 else f"{value:.2g}"
+    return f"{min(max(value, 0.001), 0.999):.3f}"
 
 
 def latex(text: str) -> str:

@@ -34,17 +34,6 @@ def quiet(name: str | logging.Logger) -> Iterator[None]:
         log.setLevel(level)
 
 
-def announce(sentence: str) -> None:
-    """Say before it begins how long a work is: to those who look, and to the log."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(stderr=True)
-    if console.is_terminal or in_notebook():
-        console.print(Text(sentence))
-    logging.getLogger("bayesbias").info(sentence)
-
-
 @contextmanager
 def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
     """Yield a function to call with the amount done so far.

@@ -4,33 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Protocol, Self
+from typing import Any
 
 from bayesbias.errors import InputError, PluginWarning, near, shown, warn
 
 
-class Entry(Protocol):
-    """A function with its name and description."""
+class Register[E](Mapping[str, E]):
+    """Name to entry, a ``function`` with its ``name``; ``of`` makes the entry of a function alone.
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def function(self) -> Callable[..., Any]: ...
-
-    @classmethod
-    def of(cls, function: Callable[..., Any]) -> Self:
-        """The entry of a function that says nothing else of itself."""
-
-
-class Register[E: Entry](Mapping[str, E]):
-    """Name to entry; ``noun`` is what messages call one, ``group`` the entry points that name those of other packages.
-
-    These load when a name is asked for that is not known, or all are, and not before.
+    ``noun`` is what messages call one, ``group`` the entry points that name those of other packages. These load when a
+    name is asked for that is not known, or all are, and not before.
     """
 
     def __init__(self, kind: type[E], noun: str, group: str) -> None:
-        self.kind, self.noun, self.group = kind, noun, group
+        self.kind: Any = kind
+        self.noun, self.group = noun, group
         self._held: dict[str, E] = {}
         self._loaded = False
 
@@ -51,8 +39,8 @@ class Register[E: Entry](Mapping[str, E]):
 
         A name that is taken is refused, unless its function is the same: a cell of a notebook may run again.
         """
-        made = self.made(one)
-        known = self._held.get(made.name)
+        made: Any = self.made(one)
+        known: Any = self._held.get(made.name)
         if known is not None and not _same(known.function, made.function):
             place = getattr(known.function, "__module__", "this program")
             raise InputError(f"there is a {self.noun} {made.name!r} already, in {place}: give yours another name")
@@ -66,12 +54,14 @@ class Register[E: Entry](Mapping[str, E]):
             return self[one]
         raise InputError(f"there is no {self.noun} {one!r}{near(one, self)}: valid are {', '.join(self)}")
 
-    def made(self, one: object) -> E:
+    def made(self, one: Any) -> E:
         """An entry as it is, or that of a function, which is the registered one if there is one."""
         if isinstance(one, self.kind):
-            return one
+            return one  # type: ignore[no-any-return]
         if callable(one) and not isinstance(one, type):
-            return next((held for held in self._held.values() if held.function is one), None) or self.kind.of(one)
+            entries: Any = self._held.values()
+            found: E = next((held for held in entries if held.function is one), None) or self.kind.of(one)
+            return found
         kind = self.kind.__name__
         raise InputError(f"{shown(one)} is no {self.noun}: give the name of one, a {kind}, or a function")
 
@@ -85,7 +75,7 @@ class Register[E: Entry](Mapping[str, E]):
         faults = []
         for entry in sorted(entry_points(group=self.group)):
             try:
-                made = self.made(entry.load())
+                made: Any = self.made(entry.load())
                 if made.name != entry.name:
                     raise InputError(f"it is called {made.name!r}: give both one name")
                 self.add(made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import pickle
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
@@ -62,12 +63,15 @@ def sweep(
     >>> bb.pool(tables).table()["name"].head(2).tolist()
     ['google-news-slice', 'glove-50d-slice']
     """
+    import joblib  # type: ignore[import-untyped]
+
     named: Any = dict(enumerate(settings)) if isinstance(settings, Sequence) else settings
     if not isinstance(named, Mapping) or not all(isinstance(one, Mapping) for one in named.values()):
         raise InputError(f"settings is {shown(settings)}: give a mapping of names to keyword arguments, or a list")
     place = home_folder(folder)
     place.mkdir(parents=True, exist_ok=True)
-    files = {name: place / f"{_hash(function, one)}.pickle" for name, one in named.items()}
+    parts = [version("bayesbias"), _content(function)]
+    files = {name: place / f"{joblib.hash([*parts, _content(dict(one))])}.pickle" for name, one in named.items()}
     # equal settings are one call
     calls = {file: partial(_called, function, named[name]) for name, file in files.items() if not file.is_file()}
     failed: dict[Path, Exception] = {}
@@ -86,14 +90,13 @@ def sweep(
             f"{len(failed)} of {many(len(calls), 'call')} failed, {len(calls) - len(failed)} results were kept in "
             f"{place}, and the same sweep makes the rest: {listed(reasons, 5)}"
         ) from next(iter(failed.values()))
-    return {name: _read(file) for name, file in files.items()}
-
-
-def _hash(function: Any, setting: Mapping[str, Any]) -> str:
-    """The hash of a call, by the content of what it is made of."""
-    import joblib  # type: ignore[import-untyped]
-
-    return str(joblib.hash([version("bayesbias"), _content(function), _content(dict(setting))]))
+    results: dict[Hashable, Any] = {}
+    for name, file in files.items():
+        try:
+            results[name] = pickle.loads(file.read_bytes())  # noqa: S301  # which a sweep wrote
+        except Exception as error:  # whatever the objects in it raise
+            raise InputError(f"{file} cannot be read, remove it to compute it again: {error}") from error
+    return results
 
 
 def _content(value: Any) -> Any:
@@ -104,16 +107,14 @@ def _content(value: Any) -> Any:
         return [_content(each) for each in value]
     if inspect.isfunction(value):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        return [value.__qualname__, _code(value.__code__), _content([value.__defaults__, value.__kwdefaults__, *cells])]
-    if isinstance(value, str | Path) and (path := Path(value)).is_file():
+        held = _content([value.__code__, value.__defaults__, value.__kwdefaults__, *cells])
+        return [value.__qualname__, held]
+    if isinstance(value, CodeType):  # wherever it stands
+        return [value.co_code, value.co_names, _content(value.co_consts)]
+    if isinstance(value, str | Path) and os.path.isfile(value):  # noqa: PTH113  # a text may be too long for a path
+        path = Path(value)
         return [str(value), _digest(path, path.stat().st_size, path.stat().st_mtime_ns)]
     return value
-
-
-def _code(code: CodeType) -> list[Any]:
-    """The code of a function, wherever it stands."""
-    held = [_code(each) if isinstance(each, CodeType) else each for each in code.co_consts]
-    return [code.co_code, code.co_names, held]
 
 
 @lru_cache
@@ -149,10 +150,3 @@ def _made(calls: Mapping[Path, Callable[[], bytes]], executor: Executor | None) 
     finally:
         for future in futures:
             future.cancel()
-
-
-def _read(file: Path) -> Any:
-    try:
-        return pickle.loads(file.read_bytes())  # noqa: S301  # which a sweep wrote
-    except Exception as error:  # whatever the objects in it raise
-        raise InputError(f"{file} cannot be read, remove it to compute it again: {error}") from error

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ INTERRUPTED = 130  # the exit code after Ctrl-C, by custom
 
 def main() -> None:
     """Run ``bayesbias``: exit code 0, 1 (could not) or 2 (usage)."""
-    from bayesbias.cli.app import app, debugging
+    from bayesbias.cli.app import app, state
     from bayesbias.errors import InputError
 
     for stream in (sys.stdout, sys.stderr):
@@ -28,36 +27,21 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = partial(_note, set[str]())
-            _run(app)
+            app()
     except BrokenPipeError:  # the reader of the output, such as head, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as stop:  # at Ctrl-C the library of commands ends without a word
+        if getattr(stop, "code", INTERRUPTED) != INTERRUPTED:
+            raise
         _fail("interrupted", INTERRUPTED)
-    except (InputError, OSError) as error:
-        if debugging():
+    except Exception as error:  # whatever goes wrong is said in one sentence; --debug shows the traceback
+        if state["debug"]:
             raise
-        _fail(_sentence(error), 1)
-    except Exception as error:  # whatever else goes wrong is said in one sentence; --debug shows the traceback
-        if debugging():
-            raise
+        reason, file = getattr(error, "strerror", None), getattr(error, "filename", None)
+        if isinstance(error, InputError | OSError):
+            _fail(f"{file}: {reason}" if reason and file else str(reason or error), 1)
         _fail(f"unexpected {type(error).__name__}: {error} (bayesbias --debug shows where)", 1)
-
-
-def _run(app: Callable[[], object]) -> None:
-    """Run the commands; Ctrl-C, at which their library ends without a word, is raised again."""
-    try:
-        app()
-    except SystemExit as stop:
-        if stop.code == INTERRUPTED:
-            raise KeyboardInterrupt from stop
-        raise
-
-
-def _sentence(error: Exception) -> str:
-    """Message of an error, with the file that it names and without its number."""
-    reason, file = getattr(error, "strerror", None), getattr(error, "filename", None)
-    return f"{file}: {reason}" if reason and file else str(reason or error)
 
 
 def _fail(message: str, code: int) -> None:

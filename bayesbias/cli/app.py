@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 TABLES = (".csv", ".parquet")
-_state = {"debug": False}
-
-
-def debugging() -> bool:
-    """True if ``--debug`` was given."""
-    return _state["debug"]
+state = {"debug": False}
 
 
 def _show_version(wanted: bool) -> None:
@@ -44,7 +39,7 @@ def start(
     ] = False,
 ) -> None:
     """Measure bias in word embeddings: distances, a model of all of them, posterior distributions."""
-    _state["debug"] = debug
+    state["debug"] = debug
     # matrix products here are small: more threads than one only wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -82,8 +77,8 @@ def run(
         bb.load_model(model)
     if topics and case == "as-is":
         kv = load_for_topics(embedding, listed, trust_pickle)
-    else:  # spellings other than those of the lists have ranks that the sample of the lists would not follow
-        kv = bb.load_embedding(embedding, listed if case == "as-is" else None, trust_pickle)
+    else:
+        kv = _load(embedding, listed, case, trust_pickle)
     table = bb.distance_table(kv, listed, case=case)
     post = bb.fit(table, model, draws=draws, seed=seed, adjust=adjust, frequencies=frequencies)
     answer = bb.summary(post, prob=prob)
@@ -138,8 +133,8 @@ def compare(
     if side_effects and len(files) != 2:
         raise InputError(f"--side-effects looks at two embeddings, given are {len(files)}")
     listed = bb.load_words(words) if words else None
-    part = None if side_effects or case != "as-is" else listed  # a part has all that distances need
-    kvs = {name: bb.load_embedding(one, part, trust_pickle) for name, one in files.items()}
+    part = None if side_effects else listed
+    kvs = {name: _load(one, part, case, trust_pickle) for name, one in files.items()}
     measured: Mapping[str, Any] = bb.distance_tables(kvs, listed, case=case) if listed else {}
     tables = {name: measured[name] if name in kvs else bb.read_distance_table(one) for name, one in given.items()}
     comparison = replace(bb.compare(tables, model=model, draws=draws, seed=seed, case=case), prob=prob)
@@ -174,7 +169,8 @@ def metrics(
         raise InputError("no query was given: name one with --query, or word lists with --words")
     names = metric or (["weat", "weat_effect_size"] if p_value else [])
     tested = {"p_value": True, "seed": seed} if p_value else {}
-    kvs = {name: bb.load_embedding(one, trust_pickle=trust_pickle) for name, one in _named(embeddings).items()}
+    asked = [word for one in queries for part in one.sets.values() for word in part]
+    kvs = {name: _load(one, asked, case, trust_pickle) for name, one in _named(embeddings).items()}
     scores = bb.run_metrics(
         kvs,
         queries,
@@ -198,6 +194,11 @@ def list_(kind: options.Kind = "words", language: options.Language = None) -> No
         own = table["name"].str.contains("/")
         table = table[own & (table["language"] == language) if language else ~own]
     _print(table.drop(columns=["kind", "source", "doi"]).dropna(axis="columns", how="all"))
+
+
+def _load(embedding: str, words: Any, case: str, trust_pickle: bool) -> Any:
+    """The words of an embedding that a command asks for, and all of them where other spellings are looked for."""
+    return bb.load_embedding(embedding, words if case == "as-is" else None, trust_pickle)
 
 
 def _named(arguments: list[str]) -> dict[str, str]:

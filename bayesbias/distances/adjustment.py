@@ -27,7 +27,7 @@ from bayesbias._support.files import (
     unquoted,
 )
 from bayesbias.distances.covariances import Relatedness, relatedness_content, relatedness_from
-from bayesbias.errors import InputError, install, listed, shown
+from bayesbias.errors import InputError, listed, shown
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.related import MIDDLES, root_of, similarity_bins
 from bayesbias.results import Note
@@ -167,7 +167,8 @@ def _from_wordfreq(words: Sequence[str], language: str | None) -> WordValues:
     except (ImportError, LookupError) as error:  # words of some languages are cut by other packages
         raise InputError(
             f"wordfreq has no frequencies of the language {language!r} of the word lists ({error}): give frequencies= "
-            f"(a mapping of words to counts, or the path of a file with two columns), or {install('frequencies')}"
+            "(a mapping of words to counts, or the path of a file with two columns), or pip install "
+            "'bayesbias[frequencies]'"
         ) from None
     known = {word: value for word, value in zipf.items() if value > 0}
     return WordValues(FREQUENCY, "zipf", f"wordfreq ({'English' if tag == ENGLISH else tag})", known)

@@ -40,7 +40,7 @@ from bayesbias.distances.dataframe import (
 )
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.vocabularies import draws_for, few_words, measured_relatedness
-from bayesbias.errors import GrammarWarning, InputError, RelatednessWarning, listed, many, warn
+from bayesbias.errors import BayesbiasWarning, InputError, RelatednessWarning, listed, many, warn
 from bayesbias.numerics.constants import ENOUGH
 from bayesbias.results import stored
 from bayesbias.vectors import (
@@ -118,7 +118,7 @@ def distance_table(
     RelatednessWarning
         Fewer than 400 words are no protected or stereotype words: relatedness is then known badly, and below 30 there
         is none. Common words of the language, encoded too, are the remedy.
-    GrammarWarning
+    BayesbiasWarning
         The language has grammatical gender, and no word has several forms, or not all forms are found: distances may
         then speak of grammar (Zhou et al. 2019, https://doi.org/10.18653/v1/D19-1531).
 
@@ -271,7 +271,7 @@ def distances_of(
             RelatednessWarning,
         )
     if record.gender:
-        warn(next(note for note in record.notes() if note.code == "gender"), GrammarWarning)
+        warn(next(note for note in record.notes() if note.code == "gender"), BayesbiasWarning)
     return DistanceTable(table, coverage=record, relatedness=known)
 
 

@@ -18,7 +18,7 @@ from bayesbias._support.arguments import mapping, several
 from bayesbias._support.progress import progress
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.vocabularies import measured_relatedness
-from bayesbias.errors import InputError, SetSizeWarning, shown, warn
+from bayesbias.errors import BayesbiasWarning, InputError, shown, warn
 from bayesbias.metrics.catalogue import METRICS, find_metric
 from bayesbias.metrics.definition import (
     RELATED,
@@ -417,7 +417,7 @@ def metric(
     -----
     CoverageWarning
         The embedding lacks more than a fifth of the words of a set; the result says so too.
-    SetSizeWarning
+    BayesbiasWarning
         Sets so small that the value is the same whatever the words; the result says so too.
 
     Examples
@@ -434,7 +434,7 @@ def metric(
     measured = ready.measure()
     for note in measured.notes:
         if note.code == "set-size":
-            warn(f"{ready.metric.title} of {ready.query.name}: {note}", SetSizeWarning)
+            warn(f"{ready.metric.title} of {ready.query.name}: {note}", BayesbiasWarning)
     chosen, found = ready.metric, ready.found
     none = () if measured.reason is None else (Note("no-value", what="value", reason=measured.reason),)
     warn_lost(found.notes, "the coverage of the result")

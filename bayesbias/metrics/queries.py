@@ -29,7 +29,7 @@ from bayesbias.words import (
     Name,
     Text,
     WordLists,
-    bundled_names,
+    bundled_files,
     entries_of,
     html_of,
     lists_named,
@@ -183,7 +183,7 @@ def load_query(name_or_path: str | Path) -> Query:
     if not path.is_file():
         name = str(name_or_path)
         hint = near(name, bundled)
-        if name in bundled_names():
+        if name in bundled_files():
             hint = (
                 f" ({name!r} is a word list: Query.from_words(load_words({name!r})) makes a query of one with groups)"
             )

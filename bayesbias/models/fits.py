@@ -18,7 +18,7 @@ from bayesbias.distances.dataframe import DistanceTable
 from bayesbias.distances.distances import Distances
 from bayesbias.distances.tables import adjust as adjusted_for
 from bayesbias.distances.tables import as_measured
-from bayesbias.errors import DrawsWarning, InputError, warn
+from bayesbias.errors import BayesbiasWarning, InputError, warn
 from bayesbias.models import marginal, nuts
 from bayesbias.models.families import MOST_NUMBERS, check_draws_of_pairs, family_of, parts_of
 from bayesbias.models.own import WORD_MEAN, OwnModel
@@ -447,7 +447,7 @@ def _thinned(result: Fit, draws: int | None) -> xr.Dataset:
         warn(
             f"the group is made of {chains * thinned.sizes['draw']:,} of {every:,} draws: all would be "
             f"{every * pairs:,} numbers, more than {MOST_NUMBERS:,} (draws={every} takes all)",
-            DrawsWarning,
+            BayesbiasWarning,
         )
     return thinned
 

@@ -10,7 +10,7 @@ import numpy as np
 from bayesbias._support.progress import counted, progress
 from bayesbias.distances.dataframe import once
 from bayesbias.distances.distances import Distances
-from bayesbias.errors import DrawsWarning, InputError, warn
+from bayesbias.errors import BayesbiasWarning, InputError, warn
 from bayesbias.models import nuts, related
 from bayesbias.models.spec import ModelSpec, Normal, Pooled, common_of
 from bayesbias.models.tree import EFFECTS, Draws, DrawsOfWords
@@ -196,7 +196,7 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
         theta, facts["log_evidence"] = resample(weighted, size, rng), weighted.log_integral
     else:
         notes = (Note("model", model=spec.name, reason=f"scales by NUTS: {fault}"),)
-        warn(notes[0], DrawsWarning)
+        warn(notes[0], BayesbiasWarning)
         walked, diverging = nuts.walk(target.log_density, weighted.weights @ weighted.points, chains, draws, rng)
         theta, stats = walked.reshape(size, -1), {"diverging": diverging}
     # given the scales all else is normal

@@ -46,7 +46,6 @@ def plot_change(
     prob: float | None = None,
     before: str | None = None,
     after: str | None = None,
-    words: bool = True,
     title: str | None = None,
 ) -> Figure:
     """Values in all embeddings, and their changes from the first: mean distances, and below the headline contrast.
@@ -65,8 +64,6 @@ def plot_change(
         Posterior mass of the intervals; None takes that of the comparison.
     before, after
         Two of the embeddings, for their change alone.
-    words
-        Whether each protected word has a row, or the whole list alone is drawn.
     title
         Title above the panels; by default none.
 
@@ -90,7 +87,7 @@ def plot_change(
     headline, whole = table["of"].iloc[0], table["protected_word"] == WHOLE
     distances = table[table["of"].str.startswith("to ") & whole]
     distances = distances.assign(row=distances["of"].str.slice(len("to "), -len(" words")).replace(result.labels))
-    contrast = table[(table["of"] == headline) & (words | whole)]
+    contrast = table[table["of"] == headline]
     size = contrast["change"].abs().groupby(contrast["protected_word"]).transform("max")
     contrast = contrast.assign(row=word_labels(contrast["protected_word"], contrast["group"]), size=-size)
     contrast = contrast.sort_values(
@@ -106,21 +103,15 @@ def plot_change(
     panels = figure.subplots(2, 2, height_ratios=heights, width_ratios=(1.15, 1))
     for (values, changes), (part, heading, mark) in zip(panels, blocks, strict=True):
         rows = part["row"].unique().tolist()
-        draw_forest(values, _levels(part), rows, looks, True)
+        first = part.drop_duplicates("row").assign(look=part["from"])  # which all others are changes from
+        sides = (("before", first), ("after", part.assign(look=part["to"])))
+        levels = [one.assign(mean=one[side], low=one[f"{side}_low"], high=one[f"{side}_high"]) for side, one in sides]
+        draw_forest(values, pd.concat(levels), rows, looks, True)
         draw_forest(changes, part.assign(mean=part["change"], look=part["to"]), rows, looks, True)
         label_rows(values, rows, f"{COSINE}, {mass} intervals", heading, mark)
         label_rows(changes, [""] * len(rows), with_poles(f"change, {mass} intervals", "closer"), "Change", 0.0)
     place_legend(figure, None, looks.values(), linewidth=0)
     return figure
-
-
-def _levels(table: pd.DataFrame) -> pd.DataFrame:
-    """Values of the first embedding, and of all that are changes from it."""
-    sides = {"before": table.drop_duplicates("row").assign(look=table["from"]), "after": table.assign(look=table["to"])}
-    parts = [
-        part.assign(mean=part[side], low=part[f"{side}_low"], high=part[f"{side}_high"]) for side, part in sides.items()
-    ]
-    return pd.concat(parts)
 
 
 SIDES = {"before": Look("#767676", "o", "before"), "after": Look("#0072B2", "D", "after")}

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from bayesbias._support.arguments import WIDEST, interval, one_of, probability
+from bayesbias._support.arguments import one_of, probability
 from bayesbias._support.numbers import cells, difference, percent
 from bayesbias.checks.summaries import PROB, contrast_partners, contrasted, describe
 from bayesbias.checks.topics import TopicNull
@@ -157,7 +157,6 @@ def plot_contrasts(
     first: str = "associated",
     second: str | None = None,
     prob: float = PROB,
-    rope: float | tuple[float, float] | None = None,
     target: str = SAMPLE,
     beside: bool = True,
     title: str | None = None,
@@ -166,12 +165,12 @@ def plot_contrasts(
     """The contrast of two connections, on top for the whole list, below for each protected word.
 
     Points are posterior means, which are shrunken, and hollow ones unshrunken means; thick bars are 50% and thin bars
-    ``prob`` equal-tailed intervals. At the right is the posterior probability that ``first`` is closer. A shaded band
-    marks the rope. Words whose sign is clear (column ``sign`` of :func:`contrasts`) are blue, others grey.
+    ``prob`` equal-tailed intervals. At the right is the posterior probability that ``first`` is closer. Words whose
+    sign is clear (column ``sign`` of :func:`contrasts`) are blue, others grey.
 
     Parameters
     ----------
-    post, first, second, prob, rope, target
+    post, first, second, prob, target
         As in :func:`contrasts`.
     beside
         Whether the posterior probabilities of being closer stand right of the panel.
@@ -185,7 +184,7 @@ def plot_contrasts(
     """
     result = Fit.read(post)
     first, second = contrasted(first, second, result.data.connections.tolist(), result.data.filled)
-    table = with_inner(lambda mass: contrasts(post, first, second, mass, rope, target=target), prob)
+    table = with_inner(lambda mass: contrasts(post, first, second, mass, target=target), prob)
     table = pd.concat([table[:1], table[1:].sort_values("mean", kind="stable")], ignore_index=True)
     table = table.assign(row=table.index, look=[WHOLE, *table["sign"][1:].notna()])
     texts = cells(table[["p_closer"]], prob)
@@ -193,8 +192,6 @@ def plot_contrasts(
         table["beside"] = texts.iloc[:, 0]
     figure, axes = one_panel(ax, 7.0, 0.23 * len(table) + 1.4)
     draw_forest(axes, table, range(len(table)), SIGNS, head=texts.columns[0] if beside else "")
-    if (region := interval(rope, "rope", WIDEST)) is not None:
-        axes.axvspan(*region, color="#DDDDDD", alpha=0.5, linewidth=0, zorder=0)
     one, other = (labelled(name, result.labels) for name in (first, second))
     labels = word_labels(table["protected_word"], table["group"]).tolist()
     intervals = f", 50% and {percent(prob)} intervals" if ax is None else ""

@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import probability, several
-from bayesbias._support.numbers import cells, percent, signed
+from bayesbias._support.numbers import cells, percent, written
 from bayesbias.checks.summaries import PROB
 from bayesbias.errors import InputError
 from bayesbias.plots.style import (
@@ -30,7 +30,6 @@ from bayesbias.plots.style import (
     picture,
     place_legend,
     refuse_axes,
-    spread_rows,
     style_axes,
     with_inner,
     with_poles,
@@ -56,7 +55,6 @@ def forest(
     value: str = "mean",
     low: str = "low",
     high: str = "high",
-    beside: str | bool = True,
     mark: float | Sequence[float] | None = 0.0,
     label: str = "",
     closer: str = "",
@@ -67,7 +65,8 @@ def forest(
     """Values with their intervals, a row each, in the order of the table.
 
     Rows of estimates have a thick 50% and a thin ``prob`` equal-tailed interval, tables those of two of their columns.
-    Numbers of a column ``unshrunk`` are hollow. The whole list stands apart where it is the first row.
+    Numbers of a column ``unshrunk`` are hollow, and ``p_closer`` stands right of the rows where there is no ``by`` or
+    ``panels``. The whole list stands apart where it is the first row.
 
     Parameters
     ----------
@@ -83,9 +82,6 @@ def forest(
         Column with a panel, side by side, for each of its values.
     value, low, high
         Columns of the values and of the ends of their intervals; a missing end draws no bar.
-    beside
-        Column that is written right of the rows; True takes ``p_closer`` where there is one, and no ``by`` or
-        ``panels``; False writes none.
     mark
         Where dashed lines are drawn: a number or several; None for none.
     label
@@ -109,20 +105,18 @@ def forest(
         estimates, prob = table, probability(prob, "prob")
         table = with_inner(estimates.summary, prob)
         label = f"{label} (50% and {percent(prob)} intervals)".strip()
-    column = beside if isinstance(beside, str) else None
-    if beside is True and by is None and panels is None and "p_closer" in table:
-        column = "p_closer"
     names, kind = _names(table, rows, {by, panels, "sign"})
     labels, looks = list(dict.fromkeys(names)), _looks(table, by)
     series = table[by].astype(str) if by else ONE
     drawn = table.assign(mean=table[value], low=table[low], high=table[high], row=names, look=series)
-    texts = cells(table[[column]], prob) if column else None
-    if texts is not None:
-        drawn["beside"] = texts.iloc[:, 0].to_numpy()
+    head = ""
+    if by is None and panels is None and "p_closer" in table:
+        texts = cells(table[["p_closer"]], prob)
+        head, drawn["beside"] = texts.columns[0], texts.iloc[:, 0].to_numpy()
     parts = {"": drawn} if panels is None else dict(iter(drawn.groupby(panels, sort=False)))
     figure, axes = panels_beside(len(parts), 0.15 * max(len(looks), 1.5) * len(labels) + 1.0, ax)
     for panel, (name, part) in zip(axes, parts.items(), strict=True):
-        draw_forest(panel, part, labels, looks, by is not None, "" if texts is None else texts.columns[0])
+        draw_forest(panel, part, labels, looks, by is not None, head)
         label_rows(panel, word_labels(labels).tolist(), with_poles(label, closer) if closer else label, str(name), mark)
     axes[0].set_ylabel(kind)
     if by is not None:
@@ -146,8 +140,8 @@ def draw_forest(
     place = {row: i for i, row in enumerate(rows)}
     for i, (name, look) in enumerate(looks.items()):
         part = table[(table["look"] == name) & table["mean"].notna()]
-        whole = spread_rows(len(rows), len(looks), i) if spread else -np.arange(len(rows), dtype=float)
-        heights = whole[part["row"].map(place).to_numpy(dtype=np.intp)]
+        places = -np.arange(len(rows)) + (0.4 - 0.8 / len(looks) * (i + 0.5) if spread else 0.0)
+        heights = places[part["row"].map(place).to_numpy(dtype=np.intp)]
         if "inner_low" in part:
             axes.hlines(heights, part["inner_low"], part["inner_high"], color=look.colour, linewidth=3.0, zorder=2)
         axes.hlines(heights, part["low"], part["high"], color=look.colour, linewidth=1.1, zorder=2)
@@ -236,7 +230,7 @@ def matrix(
     digits = 3 if np.nanmax(np.abs(values), initial=0.0) < 0.995 and centre is not None else 2
     if len(columns) <= MOST_COLUMNS:
         dense = len(columns) > DENSE
-        texts = [["–" if np.isnan(value) else signed(value, digits=digits) for value in row] for row in values]
+        texts = [[written(value, digits).replace("-", "\N{MINUS SIGN}") or "–" for value in row] for row in values]
         write_cells(axes, image, [[text.replace("0.", ".", 1) if dense else text for text in row] for row in texts])
     axes.set_xticks(np.arange(len(columns)), columns, rotation=0 if level else 90)
     return figure
@@ -326,7 +320,8 @@ def strip(
     known: dict[Any, NDArray[np.float64]] = {key: part.to_numpy() for key, part in values.groupby(level=[0, 1])}
     figure, axes = one_panel(ax, 7.5, 0.45 * max(len(looks), 1.4) * len(labels) + 1.2)
     for i, (name, look) in enumerate(looks.items()):
-        for height, row in zip(spread_rows(len(labels), len(looks), i), labels, strict=True):
+        places = -np.arange(len(labels)) + 0.4 - 0.8 / len(looks) * (i + 0.5)
+        for height, row in zip(places, labels, strict=True):
             if (numbers := known.get((name, row))) is not None:
                 draw_strip(axes, height, numbers, look, 0.32 / len(looks))
                 notes_beside(axes, [height], [f"n = {len(numbers):,}"])

@@ -29,7 +29,6 @@ from bayesbias._support.arguments import several
 from bayesbias.distances.dataframe import DistanceTable, limits_of
 from bayesbias.errors import InputError
 from bayesbias.models.tree import Fit
-from bayesbias.numerics.arrays import FloatArray
 from bayesbias.results import LISTED, Note, Result
 from bayesbias.vectors.lookup import lost_lines
 from bayesbias.words import WHOLE, controls_of
@@ -38,6 +37,7 @@ INK, FAINT, BAND = "#222222", "#767676", "#DCE9F3"
 LONGEST = 34  # letters of the name of a row
 NARROW, SMALL = 2.5, 7.5  # inches of a panel below which its labels have so many points
 BETWEEN = 6 * " "  # the poles of an axis
+COLUMN = 1.7  # inches of a column of a legend above axes that were given
 FAMILIES = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC", "Hiragino Sans", "Microsoft YaHei")
 """Fonts in the order in which a letter is looked for; those that are not installed are passed over."""
 FONT: dict[Any, Any] = {
@@ -171,7 +171,7 @@ def _fit(axes: Axes, title: str) -> None:
     ]
     axes.set_xlabel("\n".join(lines))
     legend = axes.get_legend()
-    rows = 0 if legend is None else -(-len(legend.get_texts()) // _columns(axes))
+    rows = 0 if legend is None else -(-len(legend.get_texts()) // max(1, int(inches / COLUMN)))
     pad = mpl.rcParams["axes.titlepad"] + 1.4 * SMALL * rows
     heading = axes.set_title(fill(title, max(12, int(11 * inches))), pad=pad)
     if inches < NARROW:
@@ -179,11 +179,6 @@ def _fit(axes: Axes, title: str) -> None:
         axes.tick_params(labelsize=SMALL - 0.5)
         if isinstance(locator := axes.xaxis.get_major_locator(), AutoLocator):
             locator.set_params(nbins=max(1, int(1.6 * inches)))
-
-
-def _columns(axes: Axes) -> int:
-    """Columns of a legend above axes that were given."""
-    return max(1, int(axes.bbox.width / axes.figure.dpi / 1.7))
 
 
 def new_figure(width: float, height: float) -> NotebookFigure:
@@ -225,7 +220,8 @@ def place_legend(figure: Figure, ax: Axes | None, looks: Iterable[Look], *furthe
         columns = max(1, min(len(handles), int(figure.get_figwidth() / longest)))
         figure.legend(loc="outside upper center", handles=handles, ncols=columns)
         return
-    above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0, "ncols": _columns(ax)}
+    columns = max(1, int(ax.bbox.width / ax.figure.dpi / COLUMN))
+    above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0, "ncols": columns}
     ax.legend(handles=handles, fontsize=SMALL, labelspacing=0.1, columnspacing=1.0, **above)
 
 
@@ -284,12 +280,6 @@ def with_inner(table_at: Callable[[float], pd.DataFrame], prob: float) -> pd.Dat
     """A table with the intervals of a mass, and in ``inner_low`` and ``inner_high`` the ends of 50% intervals."""
     inner = table_at(0.5)
     return table_at(prob).assign(inner_low=inner["low"], inner_high=inner["high"])
-
-
-def spread_rows(rows: int, inside: int, place: int) -> FloatArray:
-    """Heights of the ``place``-th of ``inside`` bars in each of ``rows`` rows, the first row on top."""
-    step = 0.8 / inside
-    return -np.arange(rows, dtype=float) + 0.4 - step * (place + 0.5)
 
 
 def notes_beside(axes: Axes, heights: Iterable[float], texts: Iterable[str], head: str = "") -> None:

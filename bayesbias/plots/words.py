@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from textwrap import fill
 from typing import Any
@@ -23,7 +23,7 @@ from bayesbias.checks.summaries import PROB
 from bayesbias.distances import Relatedness, relatedness
 from bayesbias.documents.regression import CovariateContrast
 from bayesbias.errors import InputError
-from bayesbias.numerics.arrays import FloatArray, IntArray
+from bayesbias.numerics.arrays import FloatArray
 from bayesbias.plots.general import HATCHES, LABELLED, draw_curve, draw_forest, draw_matrix, draw_strip
 from bayesbias.plots.style import (
     COLOURS,
@@ -44,7 +44,6 @@ from bayesbias.plots.style import (
     with_poles,
     word_labels,
 )
-from bayesbias.words import words_given
 
 
 @picture()
@@ -96,21 +95,19 @@ def _by_list(held: Relatedness, protected: bool, similarity: FloatArray) -> pd.D
     known = held.protected_words if protected else held.attribute_words
     place = {word: i for i, word in enumerate(known)}
     lists = [(name, words) for name, kind, words in held.lists if (kind == "protected") == protected]
-    parts = [_clustered(similarity, np.array([place[word] for word in words])) for _, words in lists]
+    parts = []
+    for _, words in lists:
+        part = np.array([place[word] for word in words])
+        if len(part) > 2:  # average linkage
+            distances = np.clip(1 - similarity[np.ix_(part, part)], 0, None)
+            np.fill_diagonal(distances, 0)
+            # of long lists the best order of the leaves takes too long
+            few = len(part) <= 250
+            part = part[leaves_list(linkage(squareform(distances, checks=False), "average", optimal_ordering=few))]
+        parts.append(part)
     rows, names = np.concatenate(parts), np.repeat([name for name, _ in lists], list(map(len, parts)))
     index = pd.MultiIndex.from_arrays([names, [known[row] for row in rows]])
     return pd.DataFrame(similarity[np.ix_(rows, rows)], index)
-
-
-def _clustered(similarity: FloatArray, rows: IntArray) -> IntArray:
-    """Rows of a matrix in an order that puts similar ones next to one another (average linkage)."""
-    if len(rows) < 3:
-        return rows
-    distances = np.clip(1 - similarity[np.ix_(rows, rows)], 0, None)
-    np.fill_diagonal(distances, 0)
-    # of long lists the best order of the leaves takes too long
-    tree = linkage(squareform(distances, checks=False), "average", optimal_ordering=len(rows) <= 250)
-    return rows[leaves_list(tree)]
 
 
 AWAY, NEAR = Look("#0072B2", "o", "interval without 0"), Look(FAINT, "o", "interval with 0")
@@ -119,9 +116,7 @@ AWAY, NEAR = Look("#0072B2", "o", "interval without 0"), Look(FAINT, "o", "inter
 @picture(Axis)
 def plot_axis(
     axis: Axis,
-    words: Iterable[str] | None = None,
     prob: float = PROB,
-    population: str = "oppositions",
     labels: int = 40,
     title: str | None = None,
     ax: Axes | None = None,
@@ -134,14 +129,10 @@ def plot_axis(
     ----------
     axis
         A result of :func:`axis`.
-    words
-        Words that are shown in any case, in bold, in place of as many of the others.
     prob
         Mass of the intervals.
-    population
-        What the errors are over, as in :meth:`Axis.table`.
     labels
-        How many words are shown at most, ``words`` among them; of more words those at the two ends.
+        How many words are shown at most; of more words those at the two ends.
     title, ax
         A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
@@ -150,26 +141,16 @@ def plot_axis(
     >>> found = bb.axis("glove-50d-slice", "affluence", words=["tennis", "golf", "boxing", "polo", "wrestling"])
     >>> bb.plots.plot_axis(found).savefig("affluence.png")
     """
-    chosen = [] if words is None else words_given(words, "words")
-    whole = axis if set(chosen) <= set(axis.words) else axis.with_words(list(dict.fromkeys((*axis.words, *chosen))))
-    table = whole.table(prob, population=population)
-    kept = np.isin(table["word"], chosen)
-    others, room = np.flatnonzero(~kept), max(labels - int(kept.sum()), 0)
-    if len(others) > room:
-        kept[others[: (room + 1) // 2]] = kept[others[len(others) - room // 2 :]] = True
-    else:
-        kept[:] = True
-    rows = np.flatnonzero(kept)
-    panel = table.iloc[rows].reset_index(drop=True)
+    table, first = axis.table(prob).reset_index(drop=True), (labels + 1) // 2
+    middle = table.index[first : len(table) - labels // 2]
+    panel = table.drop(middle).reset_index(drop=True)
     away = ((panel["low"] > 0) | (panel["high"] < 0)) & (not axis.doubt)
     figure, axes = one_panel(ax, 6.6, 0.22 * len(panel) + 1.5)
     draw_forest(axes, panel.assign(row=panel.index, look=away), range(len(panel)), {True: AWAY, False: NEAR})
     label = with_poles(f"place (cosine distance, {percent(prob)} intervals)", *axis.ends)
     label_rows(axes, word_labels(panel["word"]).tolist(), label, "", 0.0)
-    for tick, word in zip(axes.get_yticklabels(), panel["word"], strict=True):
-        tick.set_fontweight("bold" if len(panel) > len(chosen) and word in chosen else "normal")
-    for gap in np.flatnonzero(np.diff(rows) > 1):
-        axes.axhline(-gap - 0.5, color=FAINT, lw=0.6, ls=":")
+    if len(middle):
+        axes.axhline(0.5 - first, color=FAINT, lw=0.6, ls=":")
     if ax is None:
         place_legend(figure, ax, (AWAY, NEAR))
     return figure
@@ -319,11 +300,10 @@ MOST_ROWS = 40
 @picture(pd.DataFrame, Mapping)
 def plot_reliability(
     table: pd.DataFrame | Mapping[str, pd.DataFrame],
-    labels: bool | None = None,
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Figure | Axes:
-    """Reliability of words, base pairs or queries: the distribution by measure, or each by its name.
+    """Reliability of words, base pairs or queries: each by its name where they are 40 at most, or the distribution.
 
     Rows of points have their median (long mark) and quartiles (bar). With names, points are coefficients and bars their
     confidence intervals, sorted by the mean over measures. Shades mark what is called poor (below 0.5), moderate, good
@@ -334,8 +314,6 @@ def plot_reliability(
     table
         What :func:`retest_reliability`, :func:`inter_rater_consistency` or :func:`internal_consistency` returns, or a
         mapping of names to such tables.
-    labels
-        Whether each label has a row; None does so for at most 40 that stand once.
     title, ax
         A title, and axes to draw on, which are returned; by default a new figure without a title is.
 
@@ -360,9 +338,7 @@ def plot_reliability(
     every = pd.concat(pieces, ignore_index=True)
     looks, order = looks_of(every["look"]), every.groupby("row", sort=False)["mean"].mean()
     rows = order.sort_values(ascending=False, kind="stable").index.tolist()
-    named = labels
-    if labels is None:
-        named = len(rows) <= MOST_ROWS and not every.duplicated(["look", "row"]).any()
+    named = len(rows) <= MOST_ROWS and not every.duplicated(["look", "row"]).any()
     height = 0.12 * max(len(looks), 2) * len(rows) if named else 0.46 * max(len(looks), 2)
     figure, axes = one_panel(ax, 7.4, height + 1.3)
     if named:

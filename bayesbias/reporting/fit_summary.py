@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -28,7 +27,7 @@ from bayesbias.distances.dataframe import COSINE
 from bayesbias.errors import InputError
 from bayesbias.models.tree import FURTHER, TEMPLATES, Fit
 from bayesbias.models.weights import left_out as without_row
-from bayesbias.results import Note, Result, drawing
+from bayesbias.results import Note, Result
 from bayesbias.vectors.lookup import left_out
 from bayesbias.words import OTHER, OWN
 
@@ -84,9 +83,8 @@ class FitSummary(Result):
         interval with attribute words as clusters, the contrast over the standard deviation of control words, and WEAT's
         effect size of the same words. With random lists ``as_far``: how many are at least as far from 0.
         """
-        rows = self._rows | self._beside
-        table = pd.DataFrame([{name: row.get(name, np.nan) for name in NUMBERS} for row in rows.values()], dtype=float)
-        table.insert(0, "quantity", list(rows))
+        table = pd.DataFrame([*self._rows, *self._beside], columns=["quantity", *NUMBERS])
+        table = table.astype(dict.fromkeys(NUMBERS, float))
         if self._far is not None:
             counts = self._far.table().set_index("statistic")["count"]
             named = table["quantity"].replace("overall", f"{OWN} - {self._others[0]}")
@@ -97,27 +95,31 @@ class FitSummary(Result):
         """The contrasts; of many groups without their differences."""
         groups, table = set(self.fit.data.groups.tolist()), self.table()
         between = [f"group {one} - {other}" for one in groups for other in groups] if len(groups) > FEW_GROUPS else []
-        return table[~table["quantity"].isin([*self._beside, *between])].dropna(axis=1, how="all")
+        further = [row["quantity"] for row in self._beside]
+        return table[~table["quantity"].isin([*further, *between])].dropna(axis=1, how="all")
 
     @cached_property
-    def _rows(self) -> dict[str, dict[str, float]]:
+    def _rows(self) -> list[dict[Any, Any]]:
+        """Rows that are printed, with the numbers that are known."""
         post, prob, others = self.fit.tree, self.prob, self._others
         if not others:
             means = pd.DataFrame(describe(flat_draws(self.fit.posterior["connection_mean"].to_numpy()), prob))
             names = [f"distance to {name}" for name in self.fit.posterior["connection"].to_numpy()]
-            return _by_name(means.assign(quantity=names), "quantity")
-        rows = {"overall": _numbers(self._overall.whole.summary(prob).iloc[0])}
+            return means.assign(quantity=names).to_dict("records")
+        parts = [self._overall.whole.summary(prob).iloc[:1].assign(quantity="overall")]
         if FURTHER in self.fit.posterior:  # a model of one's own may have none
-            rows[NEW] = _numbers(contrasts(post, OWN, others[0], prob, target=POPULATION).iloc[0])
+            parts.append(contrasts(post, OWN, others[0], prob, target=POPULATION).iloc[:1].assign(quantity=NEW))
         if self._groups:
-            rows |= _by_name(contrasts(post, OWN, others[0], prob, by="group"), "group", "group ")
+            groups = contrasts(post, OWN, others[0], prob, by="group")
+            parts.append(groups.assign(quantity="group " + groups["group"]))
+        summed = [f"{OWN} - {others[0]}"]
         for control in decomposable(self.fit.data)[:1]:
-            parts = decomposition(post, control, prob).iloc[:3]
-            rows |= _by_name(parts[parts["contrast"] != f"{OWN} - {others[0]}"], "contrast")
-        for other in others[1:]:
-            if (name := f"{OWN} - {other}") not in rows:
-                rows[name] = _numbers(contrasts(post, OWN, other, prob).iloc[0])
-        return rows
+            three = decomposition(post, control, prob).iloc[:3]
+            parts.append(three.assign(quantity=three["contrast"])[three["contrast"] != summed[0]])
+            summed += three["contrast"].tolist()
+        further = {other: f"{OWN} - {other}" for other in others[1:] if f"{OWN} - {other}" not in summed}
+        parts += [contrasts(post, OWN, other, prob).iloc[:1].assign(quantity=name) for other, name in further.items()]
+        return [row for part in parts for row in part.to_dict("records")]
 
     @cached_property
     def _overall(self) -> Rows:
@@ -125,19 +127,17 @@ class FitSummary(Result):
         return rows_of(self.fit, OWN, self._others[0])
 
     @cached_property
-    def _beside(self) -> dict[str, dict[str, float]]:
+    def _beside(self) -> list[dict[str, Any]]:
         """Rows that are in the table and not printed."""
         if not self._others:
-            return {}
+            return []
         data, spread = self.fit.data, control_spread(self.fit.data)
         cluster = cluster_interval_of(data, OWN, self._others[0], self.prob)
         ends = {"mean": cluster.estimate, "sd": cluster.se, "low": cluster.low, "high": cluster.high}
-        rows = {CLUSTERS: {} if cluster.reason else ends}
+        rows = [] if cluster.reason else [{"quantity": CLUSTERS, **ends}]
         standardised = None if spread is None else float(self._overall.whole.mean[0]) / spread
         sizes = {STANDARDISED: standardised, WEAT: weat_effect_size(data) if self._others[0] == OTHER else None}
-        return {name: row for name, row in rows.items() if row} | {
-            name: {"mean": size} for name, size in sizes.items() if size is not None
-        }
+        return [*rows, *({"quantity": name, "mean": size} for name, size in sizes.items() if size is not None)]
 
     @cached_property
     def _others(self) -> list[str]:
@@ -182,7 +182,7 @@ class FitSummary(Result):
         """Failed checks first, then what limits the answer."""
         notes: list[Note] = [*self._verdict.faults]
         rows: tuple[Note, ...] = ()
-        if NEW in self._rows:
+        if any(row["quantity"] == NEW for row in self._rows):
             notes.append(Note("new words"))
         if self._far is not None:
             notes.append(Note("as far", replicates=self._far.replicates))
@@ -237,22 +237,14 @@ class FitSummary(Result):
             return {}
         pictures: dict[str, Callable[[], Any]] = {"Contrasts": self.figure}
         if decomposable(self.fit.data):
-            pictures["Parts"] = partial(drawing, "plot_decomposition", self.fit.tree, prob=self.prob)
+            from bayesbias.plots import plot_decomposition
+
+            pictures["Parts"] = partial(plot_decomposition, self.fit.tree, prob=self.prob)
         return pictures if self.topics is None else {**pictures, "Matched reference lists": self.topics.figure}
 
     def sources(self) -> tuple[Any, ...]:
         """The fit, which records its model, word lists and embedding."""
         return (self.fit.tree,)
-
-
-def _by_name(table: pd.DataFrame, column: str, before: str = "") -> dict[str, dict[str, float]]:
-    """The numbers of rows by their names in a column."""
-    return {f"{before}{row[column]}": _numbers(row) for _, row in table.iterrows()}
-
-
-def _numbers(row: pd.Series) -> dict[str, float]:
-    """The numbers of a row that are known."""
-    return {name: float(row[name]) for name in NUMBERS if name in row}
 
 
 def summary(post: xr.DataTree, topics: TopicNull | None = None, prob: float = PROB) -> FitSummary:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from importlib.metadata import version
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import xarray as xr
@@ -44,26 +43,18 @@ KNOWN = {
 """What has a source by its name, and the kind under which ``bundled`` lists it."""
 
 
-class Reference(NamedTuple):
-    """A published work: its BibTeX entry as the bibliography has it, and its fields by name."""
-
-    entry: str
-    fields: Mapping[str, str]
-
-    @property
-    def short(self) -> str:
-        """Authors and year, as in a text."""
-        *others, last = (name.partition(",")[0] for name in self.fields["author"].split(" and "))
-        return f"{', '.join(others)}{' and ' if others else ''}{last} ({self.fields['year']})"
-
-
 @cache
-def references() -> Mapping[str, Reference]:
-    """DOI to the work, as the bibliography has it: entries with blank lines between, fields on lines of their own."""
+def references() -> Mapping[str, Mapping[str, str]]:
+    """DOI to the fields of a work in the bibliography, with ``entry``, as it stands there, and ``short``.
+
+    Entries have blank lines between and fields on lines of their own; ``short`` has the authors and the year.
+    """
     works = {}
     for entry in read_text(shipped("data") / "references.bib").strip().split("\n\n")[1:]:
         fields = dict(re.findall(r"^  (\w+) = \{+(.*?)\}+,$", entry, re.MULTILINE))
-        works[fields["doi"]] = Reference(entry, fields)
+        *others, last = (name.partition(",")[0] for name in fields["author"].split(" and "))
+        short = f"{', '.join(others)}{' and ' if others else ''}{last} ({fields['year']})"
+        works[fields["doi"]] = fields | {"entry": entry, "short": short}
     return works
 
 
@@ -88,13 +79,15 @@ class Citations:
 
     def text(self) -> str:
         """One line each, notes last."""
-        return "\n".join([*map(_line, self.used), *self.notes])
+        lines = []
+        for what, source, doi in self.used:
+            reference = source or ("its authors are not recorded" if doi else "its source is not recorded")
+            if work := references().get(doi):
+                reference = f"{work['short']}. {work['title']}. {work.get('journal') or work['booktitle']}"
+            lines.append(f"{what}: {reference}{f'. https://doi.org/{doi}' if doi else ''}")
+        return "\n".join([*lines, *self.notes])
 
     __repr__ = text
-
-    def _repr_html_(self) -> str:
-        lines = "<br>".join(escape(line) for line in self.text().splitlines())
-        return re.sub(r"https://doi\.org/[^\s<]+", r'<a href="\g<0>">\g<0></a>', lines)
 
     def bibtex(self) -> str:
         """BibTeX entries: the package, each work with a DOI, once, and bundled documents."""
@@ -113,7 +106,7 @@ class Citations:
         entries, taken = [_misc("bayesbias", package)], {"bayesbias": 1}
         for work in works.values():
             if work.doi in references():
-                entries.append(references()[work.doi].entry)
+                entries.append(references()[work.doi]["entry"])
                 continue
             key = re.sub(r"[^a-z0-9]+", "-", work.what.lower()).strip("-")
             taken[key] = taken.get(key, 0) + 1
@@ -126,14 +119,6 @@ class Citations:
 def _misc(key: str, fields: Mapping[str, str]) -> str:
     """A BibTeX entry of no kind of its own."""
     return "\n".join([f"@misc{{{key},", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])
-
-
-def _line(cited: Cited) -> str:
-    reference = cited.source or ("its authors are not recorded" if cited.doi else "its source is not recorded")
-    if work := references().get(cited.doi):
-        place = work.fields.get("journal") or work.fields["booktitle"]
-        reference = f"{work.short}. {work.fields['title']}. {place}"
-    return f"{cited.what}: {reference}{f'. https://doi.org/{cited.doi}' if cited.doi else ''}"
 
 
 def cite(result: Any, *further: Any) -> Citations:
@@ -171,7 +156,7 @@ def cite(result: Any, *further: Any) -> Citations:
     sources = [*chain.from_iterable(each)]
     start = [Cited("package bayesbias", f"bayesbias {version('bayesbias')} (CITATION.cff)")]
     if any(work.what.startswith(("word list", "model", "second stage")) for work in sources):
-        start.append(Cited("approach", references()[APPROACH].short, APPROACH))
+        start.append(Cited("approach", references()[APPROACH]["short"], APPROACH))
     kinds = ("word list", "query", "embedding", "debiasing")
     recorded = all(any(work.what.startswith(kinds) for work in works) for works in each)
     reason = "not recorded: cite(table) has them"
@@ -201,7 +186,9 @@ def _sources(item: Any) -> Iterator[Cited]:
         for record in [records] if "word_list" in records else records.values():
             yield from _of_record(coverage_from(record))
     elif hasattr(item, "bayesbias_name"):
-        yield from _embedding(item.bayesbias_name, origin_of(item))
+        origin = origin_of(item)
+        name = f"embedding {item.bayesbias_name}"
+        yield from _completed(Cited(name, origin.get("source", ""), origin.get("doi", "")))
 
 
 def _of_record(record: Coverage | None) -> Iterator[Cited]:
@@ -209,8 +196,9 @@ def _of_record(record: Coverage | None) -> Iterator[Cited]:
     if record is not None:
         yield Cited(f"word list {record.word_list}", record.source, record.doi or "")
         yield from _of_controls(record.bundled)
-        if name := record.embedding.get("name"):
-            yield from _embedding(name, record.embedding)
+        known = record.embedding
+        if name := known.get("name"):
+            yield from _completed(Cited(f"embedding {name}", known.get("source", ""), known.get("doi", "")))
 
 
 def _of_controls(names: Iterable[str]) -> Iterator[Cited]:
@@ -223,18 +211,13 @@ def _of_controls(names: Iterable[str]) -> Iterator[Cited]:
         yield Cited(f"control {'list' if len(together) == 1 else 'lists'} {' and '.join(together)}", source, doi)
 
 
-def _embedding(name: str, origin: Mapping[str, Any]) -> Iterator[Cited]:
-    """An embedding with the source and the DOI that were given for it, if they were."""
-    return _completed(Cited(f"embedding {name}", origin.get("source", ""), origin.get("doi", "")))
-
-
 def _completed(cited: Cited) -> Iterator[Cited]:
     """A work with its source, where it is known by its DOI or by its name; a debiased embedding with its methods."""
     kind = next((kind for kind in KNOWN if cited.what.startswith(f"{kind} ")), "")
     name = cited.what.removeprefix(f"{kind} ")
     base, *methods = name.removesuffix(")").split(" (") if kind == "embedding" else [name]
     if not cited.source and cited.doi in references():
-        yield cited._replace(source=references()[cited.doi].short)
+        yield cited._replace(source=references()[cited.doi]["short"])
     elif cited.source or cited.doi:
         yield cited
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from bayesbias._support.arguments import one_of
@@ -10,6 +10,8 @@ from bayesbias.words import WordLists, bundled_lists
 
 if TYPE_CHECKING:
     import pandas as pd
+
+KINDS = ("words", "embeddings", "models", "metrics", "axes", "queries", "methods", "templates", "datasets")
 
 
 def bundled(kind: str | None = None) -> pd.DataFrame:
@@ -39,7 +41,7 @@ def bundled(kind: str | None = None) -> pd.DataFrame:
     import pandas as pd
 
     names = list(KINDS) if kind is None else [one_of(kind, KINDS, "kind")]
-    rows = [{"kind": name} | row for name in names for row in KINDS[name]()]
+    rows = [{"kind": name} | row for name in names for row in _rows(name)]
     table, last = pd.DataFrame(rows), ["description", "source", "doi"]
     own = [] if kind is None else [name for name in table if name not in ("kind", "name", *last)]
     return table[["kind", "name", *own, *last]].astype({"protected": "Int64"} if "protected" in own else {})
@@ -49,89 +51,83 @@ def _of(one: Any, **own: object) -> dict[str, Any]:
     return {"name": one.name, **own, "description": one.description, "source": one.source, "doi": one.doi or None}
 
 
-def _words() -> Iterable[dict[str, Any]]:
-    for name, (form, lists) in bundled_lists().items():
-        if isinstance(lists, WordLists):
-            protected, attributes = (sum(map(len, part.values())) for part in (lists.protected, lists.stereotypes))
-            sizes: dict[str, int | None] = {"protected": protected, "attributes": attributes}
-        else:
-            sizes = {"protected": None, "attributes": len(lists)}
-        yield _of(lists, form=form, language=lists.language, **sizes) | {"name": name}
+def _rows(kind: str) -> Iterable[dict[str, Any]]:
+    """The rows of a kind; what knows them is imported when it is asked for."""
+    match kind:
+        case "words":
+            return (
+                _of(
+                    one,
+                    form=form,
+                    language=one.language,
+                    protected=sum(map(len, one.protected.values())) if isinstance(one, WordLists) else None,
+                    attributes=sum(map(len, one.stereotypes.values())) if isinstance(one, WordLists) else len(one),
+                )
+                | {"name": name}
+                for name, (form, one) in bundled_lists().items()
+            )
+        case "embeddings":
+            from bayesbias.vectors.formats import manifest
 
+            columns = ("vectors", "dimensions", "licence", "description", "source", "doi")
+            return (
+                {"name": name} | {column: about[column] for column in columns} for name, about in manifest().items()
+            )
+        case "models":
+            from bayesbias.models.fits import engines_for
+            from bayesbias.models.spec import bundled_models, load_model
 
-def _embeddings() -> Iterable[dict[str, Any]]:
-    from bayesbias.vectors.formats import manifest
+            return (_of(spec, engines=", ".join(engines_for(spec))) for spec in map(load_model, bundled_models()))
+        case "metrics":
+            from bayesbias.metrics.catalogue import METRICS
+            from bayesbias.metrics.definition import count_of
 
-    columns = ("vectors", "dimensions", "licence", "description", "source", "doi")
-    return ({"name": name} | {column: about[column] for column in columns} for name, about in manifest().items())
+            return (
+                _of(
+                    one,
+                    targets=count_of(one.targets),
+                    attributes=count_of(one.attributes),
+                    optimum=one.optimum,
+                    options=", ".join(one.options),
+                )
+                for one in METRICS.values()
+            )
+        case "axes":
+            from bayesbias.vectors.poles import bundled_axes, poles_of
 
+            domains = {name: axis["domain"] for name, axis in bundled_axes()["axes"].items()} | {
+                "gender_pairs": "Demographic"
+            }
+            named = ((poles_of(name), domains[name]) for name in sorted(domains))
+            return (
+                {"name": one.name, "negative": one.ends[0], "positive": one.ends[1], "pairs": len(one.pairs)}
+                | {"description": domain, "source": one.source, "doi": one.doi}
+                for one, domain in named
+            )
+        case "queries":
+            from bayesbias.metrics.queries import bundled_queries, load_query
 
-def _models() -> Iterable[dict[str, Any]]:
-    from bayesbias.models.fits import engines_for
-    from bayesbias.models.spec import bundled_models, load_model
+            return (
+                _of(
+                    one,
+                    targets=", ".join(f"{name} ({len(words)})" for name, words in one.targets.items()),
+                    attributes=", ".join(f"{name} ({len(words)})" for name, words in one.attributes.items()),
+                )
+                for one in map(load_query, bundled_queries())
+            )
+        case "methods":
+            from bayesbias.vectors.debiasing import METHODS
 
-    return (_of(spec, engines=", ".join(engines_for(spec))) for spec in map(load_model, bundled_models()))
+            return (_of(one, options=", ".join(one.options)) for one in METHODS.values())
+        case "templates":
+            from bayesbias.vectors.contextual import bundled_templates, load_templates
 
+            return (_of(one, templates=len(one)) for one in map(load_templates, bundled_templates()))
+        case _:
+            from bayesbias.distances.datasets import registry
 
-def _metrics() -> Iterable[dict[str, Any]]:
-    from bayesbias.metrics.catalogue import METRICS
-    from bayesbias.metrics.definition import count_of
-
-    for one in METRICS.values():
-        sets = {"targets": count_of(one.targets), "attributes": count_of(one.attributes)}
-        yield _of(one, **sets, optimum=one.optimum, options=", ".join(one.options))
-
-
-def _axes() -> Iterable[dict[str, Any]]:
-    from bayesbias.vectors.poles import bundled_axes, poles_of
-
-    axes = bundled_axes()["axes"]
-    for name in sorted([*axes, "gender_pairs"]):
-        known = poles_of(name)
-        own = {"negative": known.ends[0], "positive": known.ends[1], "pairs": len(known.pairs)}
-        domain = axes[name]["domain"] if name in axes else "Demographic"
-        yield {"name": name, **own, "description": domain, "source": known.source, "doi": known.doi}
-
-
-def _queries() -> Iterable[dict[str, Any]]:
-    from bayesbias.metrics.queries import bundled_queries, load_query
-
-    for query in map(load_query, bundled_queries()):
-        targets, attributes = (
-            ", ".join(f"{name} ({len(words)})" for name, words in sets.items())
-            for sets in (query.targets, query.attributes)
-        )
-        yield _of(query, targets=targets, attributes=attributes)
-
-
-def _methods() -> Iterable[dict[str, Any]]:
-    from bayesbias.vectors.debiasing import METHODS
-
-    return (_of(one, options=", ".join(one.options)) for one in METHODS.values())
-
-
-def _templates() -> Iterable[dict[str, Any]]:
-    from bayesbias.vectors.contextual import bundled_templates, load_templates
-
-    return (_of(one, templates=len(one)) for one in map(load_templates, bundled_templates()))
-
-
-def _datasets() -> Iterable[dict[str, Any]]:
-    from bayesbias.distances.datasets import registry
-
-    columns = ("licence", "bytes", "url", "description", "source", "doi")
-    for name, one in registry().items():
-        yield {"name": name, "form": one.kind} | {column: getattr(one, column) for column in columns}
-
-
-KINDS: Mapping[str, Callable[[], Iterable[dict[str, Any]]]] = {
-    "words": _words,
-    "embeddings": _embeddings,
-    "models": _models,
-    "metrics": _metrics,
-    "axes": _axes,
-    "queries": _queries,
-    "methods": _methods,
-    "templates": _templates,
-    "datasets": _datasets,
-}
+            last = ("licence", "bytes", "url", "description", "source", "doi")
+            return (
+                {"name": name, "form": one.kind} | {column: getattr(one, column) for column in last}
+                for name, one in registry().items()
+            )

@@ -253,7 +253,7 @@ def test_queries_of_one_name_stay_apart_and_larger_ones_appear_as_their_subqueri
 
 def test_single_words_warn():
     single = bb.Query({"m": ["he"], "f": ["she"]}, {"a": ["math"], "b": ["art"]})
-    with pytest.warns(bb.errors.SetSizeWarning, match="the value is 2 or -2 whatever"):
+    with pytest.warns(bb.errors.BayesbiasWarning, match="the value is 2 or -2 whatever"):
         found = bb.metric("weat_effect_size", PLANE, single)
     assert abs(found.value) == pytest.approx(2)
     between, note = found.notes

@@ -52,7 +52,6 @@ MADE = {
     ),
     "fit_summary": lambda made: bb.summary(made.related),
     "estimates": lambda made: bb.estimates(made.related),
-    "citations": lambda made: bb.cite(made.table),
     "balance": lambda made: bb.balance(made.table, made.lengths),
     "word_check": lambda made: bb.check_words(made.lists, made.kv),
     "verdict": lambda made: bb.diagnose(made.published),
@@ -92,20 +91,12 @@ MADE = {
     "metric_result": lambda made: bb.metric("weat", made.kv, made.query),
     "ranking": lambda made: bb.rank(made.pair, made.query, "weat", draws=5),
     "silhouette": lambda made: bb.silhouettes.silhouette(made.kv, made.query, "weat_effect_size", runs=12),
-    "silhouette_of_other": lambda made: bb.silhouettes.silhouette(made.other, made.query, "weat_effect_size", runs=12),
     # reliability and stability
     "scores": lambda made: bb.reliability.bias_scores(
         [made.kv, made.other], ["p", "q", "<b>r", "s"], made.pairs, ["db_wa", "ripa"]
     ),
     "retest": lambda made: bb.reliability.retest_reliability(made.scores),
     "variance_components": lambda made: bb.reliability.variance_components(made.scores, draws=200, seed=1),
-    "features": lambda made: pd.DataFrame(
-        {
-            "frequency": np.random.default_rng(0).normal(size=60),
-            "measure": ["ripa", "nbm"] * 30,
-            "corpus": [*"abc"] * 20,
-        }
-    ).assign(value=lambda rows: 0.5 * rows["frequency"] + np.random.default_rng(1).normal(size=60)),
     "direct_bias_study": lambda made: bb.stability.direct_bias_study(
         made.settings, list("pqstuv"), made.pairs, draws=10, random_pairs=20
     ),
@@ -134,18 +125,11 @@ class Made:
     def __dir__(self):
         return [*MADE, *vars(self)]
 
-    def file(self, name, write):
-        """The path of a file, which a function of the path writes."""
-        path = self.folder / name
-        write(path)
-        return path
-
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory, random_embedding, text_encoder):
+def made(random_embedding, text_encoder):
     """Small instances of what functions take and return, by name."""
-    folder = tmp_path_factory.mktemp("made")
-    return Made(folder=folder, random_embedding=random_embedding, encoder=text_encoder)
+    return Made(random_embedding=random_embedding, encoder=text_encoder)
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import bayesbias as bb
@@ -76,16 +77,13 @@ def test_lists_of_ones_own_are_not_taken_for_bundled_ones_of_their_name(slice_ve
     ]
 
 
-def test_every_work_that_is_used_has_an_entry():
+def test_entries_have_the_authors_and_the_year_that_the_source_names():
     assert set(bb.bundled()["doi"].dropna()) - {""} <= set(references())
-
-
-@pytest.mark.parametrize("kind", ["metrics", "words"])
-def test_entries_have_the_authors_and_the_year_that_the_source_names(kind):
-    for row in bb.bundled(kind)[["source", "doi"]].dropna().itertuples():
+    both = pd.concat([bb.bundled("metrics"), bb.bundled("words")])
+    for row in both[["source", "doi"]].drop_duplicates().dropna().itertuples():
         work = references()[row.doi]
-        assert work.fields["year"] in row.source, row
-        assert work.fields["author"].split(",")[0] in row.source, row
+        assert work["year"] in row.source, row
+        assert work["author"].split(",")[0] in row.source, row
 
 
 def test_bibtex(table):
@@ -98,7 +96,6 @@ def test_bibtex(table):
     for entry in entries:
         assert entry.count("{") == entry.count("}")
         assert entry.endswith("\n}")
-    assert '<a href="https://doi.org/10.1126/science.aal4230">' in cited._repr_html_()
 
 
 def test_one_bibliography_of_several_results_has_each_work_once(table, slice_vectors, tmp_path):

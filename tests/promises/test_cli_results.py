@@ -46,29 +46,6 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(here, tmp_path, limited_
     assert list(tmp_path.iterdir()) == []
 
 
-FORMS = """
-name = "forms"
-controls = ["human"]
-[protected]
-man = [["he", "him"], "his", "boy"]
-woman = [["she", "her"], "hers", "girl"]
-[stereotypes]
-man = [["soldier", "soldiers"], "captain", "engineer", "boss"]
-woman = ["nurse", ["dancer", "dancers"], "maid", "teacher"]
-"""
-
-
-@pytest.mark.full
-def test_run_takes_words_of_several_forms(here, slice_vectors):
-    bb.save_embedding(slice_vectors, "mine.npz")
-    Path("forms.toml").write_text(FORMS, encoding="utf-8")
-    code, out, errors = here("run", "mine.npz", "forms.toml", "--out", "made", "--topics", "50", "--seed", "3")
-    assert code == 0, errors
-    assert "as far: of 50 sets of matched reference lists" in out
-    null = bb.topic_null(slice_vectors, "forms.toml", replicates=5)
-    assert [sum(counts) for counts in null.forms.values()] == null.coherence["words"].tolist()
-
-
 @pytest.mark.parametrize("part", ["stereotypes", "controls"])
 def test_demo_shows_what_a_list_allows(prints, part):
     text = {"stereotypes": "[stereotypes]\nman = ['doctor', 'lawyer']\n", "controls": "[stereotypes]\n"}[part]
@@ -102,14 +79,6 @@ def test_metrics_gives_what_run_metrics_gives(prints, two_embeddings):
     assert f"{expected['p_value'].iloc[0]:.2g}" in out
     out = prints("metrics plain.txt --query weat6")
     assert all(name in out for name in bb.run_metrics(two_embeddings["plain.txt"], "weat6")["metric"])
-
-
-def test_metrics_says_what_is_missing_and_what_does_not_fit(prints, two_embeddings):
-    Path("mine.toml").write_text(
-        'name = "mine"\n[targets]\nmale = ["he", "him", "sir"]\nfemale = ["she", "her"]\n'
-        '[attributes]\narts = ["poetry"]\n'
-    )
-    assert "coverage: 4 of 5 mine: target words found" in prints("metrics plain.txt --query mine.toml --max-missing .5")
 
 
 @pytest.mark.full

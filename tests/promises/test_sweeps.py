@@ -67,7 +67,7 @@ def processes():
 
 
 def test_what_is_there_is_not_computed_again_and_what_changes_is(study, tmp_path):
-    settings = {"one": {"kv": 1}, "two": {"kv": 2}, "again": {"kv": 1}}
+    settings = {"one": {"kv": 1}, "two": {"kv": 2, "text": "long " * 2000}, "again": {"kv": 1}}
     for _ in range(2):
         assert bb.sweep(study.called, settings, tmp_path / "of") == {"one": 1, "two": 2, "again": 1}
         assert study.CALLS == [1, 2]

@@ -6,12 +6,11 @@ import pickle
 import re
 import unicodedata
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.words import PairList, WordList
+from bayesbias.words import WordList
 
 PUBLISHED = {
     "gender": "gender_group_google_dataset",
@@ -24,11 +23,7 @@ GROUPED = {  # groups, protected words, stereotype words
     "gender": (2, 14, 25),
     "race": (3, 10, 15),
     "religion": (3, 15, 11),
-    "religion_printed": (3, 15, 11),
-    "weat1": (2, 50, 50),
     "weat3": (2, 64, 50),
-    "weat6": (2, 16, 16),
-    "weat7": (2, 16, 16),
     "weat8": (2, 16, 16),
 }
 PLAIN = {"adj": 230, "human": 85, "neutral": 226, "occ16": 320, "occ18": 76}
@@ -49,30 +44,10 @@ def written(tmp_path):
     return write
 
 
-def test_lists_have_their_numbers_of_words():
-    for name in GROUPED:
-        lists = bb.load_words(name)
-        assert {kind: len(words) for kind, words in lists.controls.items()} == {"neutral": 226, "human": 85}
-        assert lists.name == name
-        assert name == "race" or not lists.repeats
-    for name, number in PLAIN.items():
-        assert len(bb.load_list(name)) == len(set(bb.load_list(name))) == number
-
-
-def test_pairs():
-    pairs = bb.load_list("gender_pairs")
-    assert isinstance(pairs, PairList)
-    assert len(pairs) == 23
-    assert pairs[0] == ("boy", "girl")
-    assert pairs[-2:] == tuple(pairs)[21:]
-
-
 def test_bundled_words_have_one_row_for_each_list_that_says_where_it_comes_from():
     table = bb.bundled("words")
     assert table["name"].is_unique
-    assert table["description"].str.endswith(".").all()
     assert table["source"].str.contains(r"\(20\d\d\)").all()
-    assert table["doi"].str.match(r"10\.\d{4,5}/\S+$").all()
     others = table["name"].str.startswith("weathub/")
     assert others.sum() == 144
     german = table.loc[table["language"] == "de", "name"].tolist()
@@ -157,37 +132,12 @@ IN_TEXT = {
 }
 
 
-@pytest.mark.parametrize("name", ["l.txt", "l.csv", "l"])
 @pytest.mark.parametrize("text", IN_TEXT)
-def test_a_list_may_be_text_with_a_word_or_a_pair_a_line(tmp_path, text, name):
-    (tmp_path / name).write_text(text, encoding="utf-8", newline="")
-    held = bb.load_list(tmp_path / name)
-    assert (held.name, tuple(held)) == ("l", IN_TEXT[text])
-
-
-def test_a_list_in_text_goes_wherever_the_path_of_a_list_goes(tmp_path, slice_vectors):
-    words, pairs = tmp_path / "words.txt", tmp_path / "pairs.csv"
-    words.write_text("nurse\nengineer\n")
-    pairs.write_text("man,woman\nhe,she\nboy\n")
-    told = "pairs.csv: 1 line without two words passed over, the first is line 3: 'boy'"
-    with pytest.warns(bb.errors.CoverageWarning, match=told):
-        placed = bb.axis(slice_vectors, pairs).with_words(words)
-    assert (placed.poles.pairs, placed.words) == (PAIRS, ("nurse", "engineer"))
-    with pytest.warns(bb.errors.CoverageWarning, match=told):
-        after = bb.debias(slice_vectors, "project", definitional=pairs)
-    np.testing.assert_array_equal(after.vectors, bb.debias(slice_vectors, "project", definitional=list(PAIRS)).vectors)
-    with pytest.raises(bb.InputError, match="a list of words: give pairs of words"):
-        bb.debias(slice_vectors, "project", definitional=str(words))
-
-
-def test_a_list_in_toml_stays_one_under_any_name_and_faults_are_named(tmp_path):
-    file = tmp_path / "l.txt"
-    file.write_text('kind = "list"\nname = "n"\nwords = ["a,b"]\n')
-    assert tuple(bb.load_list(file)) == ("a,b",)
-    for text, message in (("words = [", "is not a TOML file"), ("a,b,c\nd,e,f\n", "has 3 columns: a list has one")):
-        file.write_text(text)
-        with pytest.raises(bb.InputError, match=rf"l\.txt {message}"):
-            bb.load_list(file)
+def test_a_list_may_be_text_with_a_word_or_a_pair_a_line(tmp_path, text):
+    for name in ("l.txt", "l.csv", "l"):
+        (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+        held = bb.load_list(tmp_path / name)
+        assert (held.name, tuple(held)) == ("l", IN_TEXT[text])
 
 
 FAULTS = {
@@ -195,19 +145,12 @@ FAULTS = {
     "the key 'name' is missing": GROUPS,
     "protected.b is []: give a list of words": NAME + GROUPS.replace('"z"', ""),
     "words are missing: give a group under [protected]": NAME + '[protected]\na = ["x"]\n[stereotypes]\n',
-    "the stereotype 'c' has no group: the groups under [protected] are a, b": NAME + GROUPS + 'c = ["q"]\n',
     "the protected word 'x' is in two groups, 'a' and 'b'": NAME + GROUPS.replace('"z"', '["z", "x"]'),
     "a group cannot be named 'human'": NAME + '[protected]\nhuman = ["x"]\n[stereotypes]\nhuman = ["y"]\n',
-    "'animals' is no list of control lists": NAME + 'controls = ["animals"]\n' + GROUPS,
-    "'human' is no list of control lists": NAME + 'controls = "human"\n' + GROUPS,
-    "a control list cannot be named 'a - b'": NAME + 'controls = { "a - b" = ["cat"] }\n' + GROUPS,
-    "'gender_pairs' holds pairs": NAME + 'controls = { human = "gender_pairs" }\n' + GROUPS,
     "stereotypes.a is 'p': give a list of words": NAME + GROUPS.replace('["p"]', '"p"'),
-    "stereotypes.a holds ' p'": NAME + GROUPS.replace('"p"', '" p"'),
     "language: the language is 'German': give a BCP": NAME + 'language = "German"\n' + GROUPS,
     "protected.b: 'v' has other forms elsewhere, or one of v, w is": NAME
     + GROUPS.replace('"z"', '["z", "w"], ["v", "w"]'),
-    "stereotypes.a: 'z' has other forms elsewhere": NAME + GROUPS.replace('"z"', '["z", "w"]').replace('"p"', '"z"'),
     "a group cannot be named 'controls', as a control list or a key": NAME
     + "[protected]\na = ['x']\ncontrols = ['human']\n[stereotypes]\na = ['p']\n",
     "is not a TOML file": NAME + "[protected\n",
@@ -229,28 +172,14 @@ def test_a_fault_in_a_file_is_named(written, message):
         (lambda: bb.load_list("race"), "load_words reads the lists of groups"),
         (lambda: bb.load_words(3), "by name or path, a WordLists or a mapping, not as int"),
         (lambda: bb.load_words("glove-50d-slice"), "an embedding, not a word list: an embedding comes first"),
-        (lambda: bb.WordLists("l", {"a": "he"}, {"a": ["p"]}), r"protected\.a is 'he': give a list"),
-        (lambda: bb.WordLists("l", {"a": ["x"]}, {}, {"associated": ["cat"]}), "list cannot be named 'associated'"),
         (lambda: bb.distance_table(bb.load_words("race"), "glove-50d-slice"), "'race': an embedding comes first, dist"),
         (lambda: bb.Query([["a"]], [["b"]], ["M"], ["A"]), r"are lists: give mappings, such as bb\.Query\(\{'M': X"),
-        (lambda: WordList("l", (["a", "b"],)), "holds"),
         (lambda: bb.WordLists("l", {"a": 3, "b": [1]}, {}, doi=b"x"), r"protected\.a is 3: .*; protected\.b holds 1: "),
     ],
 )
 def test_what_is_no_list_of_its_kind_is_refused_with_all_its_faults(load, message):
     with pytest.raises(bb.InputError, match=message):
         load()
-
-
-def test_unknown_name_lists_the_valid_names():
-    table = bb.bundled("words")
-    with pytest.raises(bb.InputError, match="no word list 'raze'") as error:
-        bb.load_words("raze")
-    named = table.loc[(table["form"] == "words") & ~table["name"].str.startswith("weathub/"), "name"]
-    assert str(error.value).endswith(f"{', '.join(named)}, weathub/<language>/<test> (such as weathub/de/weat7)")
-    with pytest.raises(bb.InputError, match="no word list 'raze'") as error:
-        bb.load_list("raze")
-    assert set(str(error.value).split(" one of ")[1].split(", ")) == set(table.loc[table["form"] != "words", "name"])
 
 
 def test_a_list_made_in_memory_is_that_of_a_file(written):
@@ -303,15 +232,10 @@ def test_repeated_words_are_kept_once_and_only_protected_ones_are_counted():
 
 
 def test_html_escapes_what_a_file_says():
-    many = [f"w{number}" for number in range(13)]
-    lists = bb.WordLists("<b>", {"<i>": ["<x>"]}, {"<i>": ["&y"]}, {"human": many}, description="<script>")
+    lists = bb.WordLists("<b>", {"<i>": ["<x>"]}, {"<i>": ["&y"]}, description="<script>")
     html = lists._repr_html_()
     assert html.startswith("<b>&lt;b&gt;</b>: &lt;script&gt;<table>")
     assert "<td>&lt;i&gt;</td><td>1</td><td style='text-align:left'>&lt;x&gt;</td>" in html
-    assert "&amp;y" in html
-    assert "<td>human</td><td>13</td>" in html
-    assert "w11 …" in html
-    assert "w12" not in html
 
 
 def test_a_concept_has_the_name_of_its_first_form(written):
@@ -331,19 +255,6 @@ def test_words_are_kept_in_normal_form_c():
     assert lists.forms == {"\u00e9": ("\u00e9", "e")}
 
 
-def test_no_list_of_weathub_has_a_word_in_both_attributes():
-    lists = {name: bb.load_words(name) for name in bb.bundled("words")["name"] if name.startswith("weathub/")}
-    for listed in lists.values():
-        first, second = ({word.casefold() for word in words} for words in listed.stereotypes.values())
-        assert not first & second
-    noted = {
-        name: each.description.split("left out: ")[1] for name, each in lists.items() if "left" in each.description
-    }
-    assert len(noted) == 26
-    assert noted["weathub/fr/weat7"] == "son."
-    assert sum(len(words.split(", ")) for words in noted.values()) == 36
-
-
 def test_the_lists_of_weathub_are_those_of_its_files(shared):
     folder = shared / "languages" / "weathub_human"
     for language, test in (("de", "weat7"), ("bn", "weat1"), ("fr", "weat7")):
@@ -355,18 +266,10 @@ def test_the_lists_of_weathub_are_those_of_its_files(shared):
             assert words == tuple(word for word in given if (language, word) != ("fr", "son"))
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda kv, lists: bb.Query.from_words(lists),
-        lambda kv, lists: bb.metric("weat", kv, lists),
-    ],
-    ids=["Query", "metric"],
-)
-def test_what_takes_single_words_refuses_concepts(slice_vectors, use):
+def test_what_takes_single_words_refuses_concepts():
     lists = bb.WordLists("l", {"a": [["he", "him"]], "b": ["she"]}, {"a": ["nurse"], "b": ["doctor"]})
     with pytest.raises(bb.InputError, match="takes single words, and 'he' has 2 forms: choose one form of each"):
-        use(slice_vectors, lists)
+        bb.Query.from_words(lists)
 
 
 SENT_BIAS = {
@@ -383,7 +286,6 @@ RESPONSIBLY = {
     "original_finding": {"N": "28k"},
 }
 OWN = {"targets": {"Math": ["algebra", "sums"], "Arts": ["poetry"]}, "attributes": {"Male": ["he"], "Female": ["she"]}}
-NO_NAMES = {key: {"category": "x", "examples": held["examples"]} for key, held in SENT_BIAS.items()}
 
 
 @pytest.fixture
@@ -403,14 +305,6 @@ def test_a_query_in_json_has_its_targets_and_attributes(in_json, content):
     assert (query.template, query.name) == ((2, 2), "mine")
 
 
-def test_files_of_weathub_are_queries_of_the_words_that_they_hold(shared):
-    for path in sorted((shared / "languages" / "weathub_human").glob("*_weat7.json")):
-        sets = json.loads(path.read_text(encoding="utf-8"))
-        held = [list(words) for words in bb.load_query(path).sets.values()]
-        given = [sets[key]["examples"] for key in ("targ1", "targ2", "attr1", "attr2")]
-        assert held == [[unicodedata.normalize("NFC", word) for word in words] for words in given], path.name
-
-
 def test_lists_pairs_and_word_lists_are_read_from_json(in_json):
     assert bb.load_list(in_json(["he", "his"])).words == ("he", "his")
     assert bb.load_list(in_json([["he", "she"], ["man", "woman"]])).pairs == (("he", "she"), ("man", "woman"))
@@ -423,9 +317,7 @@ def test_lists_pairs_and_word_lists_are_read_from_json(in_json):
     [
         (bb.load_words, SENT_BIAS, "kind 'query': .*load_query a query"),
         (bb.load_words, {"a": ["x"], "b": ["y"]}, r"in JSON are read .*give other sets to bb\.Query or bb\.WordLists"),
-        (bb.load_query, [RESPONSIBLY, RESPONSIBLY], "one test of sent-bias or responsibly"),
         (bb.load_query, SENT_BIAS | {"targ1": ["he"]}, "cannot be read as a test"),
-        (bb.load_query, OWN | {"target": {}}, "unknown key 'target'"),
     ],
 )
 def test_json_that_leaves_a_doubt_is_refused_with_what_to_do(in_json, read, content, message):

@@ -8,31 +8,23 @@ import pytest
 
 import bayesbias as bb
 
-MODULES = [name for name in bb.__all__ if inspect.ismodule(getattr(bb, name))]
-FULL = {"reliability.reliability_regression", "plots.plot_side_effects"}
-"""They sample with NUTS, whose first compilation takes twenty seconds, or train classifiers to draw a picture."""
+MODULES = [bb, *(getattr(bb, name) for name in bb.__all__ if inspect.ismodule(getattr(bb, name)))]
+SLOW = {"reliability_regression", "plot_side_effects", "side_effects", "sweep"}
+"""They sample with NUTS, whose first compilation takes twenty seconds, train classifiers, or hash what is given."""
 HOW = doctest.NORMALIZE_WHITESPACE
-
-
-def functions():
-    """Every public function by its name below ``bb``, once."""
-    found = {name: getattr(bb, name) for name in bb.__all__ if inspect.isfunction(getattr(bb, name))}
-    for module in MODULES:
-        held = {name: getattr(getattr(bb, module), name) for name in getattr(bb, module).__all__}
-        found |= {
-            f"{module}.{name}": one
-            for name, one in held.items()
-            if inspect.isfunction(one) and one not in found.values()
-        }
-    return found
-
-
-FUNCTIONS = functions()
+FUNCTIONS = {
+    one.__name__: one
+    for module in MODULES
+    for one in (getattr(module, name) for name in module.__all__)
+    if inspect.isfunction(one)
+}
+"""Every public function by its name."""
 
 
 def cases():
-    """The names of all functions; those in FULL run only with --full."""
-    return [pytest.param(name, marks=[pytest.mark.full] if name in FULL else []) for name in sorted(FUNCTIONS)]
+    """The names of all functions: beyond the first of a module they run only with --full."""
+    first = {one.__module__: name for name, one in sorted(FUNCTIONS.items(), reverse=True) if name not in SLOW}
+    return [pytest.param(name, marks=[] if name in first.values() else pytest.mark.full) for name in sorted(FUNCTIONS)]
 
 
 @pytest.mark.usefixtures("remembered", "without_pictures")

@@ -30,7 +30,7 @@ from bayesbias._support.files import (
     read_toml,
     whole_file,
 )
-from bayesbias._support.progress import announce, progress
+from bayesbias._support.progress import progress
 from bayesbias.errors import InputError, listed, shown
 from bayesbias.vectors.contextual.context_vectors import (
     CENTRES,
@@ -393,11 +393,9 @@ class _Encoding:
                 f"{self.folder} holds vectors of another encoder of this name: give this encoder a name of its own, or "
                 "delete the folder"
             )
-        if len(todo) > batch:
-            announce(f"{len(sentences):,} sentences, of which {len(todo):,} are new (vocabulary= sets how many).")
         if self.folder is not None and self.key(probe) not in self.known:
             self._add([probe])
-        with progress("encoding sentences", len(todo)) as done:
+        with progress(f"encoding {len(todo):,} of {len(sentences):,} sentences", len(todo)) as done:
             for begin in range(0, len(todo), batch):
                 self._add(todo[begin : begin + batch])
                 done(min(begin + batch, len(todo)))
