@@ -314,7 +314,7 @@ class _Side:
         if self.behind is None:
             residuals = [np.eye(len(rows))]
             found = latent_relation(y, self.covariance(rows), x, variances, residuals, WIDTH, draws, rng, covariate)
-            return {name: getattr(found, name) for name in LINE}
+            return {name: found[name] for name in LINE}
         columns = np.column_stack([np.ones(len(x)), *([] if covariate is None else [covariate - covariate.mean()])])
         with one_thread():
             law = outside_relation(self.coordinates[rows], self.behind, x, variances, columns, draws, rng)
