@@ -318,9 +318,10 @@ class _Side:
         columns = np.column_stack([np.ones(len(x)), *([] if covariate is None else [covariate - covariate.mean()])])
         with one_thread():
             law = outside_relation(self.coordinates[rows], self.behind, x, variances, columns, draws, rng)
-        slope = law.correlation * law.place_sd / law.value_sd
-        line = law.correlation, slope, y.mean() - slope * x.mean(), law.place_sd * np.sqrt(1 - law.correlation**2)
-        return dict(zip(LINE, line, strict=True)) | {"smooth": law.shared}
+        slope = law["correlation"] * law["place_sd"] / law["value_sd"]
+        rest = law["place_sd"] * np.sqrt(1 - law["correlation"] ** 2)
+        line = law["correlation"], slope, y.mean() - slope * x.mean(), rest
+        return dict(zip(LINE, line, strict=True)) | {"smooth": law["shared"]}
 
 
 def _side_of_axis(given: Axis, outside: pd.Series) -> _Side:

@@ -205,7 +205,7 @@ def planted(space, replicates, rng):
         some = rng.permuted(found[rng.choice(len(found), count, replace=False)], axis=1)
         offset = offsets.mean_offset(field, strata_of(np.vstack(ends(some)), np.arange(2 * count).reshape(2, count).T))
         behind = offsets.signal(offset)
-        mean, sd = behind.places(words)
+        mean, sd = words @ behind.mean, behind.place_sds(words)
         rope = axes.audits.HALF * field.spread(offset.mean**2)
         called = s_values(1 - stdtr(behind.freedom, (np.abs(mean) - rope) / sd)) <= 0.05
         missed = (np.abs(mean - truth) > stdtrit(behind.freedom, 0.945) * sd).mean()
