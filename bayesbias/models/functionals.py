@@ -33,7 +33,7 @@ from bayesbias.models.tree import TEMPLATES, Fit
 from bayesbias.models.weights import Cells, by_connection, cells_of, column_classes, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.holes import HoledSums
-from bayesbias.numerics.marginal import CellTotals, Scales, beta_moments, cell_totals, kind_moments, totals_by_kind
+from bayesbias.numerics.marginal import CellTotals, Scales, cell_totals, kind_moments, totals_by_kind
 from bayesbias.numerics.mixtures import (
     AT_ONCE,
     Empirical,
@@ -324,7 +324,7 @@ def _crossed_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans 
     sums = reduced(data, prior.mean, scales.interaction is not None)  # a fit of one group has left it out
     if isinstance(sums, HoledSums):
         return None
-    return cell_totals(sums, data.filled.shape), *beta_moments(sums, scales, prior.sd)
+    return cell_totals(sums, data.filled.shape), *sums.beta_moments(scales, prior.sd)
 
 
 def _independent_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans:

@@ -288,7 +288,7 @@ def _latent_nodes(
     x, y, angle = (
         low + step * (np.arange(count) + 0.5) for (low, _), step, count in zip(ends, steps, numbers, strict=True)
     )
-    return spreads[0] * np.exp(x), spreads[1] * np.exp(y), angle, steps
+    return spreads[0] * np.exp(x), spreads[1] * np.exp(y), angle.astype(float), steps
 
 
 def _evaluated(
