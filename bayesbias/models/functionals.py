@@ -49,7 +49,6 @@ from bayesbias.numerics.mixtures import (
 )
 from bayesbias.numerics.related import (
     VARIANCES,
-    CellWeights,
     FactorGrid,
     list_correlations,
     positive,
@@ -179,12 +178,7 @@ class Fields(Law):
 
     def settled(self, weights: sparse.csr_array) -> Normals:
         """The law of weighted sums, with roots of their errors."""
-        entries = weights.tocoo()
-        some = entries.data != 0
-        place = entries.col[some]
-        held = self.word[place], self.listed[place], self.kind[place]
-        given = CellWeights(entries.row[some], entries.data[some], *held, weights.shape[0])
-        classes, roots = weighted_roots(given, self.scaled, self.correlations)
+        classes, roots = weighted_roots(weights, self.word, self.listed, self.kind, self.scaled, self.correlations)
         mass, factors = _factor_nodes(self.grid, classes)
         return Normals(weights @ self.mean, tuple(roots), mass, factors)
 

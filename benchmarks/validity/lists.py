@@ -264,7 +264,7 @@ def answer(found: RelatedPosterior, weights, truth=0.0):
         points = factor_points(found.grid, met)
         spread = np.sqrt(np.einsum("ma,ab,mb->m", points, by_class @ sums.covariance @ by_class.T, points))
         below.append(ndtr((true - value) / spread).mean())
-    return Answer(mean, np.sqrt(np.diag(covariance)), np.array(below), found.grid.mean)
+    return Answer(mean, np.sqrt(np.diag(covariance)), np.array(below), found.grid.mass @ found.grid.factor)
 
 
 def related_answer(data, truth=0.0):
