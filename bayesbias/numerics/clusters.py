@@ -44,11 +44,6 @@ class UnitMeans:
         """Number of clusters."""
         return int(self.cluster.max()) + 1
 
-    @property
-    def nested(self) -> bool:
-        """True where a cluster has several units."""
-        return self.clusters < len(self.cluster)
-
 
 @dataclass(frozen=True)
 class Weighting:
@@ -114,7 +109,9 @@ def regression(y: FloatArray, rows: UnitMeans, uneven: FloatArray | None = None)
     """
     floor = FLOOR * max(float(y.var()), np.finfo(float).tiny)
     rows = UnitMeans(np.maximum(rows.variances, floor), rows.design, rows.cluster)
-    return _nested(y, rows) if rows.nested else _apart(y, rows, np.empty((len(y), 0)) if uneven is None else uneven)
+    if rows.clusters < len(y):
+        return _nested(y, rows)
+    return _apart(y, rows, np.empty((len(y), 0)) if uneven is None else uneven)
 
 
 def _ratios(columns: int) -> tuple[FloatArray, FloatArray]:
@@ -188,19 +185,16 @@ def _with_tails(
     mass: FloatArray, means: FloatArray, inverse: FloatArray, variance: FloatArray, freedom: int
 ) -> NormalNodes:
     """A mixture (N,) of t distributions as one of normals: the common scale is integrated by Gauss-Laguerre nodes."""
-    halved, weights = _gamma_nodes(freedom / 2)
+    shape = freedom / 2
+    if shape < LARGEST_SHAPE:
+        halved, weights = roots_genlaguerre(TAILS, shape - 1)
+        weights = weights / weights.sum()
+    else:  # where the weights cannot be computed
+        equally = (np.arange(FINE) + 0.5) / FINE
+        halved, weights = gauss_rule(gammaincinv(shape, equally), np.full(FINE, 1 / FINE), TAILS)
     factor = variance[:, None] * (freedom / 2) / halved  # (N, TAILS)
     errors = (inverse[:, None] * factor[:, :, None, None]).reshape(-1, *inverse.shape[1:])
     return NormalNodes(np.outer(mass, weights).ravel(), np.repeat(means, TAILS, axis=0), errors)
-
-
-def _gamma_nodes(shape: float) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights (TAILS,) of a gamma variable: Gauss-Laguerre quadrature, where its weights can be computed."""
-    if shape < LARGEST_SHAPE:
-        nodes, weights = roots_genlaguerre(TAILS, shape - 1)
-        return nodes, weights / weights.sum()
-    equally = (np.arange(FINE) + 0.5) / FINE
-    return gauss_rule(gammaincinv(shape, equally), np.full(FINE, 1 / FINE), TAILS)
 
 
 def _nested(y: FloatArray, rows: UnitMeans) -> Regression:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
@@ -220,18 +220,13 @@ class Normals(Nodes):
     """Errors around known values that a few matrices add up to, each times a factor with a posterior.
 
     At node n the numbers are ``mean + sum_a factors[n, a] * roots[a] @ z`` with r standard normals z, which all
-    matrices share. A normal law has one node.
+    matrices share. A normal law has one node and one root of its covariance.
     """
 
     mean: FloatArray  # (p,)
     roots: tuple[FloatArray, ...]  # A matrices (p, r)
-    mass: FloatArray  # (N,)
-    factors: FloatArray  # (N, A)
-
-    @classmethod
-    def with_root(cls, mean: FloatArray, root: FloatArray) -> Normals:
-        """A normal law with the root (p, r) of its covariance."""
-        return cls(mean, (root,), np.ones(1), np.ones((1, 1)))
+    mass: FloatArray = field(default_factory=partial(np.ones, 1))  # (N,)
+    factors: FloatArray = field(default_factory=partial(np.ones, (1, 1)))  # (N, A)
 
     def means_at(self, weights: Matrix) -> FloatArray:
         return np.asarray(weights @ self.mean)[None]
@@ -294,7 +289,7 @@ class Gaussian(Law):
 
     def _of(self, weights: Matrix) -> Normals:
         """The law of weighted sums."""
-        return Normals.with_root(weights @ self.mean, root_of(self.errors(weights)))
+        return Normals(weights @ self.mean, (root_of(self.errors(weights)),))
 
     def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
         variance = np.diag(self.errors(weights))
@@ -414,16 +409,6 @@ class PooledRows(Nodes):
         """Share of the deviation in each direction that is kept, (N, r)."""
         return self.variance / (self.variance + self.factor[:, None] ** 2 * self.sizes)
 
-    @property
-    def of_mean(self) -> float:
-        """Variance of the error of the mean, for a factor of 1."""
-        return float(self.shared @ self.shared) + self.own**2
-
-    @property
-    def with_mean(self) -> FloatArray:
-        """Covariance of each observed deviation's error with that of the mean, for a factor of 1, (r,)."""
-        return self.shared * np.sqrt(self.sizes)
-
     def means_at(self, weights: Matrix) -> FloatArray:
         known = self.centre * weights.sum(axis=1) + weights @ self.known
         value: FloatArray = known + (self.gain * self.scores) @ (weights @ self.axes).T
@@ -433,10 +418,11 @@ class PooledRows(Nodes):
         # of the mean, of the mean with a deviation, and of the deviations: both of the latter shrink by the gain, as
         # the errors of any normal mean with a normal prior do
         ones, others = first.sum(axis=1), second.sum(axis=1)  # how many times each sum holds the mean
+        of_mean, with_mean = self.shared @ self.shared + self.own**2, self.shared * np.sqrt(self.sizes)
         one = first @ self.axes
         other = one if first is second else second @ self.axes
-        of_directions = (one * others[:, None] + other * ones[:, None]) * self.with_mean + one * other * self.sizes
-        value: FloatArray = ones * others * self.of_mean + self.gain @ of_directions.T
+        of_directions = (one * others[:, None] + other * ones[:, None]) * with_mean + one * other * self.sizes
+        value: FloatArray = ones * others * of_mean + self.gain @ of_directions.T
         return self.factor[:, None] ** 2 * value
 
     def covariance(self, weights: Matrix) -> FloatArray:
@@ -445,8 +431,8 @@ class PooledRows(Nodes):
         squared = self.mass * self.factor**2
         kept = squared @ self.gain
         ones, axes = weights.sum(axis=1), weights @ self.axes
-        with_mean = np.outer(axes @ (self.with_mean * kept), ones)
-        of_mean = squared.sum() * self.of_mean * np.outer(ones, ones)
+        with_mean = np.outer(axes @ (self.shared * np.sqrt(self.sizes) * kept), ones)
+        of_mean = squared.sum() * (self.shared @ self.shared + self.own**2) * np.outer(ones, ones)
         value: FloatArray = of_mean + with_mean + with_mean.T + (axes * self.sizes * kept) @ axes.T + moved.T @ moved
         return value
 
@@ -500,7 +486,9 @@ def pooled_rows(
     tau = scale * np.tan(np.pi / 2 * u)
     nodes: list[tuple[FloatArray, FloatArray, FloatArray]] = []
     for f, weight in zip(np.exp(logs), mass, strict=True):
-        log_likelihoods = [_log_likelihood(scores, f**2 * sizes, tau, shape) for shape in shapes]
+        # of each tau: independent scores with the variances f^2 L + tau^2 shape
+        variances_of = [f**2 * sizes + np.outer(tau**2, shape) for shape in shapes]
+        log_likelihoods = [-0.5 * (np.log(each) + scores**2 / each).sum(axis=1) for each in variances_of]
         # the factor keeps its mass: given it the likelihoods of tau are scaled to 1, so that nothing flows back
         most = max(float(each.max()) for each in log_likelihoods)
         evidence = np.array([np.exp(each - most).sum() for each in log_likelihoods])
@@ -521,13 +509,6 @@ def pooled_rows(
         variance=variances,
         mass=shares / shares.sum(),
     )
-
-
-def _log_likelihood(scores: FloatArray, noise: FloatArray, tau: FloatArray, shape: FloatArray) -> FloatArray:
-    """Log likelihood (T,) of each tau (T,): independent scores with the variances noise + tau^2 shape, each (r,)."""
-    variance = noise + np.outer(tau**2, shape)
-    total: FloatArray = -0.5 * (np.log(variance) + scores**2 / variance).sum(axis=1)
-    return total
 
 
 def _opposite_signs(

@@ -334,7 +334,12 @@ def outside_relation(
         """Mass of nodes: variances (G,) of single words, and (K,) of what is shared with errors of places, slopes."""
         logs = np.array([_log_likelihoods(root, sides, (iid, total, slopes), noise) for root in roots])
         mix = np.clip(1 - relative * slopes**2 / np.maximum(total[:, None], SMALLEST * SMALLEST), 0, 1)
-        log = _between(logs, np.broadcast_to(mix, logs.shape[1:])) + _log_prior(iid, total, slopes, relative)
+        # linear between the mixtures
+        mix = np.broadcast_to(mix, logs.shape[1:])
+        above = np.clip(np.searchsorted(MIXTURES, mix), 1, len(MIXTURES) - 1)
+        way = (mix - MIXTURES[above - 1]) / (MIXTURES[above] - MIXTURES[above - 1])
+        low, high = (np.take_along_axis(logs, rows[None], axis=0)[0] for rows in (above - 1, above))
+        log = low + way * (high - low) + _log_prior(iid, total, slopes, relative)
         mass: FloatArray = np.exp(log - log.max())
         return mass / mass.sum()
 
@@ -408,15 +413,6 @@ def _log_likelihoods(
         squares = left[:, 0, 0, None] - 2 * slopes * left[:, 0, 1, None] + slopes**2 * left[:, 1, 1, None]
         log[i] = -0.5 * ((determinants + np.linalg.slogdet(free)[1])[:, None] + squares)
     return log
-
-
-def _between(logs: FloatArray, mix: FloatArray) -> FloatArray:
-    """Values (...) at mixtures (...) of functions (M, ...) that are known at :data:`MIXTURES`, linear between these."""
-    above = np.clip(np.searchsorted(MIXTURES, mix), 1, len(MIXTURES) - 1)
-    share = (mix - MIXTURES[above - 1]) / (MIXTURES[above] - MIXTURES[above - 1])
-    low, high = (np.take_along_axis(logs, rows[None], axis=0)[0] for rows in (above - 1, above))
-    result: FloatArray = low + share * (high - low)
-    return result
 
 
 def _rotated(root: FloatArray, sides: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -386,7 +386,7 @@ def root_of(covariance: FloatArray) -> FloatArray:
 
 
 def weighted_roots(
-    weights: sparse.sparray | FloatArray,
+    weights: sparse.csr_array | FloatArray,
     word: IntArray,
     listed: IntArray,
     kind: IntArray,
@@ -429,8 +429,8 @@ def _spanned(pair: IntArray, listed: IntArray, value: FloatArray, lists: int) ->
     place = np.unique(pair, return_inverse=True)[1]
     by_pair = sparse.csr_array((value, (place, listed)), shape=(place.max(initial=-1) + 1, lists))
     lengths = np.sqrt(by_pair.multiply(by_pair).sum(axis=1))
-    by_pair = sparse.diags_array(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ by_pair
-    values, vectors = np.linalg.eigh((by_pair.T @ by_pair).toarray())
+    scaled = sparse.diags_array(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ by_pair
+    values, vectors = np.linalg.eigh((scaled.T @ scaled).toarray())
     return vectors[:, values > SPANNED * max(values[-1], 1.0)]
 
 
