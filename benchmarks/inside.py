@@ -12,7 +12,6 @@ from bayesbias.checks import summaries
 from bayesbias.second_stage import pools
 
 interval_of, describe = summaries.cluster_interval_of, summaries.describe
-vocabularies, sampled_rows = distances.vocabularies, bayesbias.vectors.lookup.sampled_rows
 Distances, Fit, read_distances = distances.distances.Distances, models.tree.Fit, models.tree.read_distances
 family_of, functionals_of = models.families.family_of, models.families.functionals_of
 scale_sizes, with_effects = models.families.scale_sizes, models.families.with_effects
@@ -76,4 +75,4 @@ def law_of_rows(post, kind, first="associated", second="different"):
 
 def measured_relatedness(kv, lists, *how):
     """The relatedness of word lists in an embedding."""
-    return vocabularies.measured_relatedness(bayesbias.vectors.find_lists(kv, lists), *how)
+    return distances.vocabularies.measured_relatedness(bayesbias.vectors.find_lists(kv, lists), *how)
