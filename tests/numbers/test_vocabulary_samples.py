@@ -33,7 +33,8 @@ def content(table):
 def ordered_words(size):
     """Words that become longer, in no alphabetical order."""
     rng, letters = np.random.default_rng(0), np.array(list("bcdfghjklmnpqrstvwxz"))
-    words = dict.fromkeys("".join(rng.choice(letters, 4 + int(np.log(1 + at)))) for at in range(2 * size))
+    drawn = rng.choice(letters, (2 * size, 16))
+    words = dict.fromkeys("".join(row[: 4 + int(np.log(1 + at))]) for at, row in enumerate(drawn))
     return list(words)[:size]
 
 
