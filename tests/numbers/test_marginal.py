@@ -108,11 +108,3 @@ def test_a_table_that_lacks_one_pair_has_one_density_by_patterns_and_by_cells():
     assert len(sums_of(rows, True).patterns) == 6
     expected = sums_of(rows, True).log_likelihood(scales, PRIOR_SD)
     np.testing.assert_allclose(holed_of(rows, True).log_likelihood(scales, PRIOR_SD), expected, rtol=1e-12)
-
-
-def test_a_vanishing_interaction_is_no_interaction():
-    rows = rows_of(9, 3, (3, 8, 14), 0.0, seed=3)
-    plain = Scales(np.full((1, 4), 0.01), np.full((1, 4), 0.002), np.full((1, 3), 0.004), None)
-    small = Scales(plain.sigma2, plain.s2, plain.attribute, np.array([1e-30]))
-    with_term = sums_of(rows, True).log_likelihood(small, 0.3)
-    np.testing.assert_allclose(with_term, sums_of(rows, False).log_likelihood(plain, 0.3), rtol=1e-10)

@@ -77,19 +77,6 @@ def test_bounds_follow_the_posterior_at_any_scale(scale, shift):
     assert sigma.mean() / scale == pytest.approx(0.2, rel=0.2)
 
 
-def test_a_million_cells_cost_what_their_distinct_sizes_cost():
-    rng = np.random.default_rng(3)
-    n = rng.integers(2, 6, 1_000_000)
-    mean = rng.normal(0.9, np.sqrt(0.1**2 + 0.2**2 / n))
-    ssd = 0.2**2 * rng.chisquare(n - 1)
-    connection = quadrature.connection_sums(n, mean, ssd, 1.0)
-    assert len(connection.n) == 4
-    grid = quadrature.scale_grid([connection], PRIORS)
-    sigma, (s,), _ = quadrature.draw_scales(grid, [connection], PRIORS, 4000, rng)
-    assert s.mean() == pytest.approx(0.1, abs=1e-3)
-    assert sigma.mean() == pytest.approx(0.2, abs=1e-3)
-
-
 @pytest.mark.parametrize("groups", [[[0.5, 0.5], [0.7, 0.7]], [[0.5], [0.5], [0.5]]], ids=["within", "between"])
 def test_distances_that_do_not_vary_are_refused(groups):
     with pytest.raises(ValueError, match="do not vary"):

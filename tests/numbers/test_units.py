@@ -85,13 +85,3 @@ class TestStandardised:
         assert compared.units().tolist() == [unit(table) for table in whole.values()]
         row = compared.changes(*contrast, standardise=True).iloc[0]
         assert row["mean"] == pytest.approx(first[1] - first[0], rel=1e-6)
-
-    def test_a_criterion_ignores_lists_that_it_does_not_take(self, pair):
-        words = {"math": 1, "algebra": 2, "geometry": 3, "poetry": 4, "art": 5, "dance": 6, "drama": 5, "symphony": 4}
-        science = bb.load_words("weat7")
-        tables = [bb.distance_table(pair["google"], each) for each in (science, without_controls(science))]
-        related = [bb.criterion(bb.fit(table, seed=0, draws=400), words, contrast=("math", "arts")) for table in tables]
-        np.testing.assert_allclose(*(each.words["estimate"] for each in related), rtol=1e-10)
-        assert related[0].plain == pytest.approx(related[1].plain)
-        means = [each.table()["mean"].iloc[0] for each in related]
-        assert means[0] == pytest.approx(means[1], abs=0.05)

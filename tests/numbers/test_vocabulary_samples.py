@@ -89,12 +89,6 @@ class TestRanks:
         )
         assert (rates > 0).all()
 
-    def test_files_in_another_order_are_sampled_at_random(self, slice_vectors):
-        keys = slice_vectors.index_to_key  # in alphabetical order: nothing is followed
-        plain, followed = (waiting_words(keys, set(), 500, 0, lists) for lists in (None, [np.arange(100)]))
-        assert plain.kind == followed.kind == "random"
-        np.testing.assert_array_equal(plain.rows, followed.rows)
-
 
 class TestPart:
     @pytest.mark.parametrize("name", ["a.bin", "a.txt.gz", "a.parquet"])
@@ -167,9 +161,6 @@ class TestPart:
             back.bayesbias_name = "ordered"
             del back.bayesbias_origin  # the path
             assert content(bb.distance_table(back, lists)) == expected
-        with pytest.warns(UserWarning, match="not the sample of the vocabulary"):
-            bb.save_embedding(part, tmp_path / "part.bin")
-        assert sample_of(bb.load_embedding(tmp_path / "part.bin")) is None
 
     def test_frequencies_are_those_of_the_whole_file(self, part, ordered):
         kv, lists = ordered
