@@ -68,28 +68,29 @@ def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatAr
 
 @dataclass(frozen=True)
 class NormalMixture:
-    """Marginal posteriors of m quantities: mixtures of N normals with the same weights."""
+    """Marginal posteriors of m quantities: mixtures of N normals."""
 
-    weights: FloatArray  # (N,), with sum 1
+    weights: FloatArray  # (N, 1), or (N, m) where quantities have weights of their own; their sum over nodes is 1
     means: FloatArray  # (N, m), or (1, m) where all components have the same mean
     sds: FloatArray  # (N, m)
 
     @cached_property
     def mean(self) -> FloatArray:
         """Means (m,)."""
-        return self.means[0] if len(self.means) == 1 else self.weights @ self.means
+        return self.means[0] if len(self.means) == 1 else (self.weights * self.means).sum(axis=0)
 
     @cached_property
     def sd(self) -> FloatArray:
         """Standard deviations (m,)."""
-        return np.sqrt(self.weights @ (self.sds**2 + (self.means - self.mean) ** 2))
+        return np.sqrt((self.weights * (self.sds**2 + (self.means - self.mean) ** 2)).sum(axis=0))
 
     def below(self, x: FloatArray | float) -> FloatArray:
         """Probability (m,) of a value below x (m,), or below one number for all; half of what lies at it counts."""
         apart = np.asarray(x) - self.means
         known = self.sds <= ZERO  # a component without spread is a value
         z = np.divide(apart, self.sds, out=np.zeros(np.broadcast_shapes(apart.shape, self.sds.shape)), where=~known)
-        return self.weights @ np.where(known, 0.5 * (1 + np.sign(np.where(np.abs(apart) > ZERO, apart, 0.0))), ndtr(z))
+        half = 0.5 * (1 + np.sign(np.where(np.abs(apart) > ZERO, apart, 0.0)))
+        return (self.weights * np.where(known, half, ndtr(z))).sum(axis=0)
 
     def quantile(self, p: float) -> FloatArray:
         """Quantiles (m,), by Newton's method within a bracket that is halved where steps leave it or hardly shrink."""
@@ -97,7 +98,8 @@ class NormalMixture:
         spread, step = np.flatnonzero(self.sd > 0), max(1, AT_ONCE // len(self.weights))
         for begin in range(0, len(spread), step):
             own = spread[begin : begin + step]
-            x[own] = _quantile(NormalMixture(self.weights, self.means[:, own], self.sds[:, own]), p)
+            weights = self.weights if self.weights.shape[1] == 1 else self.weights[:, own]
+            x[own] = _quantile(NormalMixture(weights, self.means[:, own], self.sds[:, own]), p)
         return x
 
 
@@ -113,7 +115,7 @@ def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
     done = np.zeros(x.shape, dtype=bool)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         inverse = np.where(mixture.sds > 0, 1 / mixture.sds, 0.0)
-        heights = inverse * mixture.weights[:, None] / np.sqrt(2 * np.pi)
+        heights = inverse * mixture.weights / np.sqrt(2 * np.pi)
         for _ in range(STEPS):
             off = mixture.below(x) - p
             low, high = np.where(off < 0, x, low), np.where(off < 0, high, x)
@@ -129,44 +131,11 @@ def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
     return x
 
 
-@dataclass(frozen=True)
-class Mixtures:
-    """Marginal posteriors of quantities of which some have other components than others."""
-
-    parts: tuple[tuple[IntArray, NormalMixture], ...]  # places of the quantities of each part, and their mixture
-    size: int
-
-    def _of(self, ask: Callable[[IntArray, NormalMixture], FloatArray]) -> FloatArray:
-        value = np.empty(self.size)
-        for places, mixture in self.parts:
-            value[places] = ask(places, mixture)
-        return value
-
-    @cached_property
-    def mean(self) -> FloatArray:
-        """Means (m,)."""
-        return self._of(lambda _, mixture: mixture.mean)
-
-    @cached_property
-    def sd(self) -> FloatArray:
-        """Standard deviations (m,)."""
-        return self._of(lambda _, mixture: mixture.sd)
-
-    def below(self, x: FloatArray | float) -> FloatArray:
-        """Probability (m,) of a value below x (m,), or below one number for all."""
-        every = np.broadcast_to(x, self.size)
-        return self._of(lambda places, mixture: mixture.below(every[places]))
-
-    def quantile(self, p: float) -> FloatArray:
-        """Quantiles (m,) at one probability."""
-        return self._of(lambda _, mixture: mixture.quantile(p))
-
-
 class Law(ABC):
     """The joint distribution of p numbers, and of weighted sums (m, p) of them."""
 
     @abstractmethod
-    def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture | Mixtures | Empirical:
+    def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture | Empirical:
         """Distributions of ``offset + weights @ numbers`` (m,), one by one."""
 
     @abstractmethod
@@ -202,7 +171,7 @@ class Nodes(Law):
     def _mixture(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
         """Weighted sums one by one, at all nodes."""
         variance = self.between(weights, weights)
-        return NormalMixture(self.mass, self.means_at(weights) + offset, np.sqrt(np.maximum(variance, 0.0)))
+        return NormalMixture(self.mass[:, None], self.means_at(weights) + offset, np.sqrt(np.maximum(variance, 0.0)))
 
     def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
         return self.seen_by(weights)._mixture(weights, offset)
@@ -293,7 +262,8 @@ class Gaussian(Law):
 
     def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
         variance = np.diag(self.errors(weights))
-        return NormalMixture(np.ones(1), (weights @ self.mean + offset)[None], np.sqrt(np.maximum(variance, 0.0))[None])
+        sds = np.sqrt(np.maximum(variance, 0.0))[None]
+        return NormalMixture(np.ones((1, 1)), (weights @ self.mean + offset)[None], sds)
 
     def covariance(self, weights: Matrix) -> FloatArray:
         return self.errors(weights)
