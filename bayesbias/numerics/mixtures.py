@@ -238,35 +238,24 @@ class Normals(Nodes):
         return value
 
 
-def covariance_of(covariance: FloatArray, weights: Matrix) -> FloatArray:
-    """Covariance (m, m) of weighted sums (m, p) of numbers with this covariance."""
-    value: FloatArray = weights @ (weights @ covariance).T
-    return value
-
-
 @dataclass(frozen=True)
 class Gaussian(Law):
     """A normal law whose covariance may be too large to be made: that of weighted sums is."""
 
     mean: FloatArray  # (p,)
-    errors: Callable[[Matrix], FloatArray]  # from weights (m, p) to the covariance (m, m) of the sums
-
-    @classmethod
-    def known(cls, mean: FloatArray, covariance: FloatArray) -> Gaussian:
-        """A normal law with this covariance (p, p)."""
-        return cls(mean, partial(covariance_of, covariance))
+    errors: Callable[[Matrix], FloatArray] | FloatArray  # of weights (m, p) the covariance (m, m); or that (p, p)
 
     def _of(self, weights: Matrix) -> Normals:
         """The law of weighted sums."""
-        return Normals(weights @ self.mean, (root_of(self.errors(weights)),))
+        return Normals(weights @ self.mean, (root_of(self.covariance(weights)),))
 
     def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
-        variance = np.diag(self.errors(weights))
+        variance = np.diag(self.covariance(weights))
         sds = np.sqrt(np.maximum(variance, 0.0))[None]
         return NormalMixture(np.ones((1, 1)), (weights @ self.mean + offset)[None], sds)
 
     def covariance(self, weights: Matrix) -> FloatArray:
-        return self.errors(weights)
+        return self.errors(weights) if callable(self.errors) else weights @ (weights @ self.errors).T
 
     def opposite(self, first: Weighted, second: Weighted) -> FloatArray:
         size = len(first[1])
@@ -342,7 +331,8 @@ class NormalNodes(Nodes):
     def covariance(self, weights: Matrix) -> FloatArray:
         moved = self.mean - self.mass @ self.mean
         whole = np.tensordot(self.mass, self.errors, 1) + (moved * self.mass[:, None]).T @ moved
-        return covariance_of(whole, weights)
+        value: FloatArray = weights @ (weights @ whole).T
+        return value
 
     def draws(self, weights: Matrix, size: int, rng: np.random.Generator) -> FloatArray:
         node = rng.choice(len(self.mass), size=size, p=self.mass)

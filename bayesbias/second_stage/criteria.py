@@ -264,7 +264,7 @@ def criterion(
         contrast=side.contrast,
         variable=str(values.name) if isinstance(values, pd.Series) and values.name is not None else UNNAMED,
         words=words,
-        estimates=Estimates.of(Gaussian.known(y, covariance), len(y), words[["word", "group"]]),
+        estimates=Estimates.of(Gaussian(y, covariance), len(y), words[["word", "group"]]),
         tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, seed_used),
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,

@@ -338,7 +338,7 @@ def pool(
         member = np.eye(len(settings))[layout.own]
         apart = np.eye(len(named)) - member @ _setting_weights(layout.own)
         joint = member @ alone.covariance.to_numpy() @ member.T + apart @ errors @ apart.T
-        contrasts = Estimates.of(Gaussian.known(contrasts.mean, joint), len(named), contrasts.index)
+        contrasts = Estimates.of(Gaussian(contrasts.mean, joint), len(named), contrasts.index)
     pooled, own, equal = contrasts, layout.own, _equal_weights(layout.own, layout.band)
     if alike:
         pooled, layout = contrasts.combine(_setting_weights(own)), _arranged(settings, {}, group_of, weights)[2]

@@ -140,7 +140,7 @@ class Stage:
             index = pd.DataFrame({"embedding": range(len(every)), "count": counts})
         means = self.means.combine(parts)
         covariance = means.law.covariance(means.weights)
-        law = Gaussian.known(combine @ means.mean, combine @ (combine @ covariance).T)
+        law = Gaussian(combine @ means.mean, combine @ (combine @ covariance).T)
         return Estimates.of(law, len(index), index)
 
 
