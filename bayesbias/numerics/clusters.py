@@ -114,16 +114,6 @@ def regression(y: FloatArray, rows: UnitMeans, uneven: FloatArray | None = None)
     return _apart(y, rows, np.empty((len(y), 0)) if uneven is None else uneven)
 
 
-def _ratios(columns: int) -> tuple[FloatArray, FloatArray]:
-    """Log ratios (E, q) of scales, and their log prior masses (E,)."""
-    if columns == 0:
-        return np.zeros((1, 0)), np.zeros(1)
-    if columns == 1:
-        return SPREAD * RATIOS[:, None], -(RATIOS**2) / 2
-    points = Sobol(columns, scramble=False).random(RATIO_POINTS)
-    return SPREAD * ndtri((points + 0.5 / RATIO_POINTS) / (1 + 1 / RATIO_POINTS)), np.zeros(RATIO_POINTS)
-
-
 def _turned(columns: FloatArray, weights: FloatArray) -> FloatArray:
     """Columns (R, q) turned to where their squares with weights (R,) are uncorrelated.
 
@@ -142,7 +132,14 @@ def _apart(y: FloatArray, rows: UnitMeans, uneven: FloatArray) -> Regression:
     """Clusters of one unit each."""
     size, p = rows.design.shape
     uneven = _turned(uneven, y**2)
-    ratios, log_prior = _ratios(uneven.shape[1])
+    # log ratios (E, q) of scales, and their log prior masses (E,)
+    ratios, log_prior = SPREAD * RATIOS[:, None], -(RATIOS**2) / 2
+    if uneven.shape[1] == 0:
+        ratios, log_prior = np.zeros((1, 0)), np.zeros(1)
+    elif uneven.shape[1] > 1:
+        points = Sobol(uneven.shape[1], scramble=False).random(RATIO_POINTS)
+        ratios = SPREAD * ndtri((points + 0.5 / RATIO_POINTS) / (1 + 1 / RATIO_POINTS))
+        log_prior = np.zeros(RATIO_POINTS)
     unit = 1 / np.sqrt(np.mean(1 / rows.variances))
     scale = np.tile(SCALES, len(ratios))
     log_mass = np.repeat(log_prior, len(SCALES)) + np.log(scale) - np.log1p((scale / PRIOR) ** 2)

@@ -306,15 +306,12 @@ def _order(unit: Units, aim: FloatArray, taken: IntArray, among: Places | None, 
         keys = distances.astype(np.int32)
         keys <<= bits
         keys |= place
-        order[rows] = _smallest(keys, most) & ((1 << bits) - 1)
+        if 2 * most < keys.shape[1]:  # found below a limit that a sixteenth of the words tells
+            limits = np.partition(keys[:, ::16], 3 * most // 32, axis=1)[:, 3 * most // 32]
+            below = [row[row <= limit] for row, limit in zip(keys, limits, strict=True)]
+            few = [part if len(part) >= most else row for part, row in zip(below, keys, strict=True)]
+            smallest = np.stack([np.sort(row)[:most] for row in few])
+        else:
+            smallest = np.sort(keys, axis=1)[:, :most]
+        order[rows] = smallest & ((1 << bits) - 1)
     return order
-
-
-def _smallest(keys: Places, most: int) -> Places:
-    """The smallest numbers of each row (rows, most), ascending, found below a limit that a sixteenth of them tells."""
-    last = 3 * most // 32
-    if 2 * most >= keys.shape[1]:
-        return np.sort(keys, axis=1)[:, :most]
-    limits = np.partition(keys[:, ::16], last, axis=1)[:, last]
-    below = [row[row <= limit] for row, limit in zip(keys, limits, strict=True)]
-    return np.stack([np.sort(few if len(few) >= most else row)[:most] for few, row in zip(below, keys, strict=True)])

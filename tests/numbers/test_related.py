@@ -72,18 +72,15 @@ def gender(slice_vectors):
 class TestCovariance:
     def test_components_are_the_covariance_of_the_sample(self, known):
         """The mean distance as it varies over the vocabulary, and what it leaves as it varies near the stereotypes."""
-        found = known
-        scatter = found.scatter.astype(float)
-        parts = found.components
+        scatter, parts = known.scatter.astype(float), known.components
         again = (parts.loadings * parts.variances) @ parts.loadings.T
-        mean = scatter.mean(axis=0)
+        both = np.vstack([scatter.mean(axis=0), scatter])
         near, everywhere = (
-            np.cov(np.vstack([mean, scatter]), aweights=weights, ddof=0)
-            for weights in (found.near_weights, found.everywhere_weights)
+            np.cov(both, aweights=weights, ddof=0) for weights in (known.near_weights, known.everywhere_weights)
         )
         slope = near[1:, 0] / near[0, 0]
         of_mean, rest = np.outer(slope, slope), near[1:, 1:] - np.outer(slope, slope) * near[0, 0]
-        expected = of_mean * everywhere[0, 0] * found.inflations[0] + rest * found.inflations[1]
+        expected = of_mean * everywhere[0, 0] * known.inflations[0] + rest * known.inflations[1]
         np.testing.assert_allclose(again, expected, atol=1e-12)
         np.testing.assert_allclose((parts.loadings**2).sum(axis=0), 1)
         np.testing.assert_allclose(parts.loadings[:, 1:].T @ parts.loadings[:, 1:], np.eye(3), atol=1e-9)
