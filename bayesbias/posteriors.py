@@ -20,7 +20,7 @@ from scipy import sparse
 from bayesbias._support.arguments import interval, one_of, probability, several
 from bayesbias.errors import InputError, listed, many, near, shown
 from bayesbias.numerics.arrays import FloatArray
-from bayesbias.numerics.mixtures import Empirical, Law, Matrix, Mixtures, NormalMixture
+from bayesbias.numerics.mixtures import Empirical, Law, Matrix, NormalMixture
 from bayesbias.results import Note, Result
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Estimates(Result):
         return self.summary()
 
     @cached_property
-    def _marginals(self) -> NormalMixture | Mixtures | Empirical:
+    def _marginals(self) -> NormalMixture | Empirical:
         """The posterior of each."""
         return self.law.marginals(self.weights, self.offset)
 

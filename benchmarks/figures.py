@@ -21,13 +21,6 @@ from benchmarks.study import published_table
 
 TABLES = ("religion_group_reddit_dataset", "gender_group_google_dataset", "weat_1_glove")
 PAIRS = [("he", "she"), ("man", "woman"), ("his", "her"), ("father", "mother")]
-MODULES = ("checks", "calibration", "silhouettes", "reliability", "stability")
-
-
-def public(name):
-    """A public function, wherever this version keeps it."""
-    homes = [bb, *(getattr(bb, module) for module in MODULES if hasattr(bb, module))]
-    return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 
 def of_fits():
@@ -41,7 +34,7 @@ def of_fits():
             for second in ("different", "human"):
                 found = bb.contrasts(post, "associated", second)[["mean", "low", "high"]].head(3)
                 yield f"{name} {model} associated - {second}", found.to_numpy().ravel()
-        interval = public("cluster_interval")(table, "associated", "human")
+        interval = bb.checks.cluster_interval(table, "associated", "human")
         yield f"{name} cluster interval", [interval.estimate, interval.se, interval.low, interval.high]
 
 
@@ -75,11 +68,12 @@ def of_vectors():
         query = bb.load_query("weat6")
         if name == "ect":
             query = bb.Query(query.targets, {"career": query.attributes["career"]})
-        one = public("silhouette")(kv, query, name, runs=10)
+        one = bb.silhouettes.silhouette(kv, query, name, runs=10)
         yield f"silhouette {name}", [one.robustness, one.full, *one.mean[:3]]
-    scores = public("bias_scores")([kv], ["nurse", "engineer", "teacher", "doctor", "artist"], PAIRS)
+    scores = bb.reliability.bias_scores([kv], ["nurse", "engineer", "teacher", "doctor", "artist"], PAIRS)
     yield "bias scores", np.asarray(scores).mean(axis=2).ravel()
-    yield "noise", public("simulate_null_weat")(draws=500, seed=1).summary().select_dtypes("number").to_numpy().ravel()
+    noise = bb.calibration.simulate_null_weat(draws=500, seed=1).summary().select_dtypes("number")
+    yield "noise", noise.to_numpy().ravel()
 
 
 def by_group(post, kind):
@@ -215,15 +209,15 @@ def of_baselines():
     seeds = {("google", 0): kv, ("google", 1): hard}
     targets = ["nurse", "engineer", "teacher", "doctor", "artist", "lawyer", "family", "career", "music", "science"]
     seeds = {seed: each for (_, seed), each in seeds.items()}
-    scores = public("bias_scores")(seeds, targets, PAIRS, neighbours=20)
-    yield "retest", public("retest_reliability")(scores)
-    yield "raters", public("inter_rater_consistency")(scores)
-    yield "internal", public("internal_consistency")(scores, of="base_pair")
-    yield "correlations", public("measure_correlations")(scores)
+    scores = bb.reliability.bias_scores(seeds, targets, PAIRS, neighbours=20)
+    yield "retest", bb.reliability.retest_reliability(scores)
+    yield "raters", bb.reliability.inter_rater_consistency(scores)
+    yield "internal", bb.reliability.internal_consistency(scores, of="base_pair")
+    yield "correlations", bb.reliability.measure_correlations(scores)
     components = bb.reliability.variance_components(scores, seed=0)
     yield "components", components.table()
     yield "components, reliability", components.reliability()
-    features = public("word_features")(seeds, targets)
+    features = bb.reliability.word_features(seeds, targets)
     yield "features", features
     rng = np.random.default_rng(0)
     rows = features.assign(value=rng.uniform(size=len(features)))
@@ -266,16 +260,11 @@ def numbers():
 
 
 def compared(one, other):
-    """The largest differences, and the largest ones in posterior standard deviations."""
-    one, other = (each.set_index("name") for each in (one, other))
-    apart = (one["value"] - other["value"]).abs()
-    unknown = one["value"].isna().reindex(other.index) != other["value"].isna()
-    print(f"{len(one)} and {len(other)} numbers, {len(one.index.intersection(other.index))} in both")
-    print(f"missing in one of the two: {sorted(one.index.symmetric_difference(other.index))[:8]}")
-    print(f"known in one of the two: {unknown[unknown].index.tolist()[:8]}")
-    means = apart[apart.index.str.contains(r" (?:mean|estimate|before|after|change) \d+$")]
-    for what, each in (("means", means), ("all", apart), ("in posterior sds", apart / one["sd"].replace(0, np.nan))):
-        print(f"{what}: {each.notna().sum()} numbers, the largest differences:\n{each.nlargest(8).to_string()}")
+    """The largest differences, and numbers that only one version knows."""
+    one, other = (each.set_index("name")["value"].dropna() for each in (one, other))
+    print(f"known to one of the two: {sorted(one.index.symmetric_difference(other.index))[:8]}")
+    apart = (one - other).abs()
+    print(f"{apart.notna().sum()} numbers, the largest differences:\n{apart.nlargest(8).to_string()}")
 
 
 def main():

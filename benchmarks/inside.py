@@ -12,7 +12,6 @@ from bayesbias.checks import summaries
 from bayesbias.second_stage import pools
 
 interval_of, describe = summaries.cluster_interval_of, summaries.describe
-vocabularies, sampled_rows = distances.vocabularies, bayesbias.vectors.lookup.sampled_rows
 Distances, Fit, read_distances = distances.distances.Distances, models.tree.Fit, models.tree.read_distances
 family_of, functionals_of = models.families.family_of, models.families.functionals_of
 scale_sizes, with_effects = models.families.scale_sizes, models.families.with_effects
@@ -21,10 +20,10 @@ DistanceTable = distances.dataframe.DistanceTable
 related_model, prior_scale = models.related, models.related.prior_scale
 bootstrap_icc, icc = numerics.statistics.bootstrap_icc, numerics.statistics.icc
 related_core, mixtures = numerics.related, numerics.mixtures
-factor_quantiles = numerics.related._factor_quantiles
+factor_quantiles = numerics.related.factor_quantiles
 functionals, weights_of, rows_in = models.functionals, models.weights, contrast.contrast
 draw_alike, Wanted = numerics.random_lists.draw_alike, numerics.random_lists.Wanted
-random_parts = numerics.random_lists.draw_any
+by_list = numerics.random_lists.by_list
 unit_rows, s_values = numerics.arrays.unit_rows, numerics.mixtures.s_values
 near_weights = numerics.related.near_weights
 template_variation = models.template_variation
@@ -52,10 +51,9 @@ class RelatedPosterior:
 
     def moments(self, weights):
         """Posterior mean (m,) and covariance (m, m) of weighted sums (m, cells) of the cells' means."""
-        sums, (row, cell) = self.sums, np.nonzero(weights)
-        held = sums.word[cell], sums.listed[cell], sums.kind[cell]
-        entries = related_core.CellWeights(row, weights[row, cell], *held, len(weights))
-        classes, roots = related_core.weighted_roots(entries, sums.scaled, sums.correlations)
+        sums = self.sums
+        at = sums.word, sums.listed, sums.kind
+        classes, roots = related_core.weighted_roots(weights, *at, sums.scaled, sums.correlations)
         # the errors are sum_a f_a R_a z, factors f and roots R of the classes, z standard normal
         products, stacked = self.grid.products[np.ix_(classes, classes)], np.stack(roots)
         return weights @ sums.y, np.einsum("ab,amr,bnr->mn", products, stacked, stacked, optimize=True)
@@ -77,4 +75,4 @@ def law_of_rows(post, kind, first="associated", second="different"):
 
 def measured_relatedness(kv, lists, *how):
     """The relatedness of word lists in an embedding."""
-    return vocabularies.measured_relatedness(bayesbias.vectors.find_lists(kv, lists), *how)
+    return distances.vocabularies.measured_relatedness(bayesbias.vectors.find_lists(kv, lists), *how)

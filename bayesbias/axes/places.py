@@ -168,7 +168,7 @@ class Axis(Result):
     def estimates(self) -> Estimates:
         """Places by ``word``, as :class:`Estimates` with normal errors over oppositions."""
         size, index = len(self.words), pd.DataFrame({"word": self.words}, dtype="string")
-        return Estimates.of(Normals.with_root(self.places, self._root()), size, index)
+        return Estimates.of(Normals(self.places, (self._root(),)), size, index)
 
     def _root(self) -> FloatArray:
         """A root of the covariance of places over oppositions, of templates too."""

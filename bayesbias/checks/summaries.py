@@ -138,13 +138,13 @@ def cluster_interval_of(rows: Distances, first: str, second: str, prob: float) -
     lists = np.array([every.index(key) for key in keys])
     places = [rows.connections.tolist().index(name) for name in (first, second)]
     weights = whole_weights(rows, rows.filled[:, places].all(axis=1))
-    contrast = clustered_contrast(
+    estimate, se, df, counts = clustered_contrast(
         rows.word, rows.connection, rows.attribute, lists, rows.y, rows.cells, places[0], places[1], weights
     )
     compared = np.isin(rows.connection, places)
     met = [names[label] for label in np.unique(lists[rows.attribute[compared]])]
-    words = dict(zip(met, contrast.words.tolist(), strict=False))
-    reasons = {NO_WORD: np.isnan(contrast.estimate), ONE_WORD: np.isnan(contrast.se), NO_SPREAD: contrast.se <= NOTHING}
+    words = dict(zip(met, counts.tolist(), strict=False))
+    reasons = {NO_WORD: np.isnan(estimate), ONE_WORD: np.isnan(se), NO_SPREAD: se <= NOTHING}
     reason = next((why for why, there in reasons.items() if there), "")
-    low, high = t_ends(contrast.estimate, contrast.se, contrast.df, prob)
-    return ClusterInterval(first, second, prob, contrast.estimate, contrast.se, contrast.df, low, high, words, reason)
+    low, high = t_ends(estimate, se, df, prob)
+    return ClusterInterval(first, second, prob, estimate, se, df, low, high, words, reason)

@@ -25,7 +25,7 @@ from bayesbias.metrics.catalogue import METRICS
 from bayesbias.metrics.queries import every_word
 from bayesbias.models.weights import list_contrasts, word_weights
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows, unit_single
-from bayesbias.numerics.random_lists import Units, Wanted, by_list, draw_alike, draw_any, list_means
+from bayesbias.numerics.random_lists import Units, Wanted, by_list, draw_alike, list_means
 from bayesbias.results import Cited, Note, Result
 from bayesbias.vectors import Case, Embedding, about, find_keys, find_lists, keyed_vectors, opened, rows_of
 from bayesbias.vectors.formats import load_part
@@ -253,7 +253,7 @@ def topic_null(
                 fixed = np.stack([plan.protected, unit.mean(axis=0, dtype=np.float64)])
                 drawn = _as_near(unit, wanted, anywhere, fixed, fixed @ means.T, replicates, rng, done)
     else:
-        drawn = anywhere = np.stack([np.concatenate(draw_any(len(unit), sizes, rng)) for _ in range(replicates)])
+        drawn = anywhere = np.stack([rng.permutation(len(unit))[: sum(sizes)] for _ in range(replicates)])
     forms = {name: each for name, (_, each) in plan.lists.items()}
     whole = [_coherence(own, np.arange(len(own))[None], each) for own, each in zip(given, forms.values(), strict=True)]
     reached = [_coherence(unit, own, each) for own, each in zip(by_list(drawn, sizes), forms.values(), strict=True)]

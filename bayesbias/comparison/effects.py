@@ -27,7 +27,6 @@ from bayesbias.models.tree import Fit
 from bayesbias.numerics.arrays import (
     FloatArray,
     IntArray,
-    cosine_distances,
     mean_unit,
     nearest_rows,
     spanned,
@@ -516,7 +515,7 @@ def _check_belonging(compared: Comparison, kvs: Sequence[KeyedVectors], case: Ca
         for word, other, distance in zip(left, right, distances, strict=True):
             if not {word, other} <= held.keys.keys():
                 continue
-            own = float(cosine_distances(held.of([word]), held.of([other]))[0, 0])
+            own = 1 - float(unit_rows(held.of([word]))[0] @ unit_rows(held.of([other]))[0])
             if abs(own - distance) > APART:
                 raise InputError(
                     f"{name} does not belong to the comparison: {word} and {other} are {own:.3f} apart, not "

@@ -32,7 +32,7 @@ from bayesbias.models.weights import Cells, Sums, stacked, whole_weights
 from bayesbias.numerics.arrays import NOTHING, FloatArray
 from bayesbias.numerics.marginal import scatter_cells
 from bayesbias.numerics.mixtures import Empirical, Law, Normals
-from bayesbias.numerics.related import draw_cells, draw_factors, population_of, scatter_of_errors
+from bayesbias.numerics.related import draw_cell_errors, factor_quantiles, population_of, scatter_of_errors
 from bayesbias.posteriors import Estimates
 from bayesbias.results import Note, stored
 
@@ -339,8 +339,9 @@ def related_changes(
     rng = np.random.default_rng(seed)
     sums = related_sums(every)
     draws, cells = size[0] * size[1], data.filled
-    factors = draw_factors(factors_of(spec, sums), draws, rng)
-    by_word = scatter_cells(draw_cells(sums, factors, rng), every.filled)
+    grid = factors_of(spec, sums)
+    factors = factor_quantiles(grid, rng.random((draws, len(grid.mass))))
+    by_word = scatter_cells(sums.y - draw_cell_errors(sums, factors, rng), every.filled)
     # what all embeddings hold, apart by embedding
     embeddings, words, n = len(every.y) // len(data.y), len(cells), int(cells.sum())
     distances = every.y.reshape(embeddings, -1)

@@ -33,13 +33,12 @@ from bayesbias.models.tree import TEMPLATES, Fit
 from bayesbias.models.weights import Cells, by_connection, cells_of, column_classes, stacked
 from bayesbias.numerics.arrays import FloatArray, IntArray
 from bayesbias.numerics.holes import HoledSums
-from bayesbias.numerics.marginal import CellTotals, Scales, beta_moments, cell_totals, kind_moments, totals_by_kind
+from bayesbias.numerics.marginal import CellTotals, Scales, cell_totals, kind_moments, totals_by_kind
 from bayesbias.numerics.mixtures import (
     AT_ONCE,
     Empirical,
     Law,
     Matrix,
-    Mixtures,
     Nodes,
     NormalMixture,
     NormalNodes,
@@ -49,7 +48,6 @@ from bayesbias.numerics.mixtures import (
 )
 from bayesbias.numerics.related import (
     VARIANCES,
-    CellWeights,
     FactorGrid,
     list_correlations,
     positive,
@@ -179,12 +177,7 @@ class Fields(Law):
 
     def settled(self, weights: sparse.csr_array) -> Normals:
         """The law of weighted sums, with roots of their errors."""
-        entries = weights.tocoo()
-        some = entries.data != 0
-        place = entries.col[some]
-        held = self.word[place], self.listed[place], self.kind[place]
-        given = CellWeights(entries.row[some], entries.data[some], *held, weights.shape[0])
-        classes, roots = weighted_roots(given, self.scaled, self.correlations)
+        classes, roots = weighted_roots(weights, self.word, self.listed, self.kind, self.scaled, self.correlations)
         mass, factors = _factor_nodes(self.grid, classes)
         return Normals(weights @ self.mean, tuple(roots), mass, factors)
 
@@ -205,23 +198,25 @@ class Fields(Law):
         value: FloatArray = np.moveaxis(kept.sum(axis=1), 0, -1)
         return value
 
-    def marginals(self, weights: Matrix, offset: FloatArray) -> Mixtures:
-        mean, parts = weights @ self.mean + offset, []
-        # sums that hold the same classes, some at a time
-        every = np.arange(len(self.kind))
-        member = sparse.csr_array((np.ones(len(every)), (every, self.kind)), (len(every), len(self.grid.mass)))
+    def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
+        mean, cells = weights @ self.mean + offset, np.arange(len(self.kind))
+        # sums that hold the same classes, some at a time; of fewer classes than others they have fewer nodes
+        shape = (len(self.kind), len(self.grid.mass))
+        member = sparse.csr_array((np.ones(len(cells)), (cells, self.kind)), shape)
         held = (abs(sparse.csr_array(weights)) @ member).toarray() > 0
         patterns, number = np.unique(held, axis=0, return_inverse=True)
-        for place, pattern in enumerate(patterns):
-            kinds = np.flatnonzero(pattern).tolist() or [0]
-            mass, factors = _factor_nodes(self.grid, kinds)
+        of_pattern = [np.flatnonzero(pattern).tolist() or [0] for pattern in patterns]
+        nodes = [_factor_nodes(self.grid, kinds) for kinds in of_pattern]
+        every, sds = np.zeros((2, max((len(mass) for mass, _ in nodes), default=1), len(mean)))
+        for place, (kinds, (mass, factors)) in enumerate(zip(of_pattern, nodes, strict=True)):
             rows = np.flatnonzero(number.ravel() == place)
+            every[: len(mass), rows] = mass[:, None]
             numbers = len(rows) * len(kinds) * self.scaled.shape[1] * self.correlations.shape[1]
             for some in np.array_split(rows, numbers // NUMBERS + 1):
                 variances = self._variances(weights[some], kinds)
                 variance = np.einsum("na,nb,abm->nm", factors, factors, variances, optimize=True)
-                parts.append((some, NormalMixture(mass, mean[None, some], np.sqrt(np.maximum(variance, 0.0)))))
-        return Mixtures(tuple(parts), len(mean))
+                sds[: len(mass), some] = np.sqrt(np.maximum(variance, 0.0))
+        return NormalMixture(every, mean[None], sds)
 
     def _joint(self, weights: Matrix) -> Normals:
         """The law of weighted sums with roots, whose rows are as long as the variances of single sums have them."""
@@ -324,7 +319,7 @@ def _crossed_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans 
     sums = reduced(data, prior.mean, scales.interaction is not None)  # a fit of one group has left it out
     if isinstance(sums, HoledSums):
         return None
-    return cell_totals(sums, data.filled.shape), *beta_moments(sums, scales, prior.sd)
+    return cell_totals(sums, data.filled.shape), *sums.beta_moments(scales, prior.sd)
 
 
 def _independent_cells(data: Distances, scales: Scales, prior: Normal) -> CellMeans:

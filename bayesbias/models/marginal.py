@@ -21,12 +21,10 @@ from bayesbias.numerics.marginal import (
     PARTS,
     CrossedSums,
     Scales,
-    Taker,
     crossed_sums,
-    draw_gaussians,
+    draw_words,
     fast_generators,
     find_patterns,
-    pattern_log_likelihood,
 )
 from bayesbias.numerics.quadrature import (
     STAGES,
@@ -100,11 +98,7 @@ class CrossedTarget:
         value = np.full(len(theta), -np.inf)
         inside = np.flatnonzero(((theta > BOUNDS[0]) & (theta < BOUNDS[1])).all(axis=1))
         if len(inside):
-            scales, prior_sd = self.variances(theta[inside]), self.mean.sd
-            if isinstance(self.sums, HoledSums):
-                likelihood = self.sums.log_likelihood(scales, prior_sd)
-            else:
-                likelihood = pattern_log_likelihood(self.sums, scales, prior_sd)
+            likelihood = self.sums.log_likelihood(self.variances(theta[inside]), self.mean.sd)
             value[inside] = likelihood - 0.5 * ((theta[inside] ** 2).sum(axis=1) + self.size * np.log(2 * np.pi))
         return value
 
@@ -201,7 +195,9 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
         theta, stats = walked.reshape(size, -1), {"diverging": diverging}
     # given the scales all else is normal
     taker = DrawsOfWords(data, size, EFFECTS if spec.terms.word_x_group else EFFECTS[:1], target.mean.mean)
-    mu = draw_gaussians(target.sums, target.variances(theta), target.mean.sd, data.filled, rng, taker)
+    sums, variances = target.sums, target.variances(theta)
+    mu, cells_of = sums.draw_cells(variances, target.mean.sd, data.filled, rng)
+    draw_words(cells_of, sums.patterns, sums.groups, variances, data.filled, rng, taker.cells, taker.effects)
     single = {"connection_sd0", "attribute_sd0", "interaction_sd"}
     single |= {"sigma"} if spec.likelihood.sigma == "shared" else set()
     single |= {"attribute_sd"} if spec.terms.attribute_sd == "shared" else set()
@@ -260,7 +256,7 @@ def exact_sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng:
 
 
 def _draw_words(
-    data: Distances, mu: FloatArray, s: FloatArray, sigma: FloatArray, rng: np.random.Generator, taker: Taker
+    data: Distances, mu: FloatArray, s: FloatArray, sigma: FloatArray, rng: np.random.Generator, taker: DrawsOfWords
 ) -> None:
     """Draws of the cells given mu, s and sigma (B, K), a block of protected words at a time."""
     points, connections = mu.shape
@@ -276,7 +272,7 @@ def _draw_words(
                 filled = data.filled[words, k]
                 n, mean = data.cells.n[words, k][filled].astype(float), data.cells.mean[words, k][filled]
                 drawn[filled, k] = draw_cells(n, mean, sigma[:, k], s[:, k], mu[:, k], own)
-            taker.cells(words, drawn, part.start)
+            taker.cells(words, drawn)
 
     in_blocks(draw, len(begins), max(1, -(-len(begins) // PARTS)))
 

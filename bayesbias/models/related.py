@@ -27,9 +27,8 @@ from bayesbias.numerics.related import (
     Population,
     RelatedSums,
     draw_cell_errors,
-    draw_cells,
-    draw_factors,
     factor_grid,
+    factor_quantiles,
     freedom_of,
     list_correlations,
     population_of,
@@ -58,8 +57,8 @@ def sample(spec: ModelSpec, data: Distances, chains: int, draws: int, rng: np.ra
     """Independent draws from the posterior."""
     sums = related_sums(data)
     facts, population, grid = independent_words(sums, data), further_words(spec, sums, data), factors_of(spec, sums)
-    factors = draw_factors(grid, chains * draws, rng)
-    cells = scatter_cells(draw_cells(sums, factors, rng), data.filled)
+    factors = factor_quantiles(grid, rng.random((chains * draws, len(grid.mass))))
+    cells = scatter_cells(sums.y - draw_cell_errors(sums, factors, rng), data.filled)
     used, every = len(sums.sampled), len(data.protected_words)
     note = Note("sampled", rule="variation between words from some of the protected words", used=used, total=every)
     return Draws(

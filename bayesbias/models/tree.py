@@ -112,7 +112,7 @@ class DrawsOfWords:
         self.values = {"word_mean": np.empty((points, len(data.protected_words), len(data.connections)))}
         self.values |= {name: np.empty((points, *shapes[name])) for name in effects}
 
-    def cells(self, words: slice, drawn: FloatArray, part: int = 0) -> None:
+    def cells(self, words: slice, drawn: FloatArray) -> None:
         """Take draws (words, K, B) of the cells of some protected words."""
         np.add(drawn.transpose(2, 0, 1), self.shift, out=self.values["word_mean"][:, words])
 

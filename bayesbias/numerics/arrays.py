@@ -94,11 +94,6 @@ def _lengths(rows: FloatArray) -> FloatArray:
     return lengths
 
 
-def cosine_distances(left: ArrayLike, right: ArrayLike) -> FloatArray:
-    """1 - cosine similarity of every row of ``left`` with every row of ``right``, (a, b), in [0, 2]."""
-    return np.clip(1.0 - unit_rows(left) @ unit_rows(right).T, 0.0, 2.0)
-
-
 def unit_single(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
     """The rows divided by their lengths, in single precision without a copy of all in double; zeros stay zeros."""
     unit = np.empty(vectors.shape, dtype=np.float32)

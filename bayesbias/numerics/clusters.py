@@ -44,11 +44,6 @@ class UnitMeans:
         """Number of clusters."""
         return int(self.cluster.max()) + 1
 
-    @property
-    def nested(self) -> bool:
-        """True where a cluster has several units."""
-        return self.clusters < len(self.cluster)
-
 
 @dataclass(frozen=True)
 class Weighting:
@@ -114,17 +109,9 @@ def regression(y: FloatArray, rows: UnitMeans, uneven: FloatArray | None = None)
     """
     floor = FLOOR * max(float(y.var()), np.finfo(float).tiny)
     rows = UnitMeans(np.maximum(rows.variances, floor), rows.design, rows.cluster)
-    return _nested(y, rows) if rows.nested else _apart(y, rows, np.empty((len(y), 0)) if uneven is None else uneven)
-
-
-def _ratios(columns: int) -> tuple[FloatArray, FloatArray]:
-    """Log ratios (E, q) of scales, and their log prior masses (E,)."""
-    if columns == 0:
-        return np.zeros((1, 0)), np.zeros(1)
-    if columns == 1:
-        return SPREAD * RATIOS[:, None], -(RATIOS**2) / 2
-    points = Sobol(columns, scramble=False).random(RATIO_POINTS)
-    return SPREAD * ndtri((points + 0.5 / RATIO_POINTS) / (1 + 1 / RATIO_POINTS)), np.zeros(RATIO_POINTS)
+    if rows.clusters < len(y):
+        return _nested(y, rows)
+    return _apart(y, rows, np.empty((len(y), 0)) if uneven is None else uneven)
 
 
 def _turned(columns: FloatArray, weights: FloatArray) -> FloatArray:
@@ -145,7 +132,14 @@ def _apart(y: FloatArray, rows: UnitMeans, uneven: FloatArray) -> Regression:
     """Clusters of one unit each."""
     size, p = rows.design.shape
     uneven = _turned(uneven, y**2)
-    ratios, log_prior = _ratios(uneven.shape[1])
+    # log ratios (E, q) of scales, and their log prior masses (E,)
+    ratios, log_prior = SPREAD * RATIOS[:, None], -(RATIOS**2) / 2
+    if uneven.shape[1] == 0:
+        ratios, log_prior = np.zeros((1, 0)), np.zeros(1)
+    elif uneven.shape[1] > 1:
+        points = Sobol(uneven.shape[1], scramble=False).random(RATIO_POINTS)
+        ratios = SPREAD * ndtri((points + 0.5 / RATIO_POINTS) / (1 + 1 / RATIO_POINTS))
+        log_prior = np.zeros(RATIO_POINTS)
     unit = 1 / np.sqrt(np.mean(1 / rows.variances))
     scale = np.tile(SCALES, len(ratios))
     log_mass = np.repeat(log_prior, len(SCALES)) + np.log(scale) - np.log1p((scale / PRIOR) ** 2)
@@ -188,19 +182,16 @@ def _with_tails(
     mass: FloatArray, means: FloatArray, inverse: FloatArray, variance: FloatArray, freedom: int
 ) -> NormalNodes:
     """A mixture (N,) of t distributions as one of normals: the common scale is integrated by Gauss-Laguerre nodes."""
-    halved, weights = _gamma_nodes(freedom / 2)
+    shape = freedom / 2
+    if shape < LARGEST_SHAPE:
+        halved, weights = roots_genlaguerre(TAILS, shape - 1)
+        weights = weights / weights.sum()
+    else:  # where the weights cannot be computed
+        equally = (np.arange(FINE) + 0.5) / FINE
+        halved, weights = gauss_rule(gammaincinv(shape, equally), np.full(FINE, 1 / FINE), TAILS)
     factor = variance[:, None] * (freedom / 2) / halved  # (N, TAILS)
     errors = (inverse[:, None] * factor[:, :, None, None]).reshape(-1, *inverse.shape[1:])
     return NormalNodes(np.outer(mass, weights).ravel(), np.repeat(means, TAILS, axis=0), errors)
-
-
-def _gamma_nodes(shape: float) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights (TAILS,) of a gamma variable: Gauss-Laguerre quadrature, where its weights can be computed."""
-    if shape < LARGEST_SHAPE:
-        nodes, weights = roots_genlaguerre(TAILS, shape - 1)
-        return nodes, weights / weights.sum()
-    equally = (np.arange(FINE) + 0.5) / FINE
-    return gauss_rule(gammaincinv(shape, equally), np.full(FINE, 1 / FINE), TAILS)
 
 
 def _nested(y: FloatArray, rows: UnitMeans) -> Regression:

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
 from bayesbias.numerics.arrays import FloatArray, IntArray, in_blocks
-from bayesbias.numerics.marginal import LOG_2PI, Pattern, Scales, cell_numbers
+from bayesbias.numerics.marginal import LOG_2PI, CellsOf, Pattern, Scales, cell_numbers, scatter_cells
 
 AT_ONCE = 2**18  # numbers in the matrices that are factored together, few enough to stay in the processor's cache
 MOST_NUMBERS = 2**26  # numbers that Gram matrices may have
@@ -99,8 +100,10 @@ class HoledSums:
         value += 2 * np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
         return -0.5 * value, chol, x
 
-    def draw_cells(self, scales: Scales, prior_sd: float, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """A draw of mu (B, K) and of the cells (B, cells) at each point; points that repeat are factored once."""
+    def draw_cells(
+        self, scales: Scales, prior_sd: float, filled: NDArray[np.bool_], rng: np.random.Generator
+    ) -> tuple[FloatArray, CellsOf]:
+        """A draw of mu (B, K) at each point, and its cells; points that repeat are factored once."""
         size, k = len(scales.sigma2), self.connections
         mu, cells = rng.standard_normal((size, k)), rng.standard_normal((size, self.cells))
         standard = [cells[:, part.cells] for part in self.parts]
@@ -125,7 +128,12 @@ class HoledSums:
         for part, z in zip(self.parts, standard, strict=True):
             of_cell = part.connection[part.stratum]
             cells[:, part.cells] = mu[:, of_cell] + np.sqrt(scales.s2[:, of_cell]) * z
-        return mu, cells
+        by_word = np.ascontiguousarray(np.moveaxis(scatter_cells(cells, filled), 0, 2))
+
+        def cells_of(words: slice, own: np.random.Generator) -> FloatArray:
+            return by_word[words]
+
+        return mu, cells_of
 
 
 def _distinct(
@@ -140,7 +148,7 @@ def _distinct(
 
 def holed_sums(
     patterns: Sequence[Pattern],
-    filled: np.ndarray,
+    filled: NDArray[np.bool_],
     word: IntArray,
     connection: IntArray,
     attribute: IntArray,

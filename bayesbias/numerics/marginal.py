@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,9 +161,13 @@ class _MeanSums:
     effects: IntArray  # (N - K, 2): pattern, and group or -1, of each mean effect
 
 
+CellsOf = Callable[[slice, np.random.Generator], FloatArray]
+"""From some words and a generator draws (words, K, B) of their cells, NaN where one is empty."""
+
+
 @dataclass(frozen=True)
 class CrossedSums:
-    """Statistics of a complete table that its marginal density depends on."""
+    """Statistics of a complete table: the density given its scales, and draws."""
 
     # the table, reduced
     patterns: tuple[Pattern, ...]
@@ -174,17 +177,56 @@ class CrossedSums:
     connections: int
     groups: int
     classes: int
-    rows: int
 
+    def log_likelihood(self, scales: Scales, prior_sd: float) -> FloatArray:
+        """Log marginal likelihood (B,) of the distances, constants included."""
+        value = np.empty(len(scales.sigma2))
 
-@dataclass(frozen=True)
-class _MeanPart:
-    """The Gaussian of beta = (mu - m0, mean effects) at B points."""
+        def evaluate(part: slice) -> None:
+            here = scales.at(part)
+            value[part] = within_part(self, here) + mean_part(self, here, prior_sd)[0]
 
-    log_likelihood: FloatArray  # (B,): the mean part of the log likelihood
-    sd: FloatArray  # (B, N): prior sds R of beta
-    chol: FloatArray  # (B, N, N): L with L L' = I + R H R
-    x: FloatArray  # (B, N): L^-1 R h; a draw of beta is R L'^-1 (x + z)
+        widest = max(self.within.products.shape[1], self.mean.design.shape[1])
+        in_blocks(evaluate, len(value), max(FEWEST, BLOCK // widest))
+        return value
+
+    def beta_moments(self, scales: Scales, prior_sd: float) -> tuple[FloatArray, FloatArray]:
+        """Mean (B, N) of (mu - m0, mean effects of patterns) at the points, and root (B, N, N) of its covariance."""
+        _, sd, chol, x = mean_part(self, scales, prior_sd)
+        columns = np.linalg.solve(chol, np.eye(chol.shape[1]))  # L^-1
+        root = np.swapaxes(columns, 1, 2) * sd[:, :, None]  # R L'^-1, whose product with x is the mean
+        return np.einsum("bnm,bm->bn", root, x), root
+
+    def draw_cells(
+        self, scales: Scales, prior_sd: float, filled: NDArray[np.bool_], rng: np.random.Generator
+    ) -> tuple[FloatArray, CellsOf]:
+        """A draw of mu (B, K) at each point, and what draws the cells given it."""
+        # mean effects are drawn for the cells' sake only: given the cells the effects of words are independent, and
+        # are drawn from the distances themselves
+        beta = _draw_beta(self, scales, prior_sd, rng)
+        totals, inverse = cell_totals(self, filled.shape), np.ascontiguousarray(1 / scales.sigma2.T)
+
+        @lru_cache(MOST_KINDS)
+        def kind_at(number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+            """Centre and slope (B,) of the means of a kind's cells in their totals, and their sd."""
+            in_total, variance, in_beta = kind_moments(totals, number, scales, inverse)
+            return np.einsum("bn,bn->b", in_beta, beta), in_total, np.sqrt(variance)
+
+        def cells_of(words: slice, own: np.random.Generator) -> FloatArray:
+            kind, total = totals.kind[words], totals.total[words]
+            drawn = own.standard_normal((*kind.shape, len(beta)))
+            drawn[kind < 0] = np.nan
+            for number in np.unique(kind[kind >= 0]).tolist():
+                centre, slope, sd = kind_at(number)
+                k = int(totals.connection[number])
+                for word in np.flatnonzero(kind[:, k] == number):  # a row at a time stays in the processor's cache
+                    row = drawn[word, k]
+                    row *= sd
+                    row += centre
+                    row += total[word, k] * slope
+            return drawn
+
+        return beta[:, : self.connections], cells_of
 
 
 def crossed_sums(
@@ -198,20 +240,7 @@ def crossed_sums(
     within = _within_sums(patterns, blocks, connections)
     mean = _mean_sums(patterns, group_of_word, connections, by_group)
     groups, classes = int(group_of_word.max()) + 1, max(p.attribute_class for p in patterns) + 1
-    return CrossedSums(patterns, within, mean, connections, groups, classes, sum(block.size for block in blocks))
-
-
-def pattern_log_likelihood(sums: CrossedSums, scales: Scales, prior_sd: float) -> FloatArray:
-    """Log marginal likelihood (B,) of the distances, constants included."""
-    value = np.empty(len(scales.sigma2))
-
-    def evaluate(part: slice) -> None:
-        here = scales.at(part)
-        value[part] = within_part(sums, here) + mean_part(sums, here, prior_sd).log_likelihood
-
-    widest = max(sums.within.products.shape[1], sums.mean.design.shape[1])
-    in_blocks(evaluate, len(value), max(FEWEST, BLOCK // widest))
-    return value
+    return CrossedSums(patterns, within, mean, connections, groups, classes)
 
 
 def within_part(sums: CrossedSums, scales: Scales) -> FloatArray:
@@ -237,8 +266,14 @@ def within_part(sums: CrossedSums, scales: Scales) -> FloatArray:
     return value
 
 
-def mean_part(sums: CrossedSums, scales: Scales, prior_sd: float) -> _MeanPart:
-    """The Gaussian of mu and of the patterns' mean effects, and its share of the log likelihood."""
+def mean_part(
+    sums: CrossedSums, scales: Scales, prior_sd: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """The Gaussian of beta = (mu - m0, mean effects of patterns), and its share (B,) of the log likelihood.
+
+    Beside this the prior sds R (B, N) of beta, L (B, N, N) with L L' = I + R H R, and x = L^-1 R h (B, N): with
+    standard normals z, beta = R L'^-1 (x + z) has the mean R (L L')^-1 R h and the covariance R (L L')^-1 R.
+    """
     g, points = sums.mean, len(scales.sigma2)
     n = sums.connections + len(g.effects)
     # means and contrasts of the words of a pattern are independent, so that what is left is a regression of the
@@ -268,7 +303,7 @@ def mean_part(sums: CrossedSums, scales: Scales, prior_sd: float) -> _MeanPart:
     constant = np.log(inverse) @ (g.cells * g.patterns) - np.log(grown) @ g.cells
     constant -= equations[:, -1] + LOG_2PI * (g.cells @ g.patterns) - (x**2).sum(axis=1)
     log_det = np.log(np.diagonal(chol, axis1=1, axis2=2)).sum(axis=1)
-    return _MeanPart(0.5 * constant - log_det, sd, chol, x)
+    return 0.5 * constant - log_det, sd, chol, x
 
 
 def _within_sums(patterns: Sequence[Pattern], blocks: Sequence[FloatArray], connections: int) -> _WithinSums:
@@ -352,69 +387,30 @@ def _signatures(
     return collected
 
 
-class Taker(Protocol):
-    """A receiver of the draws of words, a block of words at a time and from several threads; NaN is what has no row."""
-
-    def cells(self, words: slice, drawn: FloatArray, part: int) -> None:
-        """Take draws (words, K, B) of cells, which may be changed; blocks of one part come one after the other."""
-
-    def effects(self, words: IntArray, attribute: FloatArray, interaction: FloatArray | None) -> None:
-        """Take draws (words, B) and (words, groups, B) of the effects of some attribute words."""
-
-
-class DrawsCells(Protocol):
-    """A reduced table that draws mu and its cells by itself."""
-
-    @property
-    def patterns(self) -> Sequence[Pattern]: ...
-
-    @property
-    def groups(self) -> int: ...
-
-    def draw_cells(self, scales: Scales, prior_sd: float, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draws of mu (B, K) and of the filled cells (B, cells)."""
-
-
-def draw_gaussians(
-    sums: CrossedSums | DrawsCells,
+def draw_words(
+    cells_of: CellsOf,
+    patterns: Sequence[Pattern],
+    groups: int,
     scales: Scales,
-    prior_sd: float,
-    filled: np.ndarray,
+    filled: NDArray[np.bool_],
     rng: np.random.Generator,
-    taker: Taker,
-) -> FloatArray:
-    """Draws (B, K) of mu as deviations from its prior mean, one at each of the scales' points.
+    take_cells: Callable[[slice, FloatArray], None],
+    take_effects: Callable[[IntArray, FloatArray, FloatArray | None], None],
+) -> None:
+    """Draws of cells and of the effects of attribute words, a block of words at a time and from several threads.
 
-    ``taker`` takes the draws of cells, u and v beside; ``filled`` (protected words, K) are the cells with a distance.
+    Cells (words, K, B), NaN where there is no row, may be changed by what takes them; effects are (words, B), and of
+    word x group (words, groups, B). ``filled`` (protected words, K) are the cells with a distance.
     """
     # p(mu, cells, u, v | y) = p(mu | y) p(cells | mu, y) p(u, v | cells, y), drawn in this order
-    points = len(scales.sigma2)
+    points, shape = len(scales.sigma2), filled.shape
     inverse = np.ascontiguousarray(1 / scales.sigma2.T)
-    cells_of: Callable[[slice, np.random.Generator], FloatArray]
-    if isinstance(sums, CrossedSums):
-        # mean effects are drawn for the cells' sake only: given the cells the effects of words are independent, and
-        # are drawn below from the distances themselves
-        unknowns = sums.connections + len(sums.mean.effects)
-        beta = _draw_beta(sums, scales, prior_sd, _even_normals(points, unknowns, rng))
-        mu, totals = beta[:, : sums.connections], cell_totals(sums, filled.shape)
-
-        @lru_cache(MOST_KINDS)
-        def kind_at(number: int) -> Kind:
-            in_total, variance, in_beta = kind_moments(totals, number, scales, inverse)
-            return int(totals.connection[number]), np.einsum("bn,bn->b", in_beta, beta), in_total, np.sqrt(variance)
-
-        def cells_of(words: slice, own: np.random.Generator) -> FloatArray:
-            return _draw_cells(totals, words, kind_at, points, own)
-    else:
-        mu, values = sums.draw_cells(scales, prior_sd, rng)
-        cells = np.ascontiguousarray(np.moveaxis(scatter_cells(values, filled), 0, 2))
-
-        def cells_of(words: slice, own: np.random.Generator) -> FloatArray:
-            return cells[words]
-
-    ends = np.cumsum([0, *(len(p.groups) for p in sums.patterns)])
-    touched = _touched(sums.patterns, filled.shape, ends)
-    step = max(1, BLOCK_OF_DRAWS // (points * filled.shape[1]))
+    ends = np.cumsum([0, *(len(p.groups) for p in patterns)])
+    # cells of each group of each pattern, as an indicator matrix (patterns' groups, protected words * K)
+    rows = np.concatenate([ends[i] + p.group for i, p in enumerate(patterns)])
+    columns = np.concatenate([p.cells[:, 0] * shape[1] + p.cells[:, 1] for p in patterns])
+    touched = sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=(int(ends[-1]), shape[0] * shape[1]))
+    step = max(1, BLOCK_OF_DRAWS // (points * shape[1]))
     generators = fast_generators(rng, -(-len(filled) // step))
 
     def take(words: slice) -> FloatArray:
@@ -425,40 +421,32 @@ def draw_gaussians(
             drawn = cells_of(part, generators[begin // step])
             precise = drawn * inverse
             precise[~filled[part]] = 0
-            here = touched[:, part.start * filled.shape[1] : part.stop * filled.shape[1]].toarray()
+            here = touched[:, part.start * shape[1] : part.stop * shape[1]].toarray()
             explained += here @ precise.reshape(here.shape[1], points)
-            taker.cells(part, drawn, words.start)
+            take_cells(part, drawn)
         return explained
 
     explained = reduce(np.add, in_blocks(take, len(filled), step * max(1, -(-len(generators) // PARTS))))
-    width = max(1, BLOCK_OF_DRAWS // (points * (1 + sums.groups)))
+    width = max(1, BLOCK_OF_DRAWS // (points * (1 + groups)))
     pieces = [
         (i, slice(begin, min(begin + width, len(p.words))))
-        for i, p in enumerate(sums.patterns)
+        for i, p in enumerate(patterns)
         for begin in range(0, len(p.words), width)
     ]
     own = fast_generators(rng, len(pieces))
 
     def draw(part: slice) -> None:
         for (piece, words), generator in zip(pieces[part], own[part], strict=True):
-            p, here = sums.patterns[piece], explained[ends[piece] : ends[piece + 1]]
-            taker.effects(p.words[words], *_draw_effects(p, words, scales, inverse, here, sums.groups, generator))
+            p, here = patterns[piece], explained[ends[piece] : ends[piece + 1]]
+            take_effects(p.words[words], *_draw_effects(p, words, scales, inverse, here, groups, generator))
 
     in_blocks(draw, len(pieces), max(1, -(-len(pieces) // PARTS)))
-    return mu
 
 
 def fast_generators(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
     """Independent generators of many normals, by SFC64, which takes four fifths of the time of NumPy's default."""
     seeds = np.random.SeedSequence(rng.integers(2**63, size=4).tolist()).spawn(count)
     return [np.random.Generator(np.random.SFC64(seed)) for seed in seeds]
-
-
-def _touched(patterns: Sequence[Pattern], shape: tuple[int, ...], ends: np.ndarray) -> sparse.csc_array:
-    """Cells of each group of each pattern, as an indicator matrix (patterns' groups, protected words * K)."""
-    rows = np.concatenate([ends[i] + p.group for i, p in enumerate(patterns)])
-    columns = np.concatenate([p.cells[:, 0] * shape[1] + p.cells[:, 1] for p in patterns])
-    return sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=(int(ends[-1]), shape[0] * shape[1]))
 
 
 @dataclass(frozen=True)
@@ -497,10 +485,6 @@ def totals_by_kind(total: FloatArray, facts: FloatArray) -> CellTotals:
     return CellTotals(total, kind, kinds[:, 0].astype(np.intp), kinds[:, 1], kinds[:, 2:])
 
 
-# connection of the cells of a kind, and (B,): centre and slope of their means in the cells' totals, and their sd
-Kind = tuple[int, FloatArray, FloatArray, FloatArray]
-
-
 def kind_moments(
     totals: CellTotals, at: int, scales: Scales, inverse: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -515,58 +499,28 @@ def kind_moments(
     return variance * inverse[k], variance, slope
 
 
-def _draw_cells(
-    totals: CellTotals, words: slice, kind_at: Callable[[int], Kind], points: int, rng: np.random.Generator
-) -> FloatArray:
-    """Draws (words, K, B) of cells given their kinds; NaN where a cell is empty."""
-    kind, total = totals.kind[words], totals.total[words]
-    drawn = rng.standard_normal((*kind.shape, points))
-    for number in np.unique(kind).tolist():
-        if number < 0:
-            drawn[kind < 0] = np.nan
-            continue
-        k, centre, slope, sd = kind_at(number)
-        for word in np.flatnonzero(kind[:, k] == number):  # a row at a time stays in the processor's cache
-            row = drawn[word, k]
-            row *= sd
-            row += centre
-            row += total[word, k] * slope
-    return drawn
+def _draw_beta(sums: CrossedSums, scales: Scales, prior_sd: float, rng: np.random.Generator) -> FloatArray:
+    """A draw of (mu - m0, mean effects of patterns) at each of the scales' points, (B, N).
 
+    Its normals lie evenly, in random order: means over them vary little between seeds.
+    """
+    from scipy.stats import qmc  # loads slowly
 
-def _draw_beta(sums: CrossedSums, scales: Scales, prior_sd: float, normals: FloatArray) -> FloatArray:
-    """A draw of (mu - m0, mean effects of patterns) at each of the scales' points, (B, N), from as many normals."""
+    points, size = len(scales.sigma2), sums.connections + len(sums.mean.effects)
+    uniform = qmc.Sobol(size, rng=rng).random_base2(int(np.ceil(np.log2(points))))
+    normals: FloatArray = ndtri(np.clip(rng.permutation(uniform)[:points], 1e-12, 1 - 1e-12))
     beta = np.empty_like(normals)
 
     def draw(part: slice) -> None:
-        # with R, L and x of MeanPart and standard normals z,
-        # beta = R L'^-1 (x + z) has the mean R (L L')^-1 R h and the covariance R (L L')^-1 R
-        mean = mean_part(sums, scales.at(part), prior_sd)
-        target = mean.x + normals[part]
-        for i in range(target.shape[1] - 1, -1, -1):  # back substitution with L', all points at once
-            target[:, i] -= np.einsum("bj,bj->b", mean.chol[:, i + 1 :, i], target[:, i + 1 :])
-            target[:, i] /= mean.chol[:, i, i]
-        beta[part] = mean.sd * target
+        _, sd, chol, x = mean_part(sums, scales.at(part), prior_sd)
+        target = x + normals[part]
+        for i in range(size - 1, -1, -1):  # back substitution with L', all points at once
+            target[:, i] -= np.einsum("bj,bj->b", chol[:, i + 1 :, i], target[:, i + 1 :])
+            target[:, i] /= chol[:, i, i]
+        beta[part] = sd * target
 
-    in_blocks(draw, len(beta), max(FEWEST, BLOCK_OF_DRAWS // beta.shape[1] ** 2))
+    in_blocks(draw, points, max(FEWEST, BLOCK_OF_DRAWS // size**2))
     return beta
-
-
-def beta_moments(sums: CrossedSums, scales: Scales, prior_sd: float) -> tuple[FloatArray, FloatArray]:
-    """Mean (B, N) of (mu - m0, mean effects of patterns) at the points, and root (B, N, N) of its covariance."""
-    part = mean_part(sums, scales, prior_sd)
-    columns = np.linalg.solve(part.chol, np.eye(part.chol.shape[1]))  # L^-1
-    root = np.swapaxes(columns, 1, 2) * part.sd[:, :, None]  # R L'^-1, whose product with x is the mean
-    return np.einsum("bnm,bm->bn", root, part.x), root
-
-
-def _even_normals(points: int, size: int, rng: np.random.Generator) -> FloatArray:
-    """Standard normals (points, size) that lie evenly, in random order: means over them vary little between seeds."""
-    from scipy.stats import qmc  # loads slowly
-
-    uniform = qmc.Sobol(size, rng=rng).random_base2(int(np.ceil(np.log2(points))))
-    normals: FloatArray = ndtri(np.clip(rng.permutation(uniform)[:points], 1e-12, 1 - 1e-12))
-    return normals
 
 
 def _draw_effects(

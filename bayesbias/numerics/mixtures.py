@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
@@ -68,28 +68,29 @@ def gauss_rule(points: FloatArray, mass: FloatArray, size: int) -> tuple[FloatAr
 
 @dataclass(frozen=True)
 class NormalMixture:
-    """Marginal posteriors of m quantities: mixtures of N normals with the same weights."""
+    """Marginal posteriors of m quantities: mixtures of N normals."""
 
-    weights: FloatArray  # (N,), with sum 1
+    weights: FloatArray  # (N, 1), or (N, m) where quantities have weights of their own; their sum over nodes is 1
     means: FloatArray  # (N, m), or (1, m) where all components have the same mean
     sds: FloatArray  # (N, m)
 
     @cached_property
     def mean(self) -> FloatArray:
         """Means (m,)."""
-        return self.means[0] if len(self.means) == 1 else self.weights @ self.means
+        return self.means[0] if len(self.means) == 1 else (self.weights * self.means).sum(axis=0)
 
     @cached_property
     def sd(self) -> FloatArray:
         """Standard deviations (m,)."""
-        return np.sqrt(self.weights @ (self.sds**2 + (self.means - self.mean) ** 2))
+        return np.sqrt((self.weights * (self.sds**2 + (self.means - self.mean) ** 2)).sum(axis=0))
 
     def below(self, x: FloatArray | float) -> FloatArray:
         """Probability (m,) of a value below x (m,), or below one number for all; half of what lies at it counts."""
         apart = np.asarray(x) - self.means
         known = self.sds <= ZERO  # a component without spread is a value
         z = np.divide(apart, self.sds, out=np.zeros(np.broadcast_shapes(apart.shape, self.sds.shape)), where=~known)
-        return self.weights @ np.where(known, 0.5 * (1 + np.sign(np.where(np.abs(apart) > ZERO, apart, 0.0))), ndtr(z))
+        half = 0.5 * (1 + np.sign(np.where(np.abs(apart) > ZERO, apart, 0.0)))
+        return (self.weights * np.where(known, half, ndtr(z))).sum(axis=0)
 
     def quantile(self, p: float) -> FloatArray:
         """Quantiles (m,), by Newton's method within a bracket that is halved where steps leave it or hardly shrink."""
@@ -97,7 +98,8 @@ class NormalMixture:
         spread, step = np.flatnonzero(self.sd > 0), max(1, AT_ONCE // len(self.weights))
         for begin in range(0, len(spread), step):
             own = spread[begin : begin + step]
-            x[own] = _quantile(NormalMixture(self.weights, self.means[:, own], self.sds[:, own]), p)
+            weights = self.weights if self.weights.shape[1] == 1 else self.weights[:, own]
+            x[own] = _quantile(NormalMixture(weights, self.means[:, own], self.sds[:, own]), p)
         return x
 
 
@@ -113,7 +115,7 @@ def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
     done = np.zeros(x.shape, dtype=bool)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         inverse = np.where(mixture.sds > 0, 1 / mixture.sds, 0.0)
-        heights = inverse * mixture.weights[:, None] / np.sqrt(2 * np.pi)
+        heights = inverse * mixture.weights / np.sqrt(2 * np.pi)
         for _ in range(STEPS):
             off = mixture.below(x) - p
             low, high = np.where(off < 0, x, low), np.where(off < 0, high, x)
@@ -129,44 +131,11 @@ def _quantile(mixture: NormalMixture, p: float) -> FloatArray:
     return x
 
 
-@dataclass(frozen=True)
-class Mixtures:
-    """Marginal posteriors of quantities of which some have other components than others."""
-
-    parts: tuple[tuple[IntArray, NormalMixture], ...]  # places of the quantities of each part, and their mixture
-    size: int
-
-    def _of(self, ask: Callable[[IntArray, NormalMixture], FloatArray]) -> FloatArray:
-        value = np.empty(self.size)
-        for places, mixture in self.parts:
-            value[places] = ask(places, mixture)
-        return value
-
-    @cached_property
-    def mean(self) -> FloatArray:
-        """Means (m,)."""
-        return self._of(lambda _, mixture: mixture.mean)
-
-    @cached_property
-    def sd(self) -> FloatArray:
-        """Standard deviations (m,)."""
-        return self._of(lambda _, mixture: mixture.sd)
-
-    def below(self, x: FloatArray | float) -> FloatArray:
-        """Probability (m,) of a value below x (m,), or below one number for all."""
-        every = np.broadcast_to(x, self.size)
-        return self._of(lambda places, mixture: mixture.below(every[places]))
-
-    def quantile(self, p: float) -> FloatArray:
-        """Quantiles (m,) at one probability."""
-        return self._of(lambda _, mixture: mixture.quantile(p))
-
-
 class Law(ABC):
     """The joint distribution of p numbers, and of weighted sums (m, p) of them."""
 
     @abstractmethod
-    def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture | Mixtures | Empirical:
+    def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture | Empirical:
         """Distributions of ``offset + weights @ numbers`` (m,), one by one."""
 
     @abstractmethod
@@ -202,7 +171,7 @@ class Nodes(Law):
     def _mixture(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
         """Weighted sums one by one, at all nodes."""
         variance = self.between(weights, weights)
-        return NormalMixture(self.mass, self.means_at(weights) + offset, np.sqrt(np.maximum(variance, 0.0)))
+        return NormalMixture(self.mass[:, None], self.means_at(weights) + offset, np.sqrt(np.maximum(variance, 0.0)))
 
     def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
         return self.seen_by(weights)._mixture(weights, offset)
@@ -220,18 +189,13 @@ class Normals(Nodes):
     """Errors around known values that a few matrices add up to, each times a factor with a posterior.
 
     At node n the numbers are ``mean + sum_a factors[n, a] * roots[a] @ z`` with r standard normals z, which all
-    matrices share. A normal law has one node.
+    matrices share. A normal law has one node and one root of its covariance.
     """
 
     mean: FloatArray  # (p,)
     roots: tuple[FloatArray, ...]  # A matrices (p, r)
-    mass: FloatArray  # (N,)
-    factors: FloatArray  # (N, A)
-
-    @classmethod
-    def with_root(cls, mean: FloatArray, root: FloatArray) -> Normals:
-        """A normal law with the root (p, r) of its covariance."""
-        return cls(mean, (root,), np.ones(1), np.ones((1, 1)))
+    mass: FloatArray = field(default_factory=partial(np.ones, 1))  # (N,)
+    factors: FloatArray = field(default_factory=partial(np.ones, (1, 1)))  # (N, A)
 
     def means_at(self, weights: Matrix) -> FloatArray:
         return np.asarray(weights @ self.mean)[None]
@@ -274,34 +238,24 @@ class Normals(Nodes):
         return value
 
 
-def covariance_of(covariance: FloatArray, weights: Matrix) -> FloatArray:
-    """Covariance (m, m) of weighted sums (m, p) of numbers with this covariance."""
-    value: FloatArray = weights @ (weights @ covariance).T
-    return value
-
-
 @dataclass(frozen=True)
 class Gaussian(Law):
     """A normal law whose covariance may be too large to be made: that of weighted sums is."""
 
     mean: FloatArray  # (p,)
-    errors: Callable[[Matrix], FloatArray]  # from weights (m, p) to the covariance (m, m) of the sums
-
-    @classmethod
-    def known(cls, mean: FloatArray, covariance: FloatArray) -> Gaussian:
-        """A normal law with this covariance (p, p)."""
-        return cls(mean, partial(covariance_of, covariance))
+    errors: Callable[[Matrix], FloatArray] | FloatArray  # of weights (m, p) the covariance (m, m); or that (p, p)
 
     def _of(self, weights: Matrix) -> Normals:
         """The law of weighted sums."""
-        return Normals.with_root(weights @ self.mean, root_of(self.errors(weights)))
+        return Normals(weights @ self.mean, (root_of(self.covariance(weights)),))
 
     def marginals(self, weights: Matrix, offset: FloatArray) -> NormalMixture:
-        variance = np.diag(self.errors(weights))
-        return NormalMixture(np.ones(1), (weights @ self.mean + offset)[None], np.sqrt(np.maximum(variance, 0.0))[None])
+        variance = np.diag(self.covariance(weights))
+        sds = np.sqrt(np.maximum(variance, 0.0))[None]
+        return NormalMixture(np.ones((1, 1)), (weights @ self.mean + offset)[None], sds)
 
     def covariance(self, weights: Matrix) -> FloatArray:
-        return self.errors(weights)
+        return self.errors(weights) if callable(self.errors) else weights @ (weights @ self.errors).T
 
     def opposite(self, first: Weighted, second: Weighted) -> FloatArray:
         size = len(first[1])
@@ -377,7 +331,8 @@ class NormalNodes(Nodes):
     def covariance(self, weights: Matrix) -> FloatArray:
         moved = self.mean - self.mass @ self.mean
         whole = np.tensordot(self.mass, self.errors, 1) + (moved * self.mass[:, None]).T @ moved
-        return covariance_of(whole, weights)
+        value: FloatArray = weights @ (weights @ whole).T
+        return value
 
     def draws(self, weights: Matrix, size: int, rng: np.random.Generator) -> FloatArray:
         node = rng.choice(len(self.mass), size=size, p=self.mass)
@@ -414,16 +369,6 @@ class PooledRows(Nodes):
         """Share of the deviation in each direction that is kept, (N, r)."""
         return self.variance / (self.variance + self.factor[:, None] ** 2 * self.sizes)
 
-    @property
-    def of_mean(self) -> float:
-        """Variance of the error of the mean, for a factor of 1."""
-        return float(self.shared @ self.shared) + self.own**2
-
-    @property
-    def with_mean(self) -> FloatArray:
-        """Covariance of each observed deviation's error with that of the mean, for a factor of 1, (r,)."""
-        return self.shared * np.sqrt(self.sizes)
-
     def means_at(self, weights: Matrix) -> FloatArray:
         known = self.centre * weights.sum(axis=1) + weights @ self.known
         value: FloatArray = known + (self.gain * self.scores) @ (weights @ self.axes).T
@@ -433,10 +378,11 @@ class PooledRows(Nodes):
         # of the mean, of the mean with a deviation, and of the deviations: both of the latter shrink by the gain, as
         # the errors of any normal mean with a normal prior do
         ones, others = first.sum(axis=1), second.sum(axis=1)  # how many times each sum holds the mean
+        of_mean, with_mean = self.shared @ self.shared + self.own**2, self.shared * np.sqrt(self.sizes)
         one = first @ self.axes
         other = one if first is second else second @ self.axes
-        of_directions = (one * others[:, None] + other * ones[:, None]) * self.with_mean + one * other * self.sizes
-        value: FloatArray = ones * others * self.of_mean + self.gain @ of_directions.T
+        of_directions = (one * others[:, None] + other * ones[:, None]) * with_mean + one * other * self.sizes
+        value: FloatArray = ones * others * of_mean + self.gain @ of_directions.T
         return self.factor[:, None] ** 2 * value
 
     def covariance(self, weights: Matrix) -> FloatArray:
@@ -445,8 +391,8 @@ class PooledRows(Nodes):
         squared = self.mass * self.factor**2
         kept = squared @ self.gain
         ones, axes = weights.sum(axis=1), weights @ self.axes
-        with_mean = np.outer(axes @ (self.with_mean * kept), ones)
-        of_mean = squared.sum() * self.of_mean * np.outer(ones, ones)
+        with_mean = np.outer(axes @ (self.shared * np.sqrt(self.sizes) * kept), ones)
+        of_mean = squared.sum() * (self.shared @ self.shared + self.own**2) * np.outer(ones, ones)
         value: FloatArray = of_mean + with_mean + with_mean.T + (axes * self.sizes * kept) @ axes.T + moved.T @ moved
         return value
 
@@ -500,7 +446,9 @@ def pooled_rows(
     tau = scale * np.tan(np.pi / 2 * u)
     nodes: list[tuple[FloatArray, FloatArray, FloatArray]] = []
     for f, weight in zip(np.exp(logs), mass, strict=True):
-        log_likelihoods = [_log_likelihood(scores, f**2 * sizes, tau, shape) for shape in shapes]
+        # of each tau: independent scores with the variances f^2 L + tau^2 shape
+        variances_of = [f**2 * sizes + np.outer(tau**2, shape) for shape in shapes]
+        log_likelihoods = [-0.5 * (np.log(each) + scores**2 / each).sum(axis=1) for each in variances_of]
         # the factor keeps its mass: given it the likelihoods of tau are scaled to 1, so that nothing flows back
         most = max(float(each.max()) for each in log_likelihoods)
         evidence = np.array([np.exp(each - most).sum() for each in log_likelihoods])
@@ -521,13 +469,6 @@ def pooled_rows(
         variance=variances,
         mass=shares / shares.sum(),
     )
-
-
-def _log_likelihood(scores: FloatArray, noise: FloatArray, tau: FloatArray, shape: FloatArray) -> FloatArray:
-    """Log likelihood (T,) of each tau (T,): independent scores with the variances noise + tau^2 shape, each (r,)."""
-    variance = noise + np.outer(tau**2, shape)
-    total: FloatArray = -0.5 * (np.log(variance) + scores**2 / variance).sum(axis=1)
-    return total
 
 
 def _opposite_signs(

@@ -129,20 +129,15 @@ def mean_offset(field: Field, strata: Strata) -> MeanOffset:
     scatter (Smyth 2004, https://doi.org/10.2202/1544-6115.1027). What the offsets have in common, no scatter shows.
     """
     expected = expected_variances(field, strata)
-    return _observed_offset(field, expected, tuple(field.offsets(member @ strata.vectors) for member in strata.members))
+    return observed_offset(field, expected, tuple(field.offsets(member @ strata.vectors) for member in strata.members))
 
 
-@dataclass(frozen=True)
-class _ExpectedVariances:
-    """Variances of the offsets of an axis as expected from the vocabulary, before their scatter is looked at."""
+def expected_variances(field: Field, strata: Strata) -> tuple[FloatArray, FloatArray, tuple[FloatArray, ...]]:
+    """Variances of the offsets that follow from the similarity of the words at the poles, before any scatter is seen.
 
-    opposition: FloatArray  # variance (Q,) of the mean offset, with what the offsets have in common
-    single: FloatArray  # variance (Q,) of one offset of each stratum together
-    scatters: tuple[FloatArray, ...]  # variance (Q,) of the offsets of each stratum around each other
-
-
-def expected_variances(field: Field, strata: Strata) -> _ExpectedVariances:
-    """Variances of the offsets that follow from the similarity of the words at the poles."""
+    That (Q,) of the mean offset, with what the offsets have in common; that of one offset of each stratum together; and
+    for each stratum that of its offsets around each other.
+    """
     units = unit_rows(strata.vectors - field.centre)
     similarity = units @ units.T
     bins, same = similarity_bins(similarity), similarity > 1 - SAME
@@ -153,51 +148,49 @@ def expected_variances(field: Field, strata: Strata) -> _ExpectedVariances:
         kernel = np.where(same, 1.0, curve[bins])
         opposition[q] = strata.weights @ kernel @ strata.weights
         for i, member in enumerate(strata.members):
-            own[i, q], apart[i, q] = _scatter(member, kernel)
+            # the mean variance of offsets, and what is left of it without their mean covariance
+            between, count = member @ kernel @ member.T, len(member)
+            alone = float(np.trace(between)) / count
+            rest = (float(between.sum()) - count * alone) / max(count * (count - 1), 1)
+            own[i, q], apart[i, q] = max(alone, LEAST), max(alone - rest, LEAST)
+    # what two differences of words have in common is itself a difference of large correlations, and by component noise:
+    # they vary around each other as much as is apart in all, and by component as one of them does
     scatters = [
-        _levelled(*both) if _differences(member) else both[1]
-        for member, *both in zip(strata.members, own, apart, strict=True)
+        alone * (rest.sum() / alone.sum()) if np.allclose(member.sum(axis=1), 0) else rest
+        for member, alone, rest in zip(strata.members, own, apart, strict=True)
     ]
-    return _ExpectedVariances(opposition, own.sum(axis=0), tuple(scatters))
+    return opposition, own.sum(axis=0), tuple(scatters)
 
 
-def _differences(member: FloatArray) -> bool:
-    """True where the offsets of a stratum are differences of words, not single words."""
-    return bool(np.allclose(member.sum(axis=1), 0))
-
-
-def _scatter(member: FloatArray, kernel: FloatArray) -> tuple[float, float]:
-    """Mean variance of the offsets of a stratum, and what is left of it without their mean covariance."""
-    between, count = member @ kernel @ member.T, len(member)
-    own = float(np.trace(between)) / count
-    rest = (float(between.sum()) - count * own) / max(count * (count - 1), 1)
-    return max(own, LEAST), max(own - rest, LEAST)
-
-
-def _levelled(own: FloatArray, apart: FloatArray) -> FloatArray:
-    """Variances (Q,) of differences around each other: in all what is apart, by component like those of one of them.
-
-    What two differences have in common is itself a difference of large correlations of words, and by component noise.
-    """
-    return own * (apart.sum() / own.sum())
-
-
-def _observed_offset(field: Field, expected: _ExpectedVariances, offsets: tuple[FloatArray, ...]) -> MeanOffset:
-    """The mean offset of observed ones, coordinates (K, Q) for each stratum."""
+def observed_offset(
+    field: Field,
+    expected: tuple[FloatArray, FloatArray, tuple[FloatArray, ...]],
+    offsets: tuple[FloatArray, ...],
+) -> MeanOffset:
+    """The mean offset of observed ones, coordinates (K, Q) for each stratum, whose variances are expected."""
     counts = [len(own) for own in offsets]
+    opposition, single, scatters = expected
     looked, seen = (np.zeros(len(field.variances)) for _ in range(2))
-    for scatter, own, count in zip(expected.scatters, offsets, counts, strict=True):
+    for scatter, own, count in zip(scatters, offsets, counts, strict=True):
         if count > 1:
             looked += (count - 1) * scatter
             seen += ((own - own.mean(axis=0)) ** 2).sum(axis=0)
     freedom = sum(counts) - len(counts)
-    square, uncertain = _squared_factor(looked * field.variances, seen * field.variances, freedom)
+    # the posterior of the factor, and the variance of its square relative to the square of that; Satterthwaite:
+    # components of unequal variance have fewer degrees of freedom in all
+    places = looked * field.variances
+    total = float(places.sum())
+    effective = total**2 / float((places**2).sum()) * freedom if freedom else 0.0
+    ratio = float((seen * field.variances).sum()) / total if freedom else 1.0
+    grid = factor_grid(np.array([effective]), np.array([ratio]), FACTOR_MEDIAN, FACTOR_SPREAD)
+    square, fourth = (float(grid.mass[0] @ grid.factor**power) for power in (2, 4))
+    uncertain = fourth / square**2 - 1
     squares, share = _squared_factors(looked, seen, square, freedom)
-    pairs = np.sum([scatter / count for scatter, count in zip(expected.scatters, counts, strict=True)], axis=0)
+    pairs = np.sum([scatter / count for scatter, count in zip(scatters, counts, strict=True)], axis=0)
     mean = np.sum([own.mean(axis=0) for own in offsets], axis=0)
     # rounding and curves that no covariance has can take the variance below that of the scatter it holds
-    common, scatter = square * np.maximum(expected.opposition - pairs, 0), np.sum(expected.scatters, axis=0)
-    single = square * np.maximum(expected.single - scatter, 0) + squares * scatter
+    common, scatter = square * np.maximum(opposition - pairs, 0), np.sum(scatters, axis=0)
+    single = square * np.maximum(single - scatter, 0) + squares * scatter
     pairs = squares * pairs
     places = field.variances**2 * pairs  # what each component adds to the variance of places over the vocabulary
     uncertain += 2 * (1 - share) / max(freedom, 1) * (places**2).sum() / places.sum() ** 2
@@ -210,20 +203,6 @@ def _observed_offset(field: Field, expected: _ExpectedVariances, offsets: tuple[
         factor=float(np.sqrt(square)),
         freedom=2 / uncertain if freedom else 0.0,
     )
-
-
-def _squared_factor(expected: FloatArray, observed: FloatArray, freedom: int) -> tuple[float, float]:
-    """Posterior mean of the square of the factor, and its variance relative to the square of that.
-
-    They are from sums of squares by component; those of the prior without any.
-    """
-    total = float(expected.sum())
-    # Satterthwaite: components of unequal variance have fewer degrees of freedom in all
-    effective = total**2 / float((expected**2).sum()) * freedom if freedom else 0.0
-    ratio = float(observed.sum()) / total if freedom else 1.0
-    grid = factor_grid(np.array([effective]), np.array([ratio]), FACTOR_MEDIAN, FACTOR_SPREAD)
-    square, fourth = (float(grid.mass[0] @ grid.factor**power) for power in (2, 4))
-    return square, fourth / square**2 - 1
 
 
 def _squared_factors(
@@ -282,15 +261,11 @@ class Signal:
         between = self.mass @ (self.gains - gain) ** 2
         return gain * self.noise + between * self.offset**2
 
-    def places(self, words: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Posterior means and standard deviations of the places of words (n, Q).
-
-        Their distributions are nearly Student's with these and the degrees of freedom of the error.
-        """
-        return words @ self.mean, self.place_sds(words)
-
     def place_sds(self, words: FloatArray) -> FloatArray:
-        """Posterior standard deviations (n,) of the places of words (n, Q), in the precision of these."""
+        """Posterior standard deviations (n,) of the places of words (n, Q), in the precision of these.
+
+        The distributions of places are nearly Student's with these and the degrees of freedom of the error.
+        """
         means = words @ ((self.gains - self.mass @ self.gains) * self.offset).T.astype(words.dtype)  # (n, T)
         # the nodes' variances need no column each: their mean is that of the gains
         within = words**2 @ (self.mass @ self.gains * self.noise).astype(words.dtype)
@@ -309,18 +284,6 @@ def signal(axis: MeanOffset) -> Signal:
     return Signal(SIGNALS[kept], mass, SIGNALS[kept, None] ** 2 / total[kept], axis.mean, noise, axis.freedom)
 
 
-@dataclass(frozen=True)
-class _OutsideRelation:
-    """Draws (D,) of the relation of latent outside values to latent places."""
-
-    correlation: FloatArray  # of latent values with latent places over words like these
-    # standard deviations of latent places over the words, and of latent values
-    place_sd: FloatArray
-    value_sd: FloatArray
-    shared: FloatArray  # share of the variance around the line that related words have in common
-    fitted: FloatArray  # posterior mean of the places, (n,)
-
-
 def outside_relation(
     words: FloatArray,
     behind: Signal,
@@ -329,8 +292,12 @@ def outside_relation(
     design: FloatArray,
     draws: int,
     rng: np.random.Generator,
-) -> _OutsideRelation:
+) -> dict[str, FloatArray]:
     """Relation of outside values (n,), whose errors have known variances (n,), to places; the design is (n, p).
+
+    Draws of ``correlation`` (of latent values with latent places over words like these), of ``place_sd`` and
+    ``value_sd`` (standard deviations of both) and of ``shared`` (share of the variance around the line that related
+    words have in common).
 
     Places are linear in the vectors of words, so that the places of more words than dimensions leave directions
     without any place: a residual cannot be in the places, and it is in the values. With coordinates Y (n, Q), the mean
@@ -363,90 +330,75 @@ def outside_relation(
     # h I + b^2 C is a multiple of a mixture of I and C / errors
     roots = [words * np.sqrt((mix + (1 - mix) * behind.variances / errors) / share) for mix in MIXTURES]
 
-    def posterior(nodes: _OutsideNodes) -> FloatArray:
-        logs = np.array([_log_likelihoods(root, sides, nodes, noise) for root in roots])
-        mix = np.clip(1 - relative * nodes.slopes**2 / np.maximum(nodes.total[:, None], SMALLEST * SMALLEST), 0, 1)
-        log = _between(logs, np.broadcast_to(mix, logs.shape[1:])) + nodes.log_prior(relative)
+    def posterior(iid: FloatArray, total: FloatArray, slopes: FloatArray) -> FloatArray:
+        """Mass of nodes: variances (G,) of single words, and (K,) of what is shared with errors of places, slopes."""
+        logs = np.array([_log_likelihoods(root, sides, (iid, total, slopes), noise) for root in roots])
+        mix = np.clip(1 - relative * slopes**2 / np.maximum(total[:, None], SMALLEST * SMALLEST), 0, 1)
+        # linear between the mixtures
+        mix = np.broadcast_to(mix, logs.shape[1:])
+        above = np.clip(np.searchsorted(MIXTURES, mix), 1, len(MIXTURES) - 1)
+        way = (mix - MIXTURES[above - 1]) / (MIXTURES[above] - MIXTURES[above - 1])
+        low, high = (np.take_along_axis(logs, rows[None], axis=0)[0] for rows in (above - 1, above))
+        log = low + way * (high - low) + _log_prior(iid, total, slopes, relative)
         mass: FloatArray = np.exp(log - log.max())
         return mass / mass.sum()
 
-    wide = _OutsideNodes.between((SMALLEST, LARGEST), (0.0, LARGEST), SLOPES, COARSE)
-    nodes = wide.narrowed(posterior(wide))
-    mass = posterior(nodes)
+    even = np.geomspace(SMALLEST, LARGEST, COARSE)
+    nodes, ends = (even, np.append(0.0, even), SLOPES), []
+    mass = posterior(*nodes)
+    for i, axis in enumerate(nodes):
+        rows = np.flatnonzero(mass.sum(axis=tuple({0, 1, 2} - {i})) > EMPTY)
+        ends.append((axis[max(rows[0] - 1, 0)], axis[min(rows[-1] + 1, len(axis) - 1)]))
+    total = np.geomspace(ends[1][0] or SMALLEST, ends[1][1], FINE)
+    iid, total = np.geomspace(*ends[0], FINE), total if ends[1][0] else np.append(0.0, total)
+    slopes = np.linspace(*ends[2], NARROW)
+    mass = posterior(iid, total, slopes)
     node = rng.choice(mass.size, draws, p=mass.ravel())
     first, second, third = np.unravel_index(node, mass.shape)
     # slopes are for the expected spread of places; that of the latent ones over these words is not known exactly
     latent = behind.mean + np.sqrt(behind.variances) * rng.standard_normal((draws, len(behind.mean)))
     place_sd = np.sqrt(((latent @ (coordinates.T @ coordinates)) * latent).sum(axis=1) / len(values))
-    slope = nodes.slopes[third] + np.gradient(nodes.slopes)[third] * (rng.random(draws) - 0.5)
+    # by how much of the variance of places is error, what is shared lies below the total
+    shared = np.maximum(total[second] - relative * slopes[third] ** 2, 0)
+    residual = shared + iid[first]
+    slope = slopes[third] + np.gradient(slopes)[third] * (rng.random(draws) - 0.5)
     slope = slope * place_sd / np.sqrt(place_variance)
-    common, residual = nodes.shared(relative)[0, second, third], nodes.residual(relative)[first, second, third]
-    return _OutsideRelation(
-        correlation=slope / np.sqrt(slope**2 + residual),
-        place_sd=place_sd,
-        value_sd=scale * np.sqrt(slope**2 + residual),
-        shared=np.maximum(common, 0) / residual,
-        fitted=words @ behind.mean,
-    )
+    return {
+        "correlation": slope / np.sqrt(slope**2 + residual),
+        "place_sd": place_sd,
+        "value_sd": scale * np.sqrt(slope**2 + residual),
+        "shared": shared / residual,
+    }
 
 
-@dataclass(frozen=True)
-class _OutsideNodes:
-    """Nodes of the posterior, in units of the variance of the values."""
-
-    iid: FloatArray  # variances of single words, (G,)
-    total: FloatArray  # variances of what related words share, with what the errors of places add, (K,)
-    slopes: FloatArray  # for one standard deviation of the places, (S,)
-
-    @classmethod
-    def between(
-        cls, iid: tuple[float, float], total: tuple[float, float], slopes: FloatArray, size: int
-    ) -> _OutsideNodes:
-        """Nodes even in the logarithm between the ends of the variances; a total may be 0."""
-        nodes = np.geomspace(total[0] or SMALLEST, total[1], size)
-        return cls(np.geomspace(*iid, size), nodes if total[0] else np.append(0.0, nodes), slopes)
-
-    def narrowed(self, mass: FloatArray) -> _OutsideNodes:
-        """Nodes closer together where the posterior has its mass (G, K, S)."""
-        ends = []
-        for i, nodes in enumerate((self.iid, self.total, self.slopes)):
-            rows = np.flatnonzero(mass.sum(axis=tuple({0, 1, 2} - {i})) > EMPTY)
-            ends.append((nodes[max(rows[0] - 1, 0)], nodes[min(rows[-1] + 1, len(nodes) - 1)]))
-        return _OutsideNodes.between(ends[0], ends[1], np.linspace(*ends[2], NARROW), FINE)
-
-    def shared(self, relative: float) -> FloatArray:
-        """Variances (1, K, S) of what related words share, by how much of the variance of places is error."""
-        return self.total[None, :, None] - relative * self.slopes**2
-
-    def residual(self, relative: float) -> FloatArray:
-        """Variances around the line, (G, K, S)."""
-        return np.maximum(self.shared(relative), 0) + self.iid[:, None, None]
-
-    def log_prior(self, relative: float) -> FloatArray:
-        """Logarithm of the prior mass of nodes (G, K, S); -inf where what is shared would be below 0."""
-        residual = self.residual(relative)
-        variance = self.slopes**2 + residual
-        edges = np.concatenate([self.total[:1], (self.total[1:] + self.total[:-1]) / 2, self.total[-1:]])
-        ends = np.maximum(edges[:, None] - relative * self.slopes**2, 0)
-        # x^.4 is the distribution function of Beta(.4, 1)
-        shares = [np.minimum(part / residual, 1.0) ** RARE for part in (ends[:-1], ends[1:])]
-        widths = np.multiply.outer(np.gradient(self.iid), np.gradient(self.slopes))[:, None]
-        with np.errstate(divide="ignore"):
-            cells = np.log(shares[1] - shares[0])
-        # a uniform correlation and a half-Cauchy sd give slope and residual variance the density 1 / (v (1 + v)), with
-        # v the variance of latent values: 1 / sqrt(v) from the correlation, 1 / (sqrt(v) (1 + v)) from the sd
-        return cells + np.log(widths) - np.log(variance) - np.log1p(variance)
+def _log_prior(iid: FloatArray, total: FloatArray, slopes: FloatArray, relative: float) -> FloatArray:
+    """Logarithm of the prior mass of nodes (G, K, S); -inf where what is shared would be below 0."""
+    residual = np.maximum(total[:, None] - relative * slopes**2, 0) + iid[:, None, None]
+    variance = slopes**2 + residual
+    edges = np.concatenate([total[:1], (total[1:] + total[:-1]) / 2, total[-1:]])
+    ends = np.maximum(edges[:, None] - relative * slopes**2, 0)
+    # x^.4 is the distribution function of Beta(.4, 1)
+    shares = [np.minimum(part / residual, 1.0) ** RARE for part in (ends[:-1], ends[1:])]
+    widths = np.multiply.outer(np.gradient(iid), np.gradient(slopes))[:, None]
+    with np.errstate(divide="ignore"):
+        cells = np.log(shares[1] - shares[0])
+    # a uniform correlation and a half-Cauchy sd give slope and residual variance the density 1 / (v (1 + v)), with
+    # v the variance of latent values: 1 / sqrt(v) from the correlation, 1 / (sqrt(v) (1 + v)) from the sd
+    prior: FloatArray = cells + np.log(widths) - np.log(variance) - np.log1p(variance)
+    return prior
 
 
-def _log_likelihoods(root: FloatArray, sides: FloatArray, nodes: _OutsideNodes, noise: FloatArray) -> FloatArray:
+def _log_likelihoods(
+    root: FloatArray, sides: FloatArray, nodes: tuple[FloatArray, FloatArray, FloatArray], noise: FloatArray
+) -> FloatArray:
     """Restricted log-likelihoods (G, K, S) of values with the covariance K root root' + G I + diag(noise).
 
     The sides are the columns of the values, of the places and of the design, (n, 2 + p).
     """
-    total, slopes = nodes.total, nodes.slopes
-    log = np.empty((len(nodes.iid), len(total), len(slopes)))
+    iid, total, slopes = nodes
+    log = np.empty((len(iid), len(total), len(slopes)))
     once = _rotated(root, sides) if np.ptp(noise) == 0 else None
-    for i, g in enumerate(nodes.iid):
+    for i, g in enumerate(iid):
         diagonal = g + noise
         by = np.sqrt(diagonal)[:, None]
         if once is not None:
@@ -461,15 +413,6 @@ def _log_likelihoods(root: FloatArray, sides: FloatArray, nodes: _OutsideNodes, 
         squares = left[:, 0, 0, None] - 2 * slopes * left[:, 0, 1, None] + slopes**2 * left[:, 1, 1, None]
         log[i] = -0.5 * ((determinants + np.linalg.slogdet(free)[1])[:, None] + squares)
     return log
-
-
-def _between(logs: FloatArray, mix: FloatArray) -> FloatArray:
-    """Values (...) at mixtures (...) of functions (M, ...) that are known at :data:`MIXTURES`, linear between these."""
-    above = np.clip(np.searchsorted(MIXTURES, mix), 1, len(MIXTURES) - 1)
-    share = (mix - MIXTURES[above - 1]) / (MIXTURES[above] - MIXTURES[above - 1])
-    low, high = (np.take_along_axis(logs, rows[None], axis=0)[0] for rows in (above - 1, above))
-    result: FloatArray = low + share * (high - low)
-    return result
 
 
 def _rotated(root: FloatArray, sides: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

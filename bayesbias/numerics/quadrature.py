@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, logsumexp, ndtri
@@ -310,11 +309,8 @@ LEAST_SHARE, MAX_EXTRA = 0.1, 3
 """Effective points, as a share of those asked for, below which stages are added, and how many at most."""
 
 
-class _Proposal(NamedTuple):
-    """A mixture of two multivariate t distributions with one centre: root (d, d) of its scale matrix and a wide one."""
-
-    centre: FloatArray
-    root: FloatArray
+Proposal = tuple[FloatArray, FloatArray]
+"""A mixture of two multivariate t distributions with one centre: that, and the root (d, d) of a scale matrix."""
 
 
 @dataclass(frozen=True)
@@ -367,7 +363,7 @@ def resample(drawn: WeightedPoints, size: int, rng: np.random.Generator) -> Floa
     return points
 
 
-def _laplace(log_density: LogDensity, start: FloatArray) -> _Proposal:
+def _laplace(log_density: LogDensity, start: FloatArray) -> Proposal:
     """The proposal of a normal about the mode, by Newton's method; directions without curvature get a wide scale."""
     centre = start
     for _ in range(MOST_STEPS):
@@ -388,7 +384,7 @@ def _laplace(log_density: LogDensity, start: FloatArray) -> _Proposal:
             break
         centre = tried[best]
     # the symmetric root varies smoothly: signs and rotations of axes, which rounding decides, cancel out in it
-    return _Proposal(centre, root @ axes.T)
+    return centre, root @ axes.T
 
 
 def _curvature(log_density: LogDensity, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -407,21 +403,22 @@ def _curvature(log_density: LogDensity, theta: FloatArray) -> tuple[float, Float
     return float(height), (ahead - back)[:size] / (2 * CURVATURE_STEP), hessian / CURVATURE_STEP**2
 
 
-def _stage(log_density: LogDensity, proposal: _Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
+def _stage(log_density: LogDensity, proposal: Proposal, count: int, rng: np.random.Generator) -> WeightedPoints:
     """Points of a proposal, weighted to stand for a density."""
-    from scipy.stats import qmc  # loads slowly
+    from arviz_stats.base import array_stats  # both load slowly
+    from scipy.stats import qmc
 
-    size = len(proposal.centre)
+    (centre, root), size = proposal, len(proposal[0])
     uniform = np.clip(qmc.Sobol(size + 3, rng=rng).random(count), 1e-12, 1 - 1e-12)
     # chi-squared with 4 degrees of freedom: minus twice the log of a product of two uniforms
     stretch = np.sqrt(DEGREES / (-2 * np.log(uniform[:, 1] * uniform[:, 2])))
     stretch[uniform[:, 0] < WIDE_SHARE] *= WIDER
-    points: FloatArray = proposal.centre + (stretch[:, None] * ndtri(uniform[:, 3:])) @ proposal.root.T
+    points: FloatArray = centre + (stretch[:, None] * ndtri(uniform[:, 3:])) @ root.T
     # log density of the mixture of two multivariate t distributions
-    standard = np.linalg.solve(proposal.root, (points - proposal.centre).T)
+    standard = np.linalg.solve(root, (points - centre).T)
     squares = (standard**2).sum(axis=0)
     constant = gammaln((DEGREES + size) / 2) - gammaln(DEGREES / 2) - size / 2 * np.log(DEGREES * np.pi)
-    constant -= np.linalg.slogdet(proposal.root)[1]
+    constant -= np.linalg.slogdet(root)[1]
     narrow, wide = (
         -(DEGREES + size) / 2 * np.log1p(squares / (DEGREES * scale**2)) - size * np.log(scale)
         for scale in (1.0, WIDER)
@@ -433,26 +430,19 @@ def _stage(log_density: LogDensity, proposal: _Proposal, count: int, rng: np.ran
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
     # the evidence is the mean of the raw weights, which is unbiased; smoothed ones are steadier but biased
     log_integral = float(logsumexp(log_ratio) - np.log(count))
-    weights, k = smoothed_weights(log_ratio)
-    return WeightedPoints(points, weights, k, float(1 / np.sum(weights**2)), log_integral, 1)
-
-
-def smoothed_weights(log_ratio: FloatArray) -> tuple[FloatArray, float]:
-    """Pareto-smoothed importance weights (N,), which add up to 1, and Pareto k."""
-    from arviz_stats.base import array_stats
-
-    # it takes minus the log weights, as leave-one-out has them (the ratio is then 1 / likelihood)
+    # Pareto smoothing takes minus the log weights, as leave-one-out has them (the ratio is then 1 / likelihood)
     smoothed, k = array_stats.psislw(-log_ratio)
-    return np.exp(smoothed - logsumexp(smoothed)), float(k)
+    weights = np.exp(smoothed - logsumexp(smoothed))
+    return WeightedPoints(points, weights, float(k), float(1 / np.sum(weights**2)), log_integral, 1)
 
 
-def _refit(drawn: WeightedPoints) -> _Proposal:
+def _refit(drawn: WeightedPoints) -> Proposal:
     """The proposal with the weighted mean and covariance of a stage's points."""
     centre = drawn.weights @ drawn.points
     apart = drawn.points - centre
     covariance = (apart * drawn.weights[:, None]).T @ apart
     variances, axes = np.linalg.eigh(covariance)
-    return _Proposal(centre, (axes * np.sqrt(np.maximum(variances, 1e-8))) @ axes.T)
+    return centre, (axes * np.sqrt(np.maximum(variances, 1e-8))) @ axes.T
 
 
 POINTS_PER_DRAW = 2

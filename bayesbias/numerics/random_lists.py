@@ -1,4 +1,4 @@
-"""Random lists of words: any words, a word from each of some ranges, or as coherent and as similar as given lists."""
+"""Random lists of words: a word from each of some ranges, or as coherent and as similar as given lists."""
 
 from __future__ import annotations
 
@@ -28,11 +28,6 @@ GRID = 2**11  # steps of a unit vector's coordinates: float32 holds the products
 PICKED = 48  # words picked for each direction: so many lists of one word, one list of so many words or more
 MOST_DIMENSIONS = 200  # of the vectors of several embeddings together
 RIDGE = 1e-6  # added to the squared lengths of list means, which may lie on one line
-
-
-def draw_any(words: int, sizes: Sequence[int], rng: np.random.Generator) -> list[IntArray]:
-    """Places of the words of lists of given sizes, drawn at random from so many words, no word twice."""
-    return by_list(rng.permutation(words)[: sum(sizes)], sizes)
 
 
 def by_list(words: IntArray, sizes: Sequence[int]) -> list[IntArray]:
@@ -204,7 +199,13 @@ def _list(
         among = np.array([rng.choice(len(unit), part, replace=False, shuffle=False) for rng in streams], np.int32)
     seeds = unit[_seeds(unit, before, products, drawn[:, 2 * picks * size :])].astype(np.float64)
     inverse = np.linalg.inv(earlier @ earlier.transpose(0, 2, 1) + RIDGE * np.eye(count))
-    aim = _aim(earlier, inverse, seeds, length, products)
+    # vectors with the wanted length and products, towards the seed words
+    solved = inverse @ products
+    inside = np.einsum("rk,rkd->rd", solved, earlier)
+    share = (inverse @ np.einsum("rkd,rd->rk", earlier, seeds)[..., None])[..., 0]
+    apart = seeds - np.einsum("rk,rkd->rd", share, earlier)
+    outside = np.sqrt(np.maximum(length - np.vecdot(solved, products), 0.01 * length))
+    aim = inside + (outside / np.maximum(np.linalg.norm(apart, axis=1), 1e-3))[:, None] * apart
     most = min(part - before.words.shape[1], max(FIRST, ROOM * size))
     best = CandidateLists(np.zeros((rows, size), np.intp), np.zeros(seeds.shape, np.float32), np.full(rows, np.inf))
     left, gain, missed = np.arange(rows), np.ones(rows), np.zeros((rows, count))
@@ -252,19 +253,6 @@ def _seeds(unit: Units, before: CandidateLists, products: FloatArray, chances: F
     # a draw with these weights
     sums = np.exp(log_weights - log_weights.max(axis=1, keepdims=True)).cumsum(axis=1)
     return some[np.arange(len(some)), (sums > chances[:, -1:] * sums[:, -1:]).argmax(axis=1)]
-
-
-def _aim(
-    earlier: FloatArray, inverse: FloatArray, seeds: FloatArray, length: float, products: FloatArray
-) -> FloatArray:
-    """Vectors (rows, dimensions) with the wanted length and products, towards the seed words."""
-    solved = inverse @ products
-    inside = np.einsum("rk,rkd->rd", solved, earlier)
-    share = (inverse @ np.einsum("rkd,rd->rk", earlier, seeds)[..., None])[..., 0]
-    apart = seeds - np.einsum("rk,rkd->rd", share, earlier)
-    outside = np.sqrt(np.maximum(length - np.vecdot(solved, products), 0.01 * length))
-    aim: FloatArray = inside + (outside / np.maximum(np.linalg.norm(apart, axis=1), 1e-3))[:, None] * apart
-    return aim
 
 
 def _nearest(
@@ -318,15 +306,12 @@ def _order(unit: Units, aim: FloatArray, taken: IntArray, among: Places | None, 
         keys = distances.astype(np.int32)
         keys <<= bits
         keys |= place
-        order[rows] = _smallest(keys, most) & ((1 << bits) - 1)
+        if 2 * most < keys.shape[1]:  # found below a limit that a sixteenth of the words tells
+            limits = np.partition(keys[:, ::16], 3 * most // 32, axis=1)[:, 3 * most // 32]
+            below = [row[row <= limit] for row, limit in zip(keys, limits, strict=True)]
+            few = [part if len(part) >= most else row for part, row in zip(below, keys, strict=True)]
+            smallest = np.stack([np.sort(row)[:most] for row in few])
+        else:
+            smallest = np.sort(keys, axis=1)[:, :most]
+        order[rows] = smallest & ((1 << bits) - 1)
     return order
-
-
-def _smallest(keys: Places, most: int) -> Places:
-    """The smallest numbers of each row (rows, most), ascending, found below a limit that a sixteenth of them tells."""
-    last = 3 * most // 32
-    if 2 * most >= keys.shape[1]:
-        return np.sort(keys, axis=1)[:, :most]
-    limits = np.partition(keys[:, ::16], last, axis=1)[:, last]
-    below = [row[row <= limit] for row, limit in zip(keys, limits, strict=True)]
-    return np.stack([np.sort(few if len(few) >= most else row)[:most] for few, row in zip(below, keys, strict=True)])

@@ -12,25 +12,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaincc, gammainccinv
 
+from bayesbias.numerics import constants
 from bayesbias.numerics.arrays import FloatArray, IntArray, beyond_rounding
-from bayesbias.numerics.constants import (
-    BANDWIDTH,
-    FEWEST,
-    FLATTER,
-    LEAST_APART,
-    LEAST_CHI2,
-    LEAST_WEIGHT,
-    LEAST_WORDS,
-    MOST_WEIGHT,
-    NEAR_SHARE,
-    PAIRS,
-    PRIOR_FREEDOM,
-    STEP,
-    WIDTH,
-)
 
 BINS = 200
-MIDDLES = -1 + STEP * (np.arange(BINS) + 0.5)  # similarities in the middle of the bins, from -1 to 1
+MIDDLES = -1 + constants.STEP * (np.arange(BINS) + 0.5)  # similarities in the middle of the bins, from -1 to 1
 NEGLIGIBLE = 1e-10  # components with less than this share of the largest variance are rounding
 BLOCK = 512
 COARSE = 2  # bins of similarity that are taken together to count the partners of a word
@@ -76,11 +62,11 @@ class Components:
 
 def similarity_bins(similarity: NDArray[np.floating]) -> IntArray:
     """Bins of similarities in [-1, 1]."""
-    bins: IntArray = np.clip((similarity + 1) / STEP, 0, BINS - 1).astype(np.intp)
+    bins: IntArray = np.clip((similarity + 1) / constants.STEP, 0, BINS - 1).astype(np.intp)
     return bins
 
 
-def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: int = PAIRS) -> PairSample:
+def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: int = constants.PAIRS) -> PairSample:
     """Pairs of words, every bin of similarity with at most about ``most`` of its pairs, drawn at random.
 
     A pair has the weight that makes every word of a bin count the same, whatever the number of its partners there.
@@ -96,7 +82,7 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
     for rows in blocks:
         place = np.matmul(single[rows], single.T, out=block[: len(rows)])  # in place: memory is most of the work
         place += 1
-        place /= STEP
+        place /= constants.STEP
         every = np.clip(place, 0, BINS - 1, out=place).astype(np.uint8)
         for row, coarse in zip(rows, every // COARSE, strict=True):
             partners[row] = np.bincount(coarse, minlength=BINS // COARSE)
@@ -117,7 +103,7 @@ def sample_pairs(units: NDArray[np.floating], rng: np.random.Generator, most: in
     thinned = np.divide(counts, drawn, out=np.zeros(BINS), where=drawn > 0)[bins]
     partners[:, (BINS - 1) // COARSE] -= 1  # a word with itself
     # a pair weighs 1 / partners of either word, averaged: each word of a bin then adds about as much in all
-    near = np.maximum(partners @ _window(COARSE * STEP, WIDTH).astype(np.float32) / COARSE, 0.5)
+    near = np.maximum(partners @ _window(COARSE * constants.STEP, constants.WIDTH).astype(np.float32) / COARSE, 0.5)
     weights = thinned * (1 / near[first, bins // COARSE] + 1 / near[second, bins // COARSE]) / 2
     return PairSample(first, second, bins, counts, weights.astype(np.float32)).packed(size)
 
@@ -217,16 +203,16 @@ def variograms(fields: FloatArray, pairs: PairSample, weights: FloatArray | None
         rows = np.arange(len(products))
         in_bins = sparse.csr_array((every[part], (pairs.bins[part], rows)), shape=(BINS, len(products)))
         total += (in_bins @ products).T
-    smooth = _window(STEP, WIDTH)
+    smooth = _window(constants.STEP, constants.WIDTH)
     pooled, mass = smooth @ counts, smooth @ np.bincount(pairs.bins, every, BINS)
-    met = np.flatnonzero((pooled >= min(FEWEST, pooled.max())) & (mass > 0))
+    met = np.flatnonzero((pooled >= min(constants.FEWEST, pooled.max())) & (mass > 0))
     # a kernel estimate of the mean product at a similarity (Nadaraya-Watson): smoothed sums over smoothed weights
     values = np.clip((total @ smooth.T)[:, met] / mass[met], -1, 1)
     ends = np.append(MIDDLES[met], 1.0)
     curves = np.array([np.interp(MIDDLES, ends, np.append(row, 1.0)) for row in values]).reshape(len(fields), BINS)
     # values with the sum 0 and the mean square 1 have products with the mean -1 / (N - 1) over all pairs; scaling what
     # the curve is below 1 keeps its value of 1 for a word with itself
-    apart = np.maximum(1 - curves @ counts / counts.sum(), LEAST_APART)
+    apart = np.maximum(1 - curves @ counts / counts.sum(), constants.LEAST_APART)
     moved: FloatArray = 1 - (1 - curves) * ((1 + 1 / (freedom - 1)) / apart)[:, None]
     return np.clip(moved, -1, 1)
 
@@ -249,7 +235,11 @@ def pair_shares(
     order, or ``places`` (W,) are their rows.
     """
     weighted = member.dtype != np.bool_
-    sampled = _thinned(member, seed)
+    sampled = np.arange(member.shape[1])
+    if len(sampled) > MOST_WORDS:  # of each kind of word (in the same lists) as many as needed
+        rng, kinds = np.random.default_rng(seed), np.unique(member, axis=1, return_inverse=True)[1].ravel()
+        some = [rng.permutation(np.flatnonzero(kinds == kind))[:MOST_WORDS] for kind in np.unique(kinds)]
+        sampled = np.sort(np.concatenate(some))
     own, vectors = member[:, sampled], units[sampled if places is None else places[sampled]].astype(np.float32)
     bins = similarity_bins(vectors @ vectors.T)
     bins[np.diag_indices(len(bins))] = BINS  # a word with itself counts apart
@@ -265,16 +255,6 @@ def pair_shares(
     total = counts.sum(axis=2, keepdims=True)
     shares = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
     return same, shares * (1 - same[:, :, None])
-
-
-def _thinned(member: NDArray[np.bool_] | FloatArray, seed: int) -> IntArray:
-    """The words, or where lists are long, of each kind of word (in the same lists) as many as needed."""
-    if member.shape[1] <= MOST_WORDS:
-        return np.arange(member.shape[1])
-    rng = np.random.default_rng(seed)
-    kinds = np.unique(member, axis=1, return_inverse=True)[1].ravel()
-    sampled = [rng.permutation(np.flatnonzero(kinds == kind))[:MOST_WORDS] for kind in np.unique(kinds)]
-    return np.sort(np.concatenate(sampled))
 
 
 def list_correlations(correlations: FloatArray, same: FloatArray, shares: FloatArray) -> FloatArray:
@@ -312,15 +292,11 @@ class ListScatter:
     kind: IntArray  # attribute class of each part, (parts,)
     classes: int
 
-    @cached_property
-    def _member(self) -> sparse.csr_array:
-        """Which sum is of which part, (n, parts)."""
-        return sparse.csr_array((np.ones(len(self.part)), (np.arange(len(self.part)), self.part)))
-
     def squares(self, values: FloatArray) -> FloatArray:
         """Sums of squares (B, A) of values (B, rows) around the means of the parts, for each attribute class."""
         of_sums = (self.sums @ values.T).T
-        of_sums = of_sums - ((of_sums @ self._member) / self._member.sum(axis=0))[:, self.part]
+        member = sparse.csr_array((np.ones(len(self.part)), (np.arange(len(self.part)), self.part)))  # (n, parts)
+        of_sums = of_sums - ((of_sums @ member) / member.sum(axis=0))[:, self.part]
         by_class = self.kind[self.part][:, None] == np.arange(self.classes)
         value: FloatArray = of_sums**2 @ by_class
         return value
@@ -367,14 +343,10 @@ class FactorGrid:
     mass: FloatArray  # posterior mass of each node for each attribute class, (A, NODES)
 
     @property
-    def mean(self) -> FloatArray:
-        """Posterior mean of each factor, (A,)."""
-        return self.mass @ self.factor
-
-    @property
     def products(self) -> FloatArray:
         """Posterior mean of the product of each two factors, (A, A)."""
-        value = np.outer(self.mean, self.mean)
+        mean = self.mass @ self.factor
+        value = np.outer(mean, mean)
         np.fill_diagonal(value, self.mass @ self.factor**2)
         return value
 
@@ -389,7 +361,7 @@ def factor_grid(freedom: FloatArray, scatter: FloatArray, median: float, spread:
     return FactorGrid(np.exp(log_factor), mass / mass.sum(axis=1, keepdims=True))
 
 
-def _factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
+def factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
     """Quantiles of the factors at probabilities u (..., A), from densities of the log that are linear between nodes."""
     logs, quantiles = np.log(grid.factor), np.empty_like(u)
     for i, mass in enumerate(grid.mass):
@@ -404,11 +376,6 @@ def _factor_quantiles(grid: FactorGrid, u: FloatArray) -> FloatArray:
     return quantiles
 
 
-def draw_factors(grid: FactorGrid, count: int, rng: np.random.Generator) -> FloatArray:
-    """Draws (count, A) of the factors."""
-    return _factor_quantiles(grid, rng.random((count, len(grid.mass))))
-
-
 def root_of(covariance: FloatArray) -> FloatArray:
     """A matrix whose product with its transpose is the covariance; rounding below 0 is taken for 0.
 
@@ -418,64 +385,53 @@ def root_of(covariance: FloatArray) -> FloatArray:
     return vectors * np.sqrt(np.maximum(values, 0))[..., None, :]
 
 
-@dataclass(frozen=True)
-class CellWeights:
-    """Weights of m sums over cells, each with the cell's place: arrays (entries,), and m itself."""
-
-    row: IntArray
-    value: FloatArray
-    word: IntArray
-    listed: IntArray
-    kind: IntArray
-    size: int
-
-
 def weighted_roots(
-    weights: CellWeights, scaled: FloatArray, correlations: FloatArray
+    weights: sparse.csr_array | FloatArray,
+    word: IntArray,
+    listed: IntArray,
+    kind: IntArray,
+    scaled: FloatArray,
+    correlations: FloatArray,
 ) -> tuple[tuple[int, ...], tuple[FloatArray, ...]]:
     """Roots (m, r) of the errors of m weighted sums of cells, one for each attribute class that has a weight.
 
+    Weights are (m, cells); each cell has a protected word, a list and a class.
     The error of the mean distance of word j to list l is the sum over components q of ``scaled[j, q]`` times a field
     u_q[l]; the fields of different components are independent. Sums see only those combinations of the lists that their
     weights span, such as the difference of two lists: r is the number of these times that of the components. All roots
     multiply the same r standard normals. Returned with the classes.
     """
-    classes = np.unique(weights.kind) if len(weights.kind) else np.zeros(1, dtype=np.intp)
-    chosen = [weights.kind == kind for kind in classes]
-    spans = [_spanned(weights, own, len(scaled), correlations.shape[1]) for own in chosen]
+    entries = sparse.coo_array(weights)
+    some = entries.data != 0
+    row, cell, value = entries.row[some], entries.col[some], entries.data[some]
+    classes = np.unique(kind[cell]) if len(cell) else np.zeros(1, dtype=np.intp)
+    chosen = [kind[cell] == one for one in classes]
+    pair = row * len(scaled) + word[cell]
+    spans = [_spanned(pair[own], listed[cell[own]], value[own], correlations.shape[1]) for own in chosen]
     joint = np.column_stack(spans)
     # the joint root makes fields of different classes correlated, as lists that share or resemble words are
     errors = root_of(joint.T @ correlations @ joint)
     ends = np.cumsum([0, *(span.shape[1] for span in spans)])
     roots = []
     for own, span, begin in zip(chosen, spans, ends, strict=False):
-        total = np.zeros((weights.size, scaled.shape[1], joint.shape[1]))
+        places = row[own], word[cell[own]]
+        total = np.zeros((entries.shape[0], scaled.shape[1], joint.shape[1]))
         for i, combination in enumerate(span.T):
-            value = weights.value[own] * combination[weights.listed[own]]
-            by_word = sparse.csr_array(
-                (value, (weights.row[own], weights.word[own])), shape=(weights.size, len(scaled))
-            )
+            of_words = value[own] * combination[listed[cell[own]]]
+            by_word = sparse.csr_array((of_words, places), shape=(len(total), len(scaled)))
             total += (by_word @ scaled)[:, :, None] * errors[:, begin + i]
-        roots.append(total.reshape(weights.size, -1))
+        roots.append(total.reshape(len(total), -1))
     return tuple(classes.tolist()), tuple(roots)
 
 
-def _spanned(weights: CellWeights, own: NDArray[np.bool_], words: int, lists: int) -> FloatArray:
-    """Orthonormal combinations (lists, s) of the lists that span the weights of each sum and word."""
-    pair = np.unique(weights.row[own] * words + weights.word[own], return_inverse=True)[1]
-    by_pair = sparse.csr_array(
-        (weights.value[own], (pair, weights.listed[own])), shape=(pair.max(initial=-1) + 1, lists)
-    )
+def _spanned(pair: IntArray, listed: IntArray, value: FloatArray, lists: int) -> FloatArray:
+    """Orthonormal combinations (lists, s) of the lists that span the weights of each pair of a sum and a word."""
+    place = np.unique(pair, return_inverse=True)[1]
+    by_pair = sparse.csr_array((value, (place, listed)), shape=(place.max(initial=-1) + 1, lists))
     lengths = np.sqrt(by_pair.multiply(by_pair).sum(axis=1))
-    by_pair = sparse.diags_array(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ by_pair
-    values, vectors = np.linalg.eigh((by_pair.T @ by_pair).toarray())
+    scaled = sparse.diags_array(np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ by_pair
+    values, vectors = np.linalg.eigh((scaled.T @ scaled).toarray())
     return vectors[:, values > SPANNED * max(values[-1], 1.0)]
-
-
-def draw_cells(sums: RelatedSums, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draws (B, n) of the cells' means given the factors (B, A) at each."""
-    cells = draw_cell_errors(sums, factors, rng)
-    return np.subtract(sums.y, cells, out=cells)
 
 
 def draw_cell_errors(sums: RelatedSums, factors: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -579,7 +535,7 @@ class Population:
     def nodes(self) -> tuple[FloatArray, FloatArray]:
         """Values of 1 / g that stand for its distribution, and their mass, each (``VARIANCES``,)."""
         low, high = 2 * gammainccinv(self.freedom / 2, [1 - UNLIKELY, UNLIKELY])
-        logs = np.linspace(np.log(max(low, LEAST_CHI2)), np.log(high), VARIANCES)
+        logs = np.linspace(np.log(max(low, constants.LEAST_CHI2)), np.log(high), VARIANCES)
         value = self.freedom / 2 * logs - np.exp(logs) / 2
         mass = np.exp(value - value.max())
         mass[[0, -1]] /= 2  # the ends of a trapezoidal rule
@@ -587,7 +543,7 @@ class Population:
 
     def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
         """Draws (size,) of 1 / g."""
-        most = gammaincc(self.freedom / 2, LEAST_CHI2 / 2)
+        most = gammaincc(self.freedom / 2, constants.LEAST_CHI2 / 2)
         value: FloatArray = 0.5 / gammainccinv(self.freedom / 2, rng.random(size) * most)
         return value
 
@@ -640,18 +596,13 @@ def population_of(
     if freedom > 0:
         apart = observed[whole] - observed[whole].mean(axis=0)
         scale, share = scale + freedom / trace * apart.T @ apart, errors / trace
-    return Population(scale, PRIOR_FREEDOM + freedom, share, _mean_families(families, sampled, filled))
-
-
-def _mean_families(families: FloatArray, sampled: IntArray, filled: NDArray[np.bool_]) -> FloatArray:
-    """Mean correlation (K, K) of the words of each two connections, from (S, S) of some words; ``filled`` is (J, K)."""
+    # mean correlation of the words of each two connections
     some, every = filled[sampled].astype(float), filled.astype(float)
     pairs = np.outer(some.sum(axis=0), some.sum(axis=0)) - some.T @ some
     total = some.T @ (families - np.diag(np.diag(families))) @ some
-    apart = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
+    between = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
     same = every.T @ every / np.outer(every.sum(axis=0), every.sum(axis=0))
-    mean: FloatArray = apart + (1 - apart) * same
-    return mean
+    return Population(scale, constants.PRIOR_FREEDOM + freedom, share, between + (1 - between) * same)
 
 
 POINTS = 200  # at which densities are computed
@@ -663,37 +614,28 @@ def density_ratio(at: FloatArray, vocabulary: FloatArray, lists: Sequence[FloatA
 
     Both densities are Gaussian kernel estimates; each list weighs the same.
     """
-    width = BANDWIDTH * float(vocabulary.std())
+    width = constants.BANDWIDTH * float(vocabulary.std())
     if not width > 0:
         return np.ones_like(at)
     every = np.concatenate(lists)
     weights = np.concatenate([np.full(len(words), 1 / (len(words) * len(lists))) for words in lists])
     points = np.linspace(min(at.min(), every.min()), max(at.max(), every.max()), POINTS)
-    ratio = (_kernels(points, every, width) @ weights) / np.maximum(_kernels(points, vocabulary, width).mean(1), EMPTY)
-    result: FloatArray = np.minimum(np.interp(at, points, ratio), MOST_WEIGHT)
+    own, anywhere = (np.exp(-0.5 * ((points[:, None] - each) / width) ** 2) for each in (every, vocabulary))
+    ratio = (own @ weights) / np.maximum(anywhere.mean(axis=1), EMPTY)
+    result: FloatArray = np.minimum(np.interp(at, points, ratio), constants.MOST_WEIGHT)
     return result
-
-
-def _kernels(points: FloatArray, centres: FloatArray, width: float) -> FloatArray:
-    kernels: FloatArray = np.exp(-0.5 * ((points[:, None] - centres) / width) ** 2)
-    return kernels
-
-
-def drawing_rates(at: FloatArray, vocabulary: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
-    """Factors (n,) on the rates at which words of some nearness are drawn, so that most are near."""
-    return 1 - NEAR_SHARE + NEAR_SHARE * density_ratio(at, vocabulary, lists)
 
 
 def near_weights(sample: FloatArray, lists: Sequence[FloatArray]) -> FloatArray:
     """Weights (N,) of sampled words, with mean 1, under which they are as near as the words of lists."""
-    weights = np.maximum(density_ratio(sample, sample, lists), LEAST_WEIGHT)
+    weights = np.maximum(density_ratio(sample, sample, lists), constants.LEAST_WEIGHT)
     return weights / weights.mean()
 
 
 def flattened(weights: FloatArray) -> FloatArray:
     """The weights (N,), with mean 1, made more equal until their effective sample size is 100, or all there are."""
-    while effective_size(weights) < min(LEAST_WORDS, len(weights)):
-        weights = weights**FLATTER
+    while effective_size(weights) < min(constants.LEAST_WORDS, len(weights)):
+        weights = weights**constants.FLATTER
         if np.ptp(weights) < EMPTY:
             break
     return weights / weights.mean()

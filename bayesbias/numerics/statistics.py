@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ TINY = 1e-300  # variance in place of 0, by which is divided
 LEAST_SD = 1e-4  # of residuals, in sds of the outcome: below it cross-products are rounding
 Component = tuple[int, ...]  # places of the facets whose combinations of levels share an effect
 
-FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 ROUNDING = 1e-12  # beside the mean square of ratings, or the largest of some sums, that is rounding and no more
 FEWEST = 10  # objects without which resampling them says too little
 
@@ -70,72 +69,54 @@ def log_density_of_sds(sums: MixedSums, sds: FloatArray, fixed_sd: float) -> Flo
     Sds (draws, 1 + groupings) are those of the residuals and of each grouping's effects, ``fixed_sd`` is the prior one
     of the fixed effects.
     """
-    return np.concatenate([_EffectLaw.of(sums, block, fixed_sd).log_density for block in _blocks(sums, sds)])
+    values = []
+    for variance, _, of_means, _, root, x, square in _laws(sums, sds, fixed_sd):
+        log_det = (sums.size - len(sums.rows)) * np.log(variance[:, 0]) + np.log(of_means) @ sums.levels
+        log_root = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        values.append(-0.5 * (log_det + square - (x**2).sum(axis=1)) - log_root)
+    return np.concatenate(values)
 
 
 def draw_effects(
     sums: MixedSums, sds: FloatArray, fixed_sd: float, rng: np.random.Generator
 ) -> tuple[FloatArray, list[FloatArray]]:
     """Draws of the fixed effects (draws, terms), and of each grouping's effects (draws, levels), given the sds."""
-    drawn = [_EffectLaw.of(sums, block, fixed_sd).draw(rng) for block in _blocks(sums, sds)]
+    drawn = []
+    for variance, apart, _, prior, root, x, _ in _laws(sums, sds, fixed_sd):
+        noisy = (x + rng.standard_normal(x.shape))[:, :, None]
+        joint = prior * np.linalg.solve(np.swapaxes(root, 1, 2), noisy)[:, :, 0]
+        # the effects apart are normal given the others
+        shrunk = apart / (variance + sums.rows * apart)
+        mean = shrunk * (sums.totals[:, -1] - joint @ sums.totals[:, :-1].T)
+        drawn.append((joint, mean + np.sqrt(variance * shrunk) * rng.standard_normal(mean.shape)))
     joint, alone = (np.concatenate(part) for part in zip(*drawn, strict=True))
     groups = range(sds.shape[1] - 1)
     effects = [alone if group == sums.apart else joint[:, sums.scale_of == 1 + group] for group in groups]
     return joint[:, sums.scale_of == 0], effects
 
 
-def _blocks(sums: MixedSums, sds: FloatArray) -> Iterator[FloatArray]:
+def _laws(sums: MixedSums, sds: FloatArray, fixed_sd: float) -> Iterator[tuple[FloatArray, ...]]:
+    """The normal law of b given sds, the effects of the grouping apart integrated out, some draws B at a time.
+
+    Variances (B, 1) of residuals and of the effects apart, and that (B, sizes) of a level's mean, times its rows; prior
+    sds (B, q); in units of these the root (B, q, q) of the precision, and its inverse times the products with y,
+    (B, q); the sum (B,) of the squares of y by the inverse variances.
+    """
     step = max(1, BLOCK // len(sums.scale_of) ** 2)
-    return (sds[begin : begin + step] for begin in range(0, len(sds), step))
-
-
-@dataclass(frozen=True)
-class _EffectLaw:
-    """The normal law of b given sds (B, 1 + groupings), the effects of the grouping apart integrated out."""
-
-    sums: MixedSums
-    # variances (B, 1) of residuals and of the effects apart, and that (B, sizes) of a level's mean, times its rows
-    variance: FloatArray
-    apart: FloatArray
-    of_means: FloatArray
-    prior: FloatArray  # sds (B, q)
-    # in units of the prior sds: root (B, q, q) of the precision, and its inverse times the products with y, (B, q)
-    root: FloatArray
-    x: FloatArray
-    square: FloatArray  # (B,): sum of the squares of y, by the inverse variances
-
-    @classmethod
-    def of(cls, sums: MixedSums, sds: FloatArray, fixed_sd: float) -> _EffectLaw:
-        variance = np.maximum(sds[:, :1], LEAST_SD) ** 2
-        apart = sds[:, [1 + sums.apart]] ** 2 if sums.apart is not None else np.zeros_like(variance)
+    for begin in range(0, len(sds), step):
+        block = sds[begin : begin + step]
+        variance = np.maximum(block[:, :1], LEAST_SD) ** 2
+        apart = block[:, [1 + sums.apart]] ** 2 if sums.apart is not None else np.zeros_like(variance)
         # with u integrated out, deviations from the means of levels have the variance sigma^2, and the mean of a level
         # of n rows has sigma^2 / n + tau^2
         of_means = variance + sums.sizes * apart
         weighted = sums.within / variance[:, :, None] + np.einsum("bk,kij->bij", 1 / of_means, sums.between)
-        prior = np.column_stack([np.full(len(sds), fixed_sd), sds[:, 1:]])[:, sums.scale_of]
+        prior = np.column_stack([np.full(len(block), fixed_sd), block[:, 1:]])[:, sums.scale_of]
         size = prior.shape[1]
         # the precision is I + R H R, which is regular for sds of 0 too
         root = np.linalg.cholesky(np.eye(size) + prior[:, :, None] * weighted[:, :size, :size] * prior[:, None, :])
         x = np.linalg.solve(root, (prior * weighted[:, :size, size])[:, :, None])[:, :, 0]
-        return cls(sums, variance, apart, of_means, prior, root, x, weighted[:, size, size])
-
-    @property
-    def log_density(self) -> FloatArray:
-        """Log density (B,) of y, with b integrated out too."""
-        log_det = (self.sums.size - len(self.sums.rows)) * np.log(self.variance[:, 0])
-        log_det = log_det + np.log(self.of_means) @ self.sums.levels
-        log_root = np.log(np.diagonal(self.root, axis1=1, axis2=2)).sum(axis=1)
-        value: FloatArray = -0.5 * (log_det + self.square - (self.x**2).sum(axis=1)) - log_root
-        return value
-
-    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """A draw of b (B, q), and of u (B, levels), which is normal given b."""
-        noisy = (self.x + rng.standard_normal(self.x.shape))[:, :, None]
-        joint: FloatArray = self.prior * np.linalg.solve(np.swapaxes(self.root, 1, 2), noisy)[:, :, 0]
-        shrunk = self.apart / (self.variance + self.sums.rows * self.apart)
-        mean = shrunk * (self.sums.totals[:, -1] - joint @ self.sums.totals[:, :-1].T)
-        alone: FloatArray = mean + np.sqrt(self.variance * shrunk) * rng.standard_normal(mean.shape)
-        return joint, alone
+        yield variance, apart, of_means, prior, root, x, weighted[:, size, size]
 
 
 @dataclass(frozen=True)
@@ -211,28 +192,8 @@ def noise_to(component: Component, other: Component, nested: Component, residual
     return component == residual or (bool(nested) and nested[0] in component and nested[0] not in other)
 
 
-class Estimate(NamedTuple):
-    """A coefficient of each table and the ends of its confidence interval; NaN for a table of one number."""
-
-    value: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-
-@dataclass(frozen=True)
-class MeanSquares:
-    """Mean squares (...) of tables of n rows and k columns: MS_R, MS_C, MS_E and MS_W of McGraw and Wong (1996)."""
-
-    rows: FloatArray
-    columns: FloatArray
-    error: FloatArray
-    within: FloatArray
-    n: int
-    k: int
-
-
-def _mean_squares(ratings: FloatArray) -> MeanSquares:
-    """Mean squares of tables (..., n, k), each with at least two rows and two columns."""
+def mean_squares(ratings: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """MS_R, MS_C, MS_E and MS_W of McGraw and Wong (1996) of tables (..., n, k) with two rows and columns or more."""
     n, k = ratings.shape[-2:]
     apart = ratings - ratings.mean(axis=(-2, -1), keepdims=True)
     rows, columns = apart.mean(axis=-1), apart.mean(axis=-2)
@@ -241,14 +202,13 @@ def _mean_squares(ratings: FloatArray) -> MeanSquares:
     sums = (k * (rows**2).sum(axis=-1), of_columns, of_error, of_columns + of_error)
     # equal ratings leave squares of rounding, of which a ratio would be noise
     floor = ROUNDING**2 * (ratings**2).sum(axis=(-2, -1))
-    squares = (np.where(value > floor, value, 0.0) for value in sums)
     freedom = (n - 1, k - 1, (n - 1) * (k - 1), n * (k - 1))
-    means = [value / df for value, df in zip(squares, freedom, strict=True)]
-    return MeanSquares(means[0], means[1], means[2], means[3], n, k)
+    of_rows, *others = (np.where(value > floor, value, 0.0) / df for value, df in zip(sums, freedom, strict=True))
+    return of_rows, others[0], others[1], others[2]
 
 
-def icc(ratings: FloatArray, form: str, prob: float) -> Estimate:
-    """An intraclass correlation of tables (..., objects, raters) with its confidence interval.
+def icc(ratings: FloatArray, form: str, prob: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """An intraclass correlation of tables (..., objects, raters) and the ends of its interval; NaN for equal ratings.
 
     A form is one-way, two-way random or two-way mixed; of one rating or of the mean of k. All tables are taken at once.
 
@@ -259,30 +219,30 @@ def icc(ratings: FloatArray, form: str, prob: float) -> Estimate:
     McGraw, K. O. and Wong, S. P. (1996). Forming inferences about some intraclass correlation coefficients.
     Psychological Methods 1(1). https://doi.org/10.1037/1082-989X.1.1.30
     """
-    squares, model = _mean_squares(ratings), int(form[4])
-    estimate = _agreement(squares, prob) if model == 2 else _by_f(squares, model, prob)
-    return Estimate(*(_of_mean(value, squares.k) for value in estimate)) if form[6] == "k" else estimate
+    (n, k), model, tail = ratings.shape[-2:], int(form[4]), (1 - prob) / 2
+    rows, columns, error, within = mean_squares(ratings)
+    if model == 2:
+        value, low, high = _agreement(rows, columns, error, n, k, tail)
+    else:
+        # functions of one F ratio, and so are the ends of their intervals, F_L and F_U
+        beside, freedom = (within, n * (k - 1)) if model == 1 else (error, (n - 1) * (k - 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = rows / beside
+            ratios = ratio, ratio / fdtri(n - 1, freedom, 1 - tail), ratio * fdtri(freedom, n - 1, 1 - tail)
+            value, low, high = (np.where(np.isinf(f), 1.0, (f - 1) / (f + k - 1)) for f in ratios)
+    if form[6] == "k":
+        return _of_mean(value, k), _of_mean(low, k), _of_mean(high, k)
+    return value, low, high
 
 
-def _by_f(squares: MeanSquares, model: int, prob: float) -> Estimate:
-    """ICC(1,1) and ICC(3,1): functions of one F ratio, and so are the ends of their intervals, F_L and F_U."""
-    n, k, tail = squares.n, squares.k, (1 - prob) / 2
-    error, freedom = (squares.within, n * (k - 1)) if model == 1 else (squares.error, (n - 1) * (k - 1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = squares.rows / error
-        low = ratio / fdtri(n - 1, freedom, 1 - tail)
-        high = ratio * fdtri(freedom, n - 1, 1 - tail)
-        return Estimate(*(np.where(np.isinf(f), 1.0, (f - 1) / (f + k - 1)) for f in (ratio, low, high)))
-
-
-def _agreement(squares: MeanSquares, prob: float) -> Estimate:
+def _agreement(
+    rows: FloatArray, columns: FloatArray, error: FloatArray, n: int, k: int, tail: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """ICC(2,1), and its interval by Satterthwaite's degrees of freedom: case 2A of McGraw and Wong (1996), table 7.
 
     Their v is (a MS_C + b MS_E)^2 over the sum of the squares of the two terms by their degrees of freedom, with
     a = k rho / (n (1 - rho)) and b = 1 + (n - 1) a. Here both are times n (1 - rho), which is 0 for a rho of 1.
     """
-    n, k = squares.n, squares.k
-    rows, columns, error = squares.rows, squares.columns, squares.error
     with np.errstate(all="ignore"):
         value = (rows - error) / (rows + (k - 1) * error + k * (columns - error) / n)
         f_columns = columns / error
@@ -290,7 +250,6 @@ def _agreement(squares: MeanSquares, prob: float) -> Estimate:
         freedom = (k - 1) * (n - 1) * (k * value * f_columns + b) ** 2
         freedom /= (n - 1) * k**2 * value**2 * f_columns**2 + b**2
         mixed = k * columns + (k * n - k - n) * error
-        tail = (1 - prob) / 2
         above, below = fdtri(n - 1, freedom, 1 - tail), fdtri(freedom, n - 1, 1 - tail)
         low = n * (rows - above * error) / (above * mixed + n * rows)
         high = n * (below * rows - error) / (mixed + n * below * rows)
@@ -300,7 +259,7 @@ def _agreement(squares: MeanSquares, prob: float) -> Estimate:
     # the approximation may fail far from what any raters would give
     fails = exact | ~((low <= value) & (value <= high))
     low, high = (np.where(none, 1.0, np.where(fails, np.nan, end)) for end in (low, high))
-    return Estimate(np.asarray(value), low, high)
+    return np.asarray(value), low, high
 
 
 def _of_mean(value: FloatArray, k: int) -> FloatArray:
@@ -313,7 +272,9 @@ def _of_mean(value: FloatArray, k: int) -> FloatArray:
     return np.asarray(np.where(1 + (k - 1) * value <= ROUNDING, -np.inf, mean))
 
 
-def bootstrap_icc(ratings: FloatArray, form: str, prob: float, draws: int, rng: np.random.Generator) -> Estimate:
+def bootstrap_icc(
+    ratings: FloatArray, form: str, prob: float, draws: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """An intraclass correlation of tables (..., n, k) with its percentile-t interval over objects.
 
     Objects are drawn with replacement, raters stay. On the scale z = log((1 + (k - 1) rho) / (1 - rho)) / 2, which is
@@ -326,14 +287,14 @@ def bootstrap_icc(ratings: FloatArray, form: str, prob: float, draws: int, rng: 
     intervals for the intraclass correlation coefficient. Statistics in Medicine 22(24).
     https://doi.org/10.1002/sim.1643
     """
-    value = icc(ratings, form, prob).value
+    value = icc(ratings, form, prob)[0]
     n, k = ratings.shape[-2:]
     ends = np.array([_ends(table, int(form[4]), prob, draws, rng) for table in ratings.reshape(-1, n, k)])
     low, high = (ends[:, end].reshape(value.shape) for end in (0, 1))
     if form[6] == "k":
         low, high = _of_mean(low, k), _of_mean(high, k)
     known = np.isfinite(value)
-    return Estimate(value, np.where(known, low, np.nan), np.where(known, high, np.nan))
+    return value, np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
 def _ends(table: FloatArray, model: int, prob: float, draws: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -447,16 +408,6 @@ def share_interval(right: int, of: int, prob: float) -> tuple[float, float]:
     return low, high
 
 
-@dataclass(frozen=True)
-class Clustered:
-    """A contrast, its standard error, Satterthwaite's degrees of freedom and the words of each list behind it."""
-
-    estimate: float
-    se: float
-    df: float
-    words: IntArray
-
-
 def clustered_contrast(
     word: IntArray,
     connection: IntArray,
@@ -467,9 +418,10 @@ def clustered_contrast(
     first: int,
     second: int,
     weights: FloatArray,
-) -> Clustered:
+) -> tuple[float, float, float, IntArray]:
     """Weighted mean over protected words of the difference of two cell means, as a sum over attribute words.
 
+    With its standard error, Satterthwaite's degrees of freedom and the numbers of words of each list behind it.
     ``weights`` (J,) of the words add up to 1 over those that have both connections, and are 0 for others.
     Attribute words of one list are independent draws: the variance of the sum is the sum over lists of n times the
     variance of a word's contribution. With complete lists this is the leave-one-word-out jackknife. Each row has a
@@ -489,12 +441,12 @@ def clustered_contrast(
     n = np.array([len(rows) for rows in members])
     estimate = float((weight * y).sum())
     if not known or (n < 2).any():
-        return Clustered(estimate if known else float("nan"), float("nan"), float("nan"), n)
+        return estimate if known else float("nan"), float("nan"), float("nan"), n
     variance = n * np.array([contribution[rows].var(ddof=1) for rows in members])
     total = variance.sum()
     # Satterthwaite (1946, https://doi.org/10.2307/3002019): matches the variance of the estimated variance
     df = total**2 / (variance**2 / (n - 1)).sum() if total > 0 else float("inf")
-    return Clustered(estimate, float(np.sqrt(total)), float(df), n)
+    return estimate, float(np.sqrt(total)), float(df), n
 
 
 @dataclass(frozen=True)

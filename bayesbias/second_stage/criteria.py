@@ -264,7 +264,7 @@ def criterion(
         contrast=side.contrast,
         variable=str(values.name) if isinstance(values, pd.Series) and values.name is not None else UNNAMED,
         words=words,
-        estimates=Estimates.of(Gaussian.known(y, covariance), len(y), words[["word", "group"]]),
+        estimates=Estimates.of(Gaussian(y, covariance), len(y), words[["word", "group"]]),
         tree=posterior_tree({name: (None, values_) for name, values_ in relation.items()}, seed_used),
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
@@ -314,13 +314,14 @@ class _Side:
         if self.behind is None:
             residuals = [np.eye(len(rows))]
             found = latent_relation(y, self.covariance(rows), x, variances, residuals, WIDTH, draws, rng, covariate)
-            return {name: getattr(found, name) for name in LINE}
+            return {name: found[name] for name in LINE}
         columns = np.column_stack([np.ones(len(x)), *([] if covariate is None else [covariate - covariate.mean()])])
         with one_thread():
             law = outside_relation(self.coordinates[rows], self.behind, x, variances, columns, draws, rng)
-        slope = law.correlation * law.place_sd / law.value_sd
-        line = law.correlation, slope, y.mean() - slope * x.mean(), law.place_sd * np.sqrt(1 - law.correlation**2)
-        return dict(zip(LINE, line, strict=True)) | {"smooth": law.shared}
+        slope = law["correlation"] * law["place_sd"] / law["value_sd"]
+        rest = law["place_sd"] * np.sqrt(1 - law["correlation"] ** 2)
+        line = law["correlation"], slope, y.mean() - slope * x.mean(), rest
+        return dict(zip(LINE, line, strict=True)) | {"smooth": law["shared"]}
 
 
 def _side_of_axis(given: Axis, outside: pd.Series) -> _Side:

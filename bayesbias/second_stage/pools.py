@@ -338,7 +338,7 @@ def pool(
         member = np.eye(len(settings))[layout.own]
         apart = np.eye(len(named)) - member @ _setting_weights(layout.own)
         joint = member @ alone.covariance.to_numpy() @ member.T + apart @ errors @ apart.T
-        contrasts = Estimates.of(Gaussian.known(contrasts.mean, joint), len(named), contrasts.index)
+        contrasts = Estimates.of(Gaussian(contrasts.mean, joint), len(named), contrasts.index)
     pooled, own, equal = contrasts, layout.own, _equal_weights(layout.own, layout.band)
     if alike:
         pooled, layout = contrasts.combine(_setting_weights(own)), _arranged(settings, {}, group_of, weights)[2]
@@ -475,7 +475,7 @@ class _Grouping:
         weights = None if self.weights is None else self.weights[None]
         effects = self.effects()
         widths = [width] * (len(effects) + 1)
-        return second_stage(y, covariance, np.ones((len(y), 1)), effects, widths, weights).draw(draws, rng)
+        return second_stage(y, covariance, np.ones((len(y), 1)), effects, widths, draws, rng, weights)
 
     def variables(self, drawn: StageDraws, equal: FloatArray) -> dict[str, tuple[str | None, FloatArray]]:
         """Draws of what a pool is about, with the dimension of each; ``equal`` are weights of settings."""
@@ -580,9 +580,9 @@ def _relations(
         relations.append(relation)
         row = {"variable": name, "n": len(values), "of": over, "errors": bool(se.any())}
         row["plain"] = float(np.corrcoef(observed, values)[0, 1])
-        rows.append(row | ({"group_share": float(shares[relation.residual].mean())} if len(shares) > 1 else {}))
+        rows.append(row | ({"group_share": float(shares[relation["residual"]].mean())} if len(shares) > 1 else {}))
     related: dict[str, tuple[str | None, FloatArray]] = {
-        name: ("variable", np.column_stack([getattr(relation, name) for relation in relations]))
+        name: ("variable", np.column_stack([relation[name] for relation in relations]))
         for name in (LINE if relations else ())
     }
     return related, pd.DataFrame(rows)

@@ -140,7 +140,7 @@ class Stage:
             index = pd.DataFrame({"embedding": range(len(every)), "count": counts})
         means = self.means.combine(parts)
         covariance = means.law.covariance(means.weights)
-        law = Gaussian.known(combine @ means.mean, combine @ (combine @ covariance).T)
+        law = Gaussian(combine @ means.mean, combine @ (combine @ covariance).T)
         return Estimates.of(law, len(index), index)
 
 
@@ -268,7 +268,7 @@ def _stage_of_axes(axes: Mapping[str, Axis]) -> Stage:
     every_pair = dict.fromkeys(pair for each in axes.values() for pair in each.poles.pairs)
     lost = ["/".join(pair) for pair in every_pair if pair not in common]
     notes = tuple(left_out(len(lost), len(every_pair), "pairs", "not in every embedding", lost))
-    law = Normals.with_root(np.concatenate([axis.places for axis in axes.values()]), np.concatenate(errors, axis=1).T)
+    law = Normals(np.concatenate([axis.places for axis in axes.values()]), (np.concatenate(errors, axis=1).T,))
     number = np.repeat(np.arange(len(axes)), [len(axis.words) for axis in axes.values()])
     means = Estimates.of(law, len(number), pd.DataFrame({"embedding": number}))
     return Stage(axes, first.ends, means, list(axes.values()), PAIRS, notes)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from bayesbias._support.arguments import one_of
 from bayesbias.errors import CoverageWarning, InputError, listed, shown, warn
 from bayesbias.numerics.arrays import FloatArray, IntArray, beyond_rounding, first_alike, unit_rows
-from bayesbias.numerics.constants import ANYWHERE, CANDIDATES, FREQUENT, NARROWEST
-from bayesbias.numerics.related import drawing_rates
+from bayesbias.numerics.constants import ANYWHERE, CANDIDATES, FREQUENT, NARROWEST, NEAR_SHARE
+from bayesbias.numerics.related import density_ratio
 from bayesbias.results import Note
 from bayesbias.words import WordLists, subtag
 
@@ -441,7 +441,8 @@ def _near_factors(units: Sequence[FloatArray], nearness: Sequence[Nearness | Non
     if not values:
         return None
     at = np.mean(values, axis=0)
-    return drawing_rates(at, at[:sample], [np.array([np.mean(w) for w in own.values()]) for own in by_word.values()])
+    lists = [np.array([np.mean(places) for places in own.values()]) for own in by_word.values()]
+    return 1 - NEAR_SHARE + NEAR_SHARE * density_ratio(at, at[:sample], lists)
 
 
 def waiting_words(

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from gensim.models import KeyedVectors
 from scipy.special import stdtr, stdtrit
+from scipy.stats import zscore
 
 import bayesbias as bb
 from benchmarks.inside import axes, find_poles, offsets, poles_of, s_values, unit_rows
@@ -205,7 +206,7 @@ def planted(space, replicates, rng):
         some = rng.permuted(found[rng.choice(len(found), count, replace=False)], axis=1)
         offset = offsets.mean_offset(field, strata_of(np.vstack(ends(some)), np.arange(2 * count).reshape(2, count).T))
         behind = offsets.signal(offset)
-        mean, sd = behind.places(words)
+        mean, sd = words @ behind.mean, behind.place_sds(words)
         rope = axes.audits.HALF * field.spread(offset.mean**2)
         called = s_values(1 - stdtr(behind.freedom, (np.abs(mean) - rope) / sd)) <= 0.05
         missed = (np.abs(mean - truth) > stdtrit(behind.freedom, 0.945) * sd).mean()
@@ -256,11 +257,6 @@ def noisy(offset, rng):
     return replace(offset, mean=offset.mean + np.sqrt(offset.pairs) * rng.standard_normal(len(offset.mean)))
 
 
-def standard(values):
-    """Values with mean 0 and variance 1."""
-    return (values - values.mean()) / values.std()
-
-
 def fisher(first, second):
     """The 89% interval of a plain correlation by Fisher's transformation."""
     reach = REACH / np.sqrt(len(first) - 3)
@@ -278,8 +274,8 @@ def criterion(space, replicates, rng):
         words = space.axis.coordinates[rows]
         residual = rng.standard_normal(len(rows))
         if kind == "smooth":
-            residual = 0.8 * standard(words @ rng.standard_normal(size)) + 0.6 * residual
-        values = rho * standard(words @ true.mean) + np.sqrt(1 - rho**2) * standard(residual)
+            residual = 0.8 * zscore(words @ rng.standard_normal(size)) + 0.6 * residual
+        values = rho * zscore(words @ true.mean) + np.sqrt(1 - rho**2) * zscore(residual)
         seen = replace(space.axis, offset=noisy(true, rng))
         given = dict(zip([space.axis.words[row] for row in rows], values, strict=True))
         found = bb.criterion(seen, given, seed=replicate)

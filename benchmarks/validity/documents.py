@@ -15,13 +15,15 @@ the lists are drawn too.
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
+from formulaic import model_matrix
 from gensim.models import KeyedVectors
 from scipy.linalg import helmert
 from scipy.stats import t as student
+from scipy.stats import zscore
 
 import bayesbias as bb
 from benchmarks.inside import (
@@ -49,7 +51,7 @@ SPLITS = ("4:4", "2:6", "1:7", "8:8", "2:14", "16:17", "8:25", "3:30")
 SLOPES = ("slope of 8", "slope of 16", "slope of 33")
 """Numbers of speakers in two groups, or with a number each."""
 PLANTED = {"groups": 0.5, "slope": 0.25}
-"""A vector by which groups differ, or that a standard deviation adds, in lengths of the target's mean vector."""
+"""Vector by which groups differ, or that a standard deviation adds, in lengths of the target's mean vector."""
 DIFFERENCE = np.array([0.0, 1.0])
 """Weights of the intercept and of the other term."""
 WAYS = {
@@ -175,22 +177,19 @@ def corpus_of(name):
     return Corpus.of(table, "nominate_dim1", held["transform"], kv, "speaker")
 
 
-def design_of(vectors, x, cluster=None):
-    """The rows of a regression on terms x (R, p), each a speaker if not said otherwise."""
+def design_of(vectors, x):
+    """The rows of a regression on terms x (R, p), each a speaker."""
     terms = pd.DataFrame(x, columns=[f"x{at}" for at in range(x.shape[1])])
-    cluster = np.arange(len(x)) if cluster is None else cluster
-    return documents.Design(pd.DataFrame(index=terms.index), terms, None, vectors, cluster, (), {}, 0)
-
-
-def scaled(numbers):
-    return (numbers - numbers.mean()) / numbers.std()
+    matrix = model_matrix("0 + " + " + ".join(terms), terms)
+    own = np.arange(len(x))
+    return groups_core.Design(terms, matrix, matrix.model_spec, vectors, own, (), {}, {}, (), "speaker")
 
 
 def terms_of(labels, numbers, rng):
     """Terms (speakers, 2) of labels at random, and the weights of these in values and in the difference."""
     if labels.startswith(("slope", "year")):
         own = rng.permutation(numbers) if labels.startswith("slope") else numbers
-        return np.column_stack([np.ones(len(own)), scaled(own)]), {"value": [[1, 0]], "difference": [[0, 1]]}
+        return np.column_stack([np.ones(len(own)), zscore(own)]), {"value": [[1, 0]], "difference": [[0, 1]]}
     group = rng.permutation(len(numbers)) < int(labels.split(":")[0])
     return np.column_stack([np.ones(len(group)), group]), {"value": [[1, 0], [1, 1]], "difference": [[0, 1]]}
 
@@ -204,10 +203,10 @@ def answer(design, attributes):
     """What the package says of the terms of a design."""
     length = design.vectors.length(design.cluster)
     fitted, of_words = documents._fitted(design, attributes, length)
-    index = pd.DataFrame({"name": design.terms})
-    asked = {"design": design, "index": index, "weights": np.eye(len(index)), "attributes": attributes}
-    found = {"fitted": fitted, "of_words": of_words, "length": length, "centre": None}
-    return documents.CovariateContrast(target="", by=None, ends=("a", "b"), notes=(), **asked, **found)
+    asked = {"index": pd.DataFrame({"name": design.terms}), "weights": np.eye(len(design.terms)), "rests": None}
+    found = {"fitted": fitted, "of_words": of_words, "length": length, "centre": None, "notes": ()}
+    asked |= {"target": "", "by": None, "ends": ("a", "b"), "design": design, "attributes": attributes}
+    return documents.CovariateContrast(**asked, **found)
 
 
 def missed(found, questions, truth=0.0):
@@ -252,7 +251,7 @@ def shuffled(cell, planted=False):
     for _ in range(cell.replicates):
         target, rows, place, vectors = corpus.draw(size, rng)
         x, questions = terms_of(labels, np.bincount(place, corpus.numbers[rows]) / np.bincount(place), rng)
-        if planted:
+        if planted and not labels.startswith("year"):
             amount = PLANTED["slope" if labels in SLOPES else "groups"]
             shift = amount * vectors.grouped(place, size).length(np.arange(size)) * corpus.direction(rng)
             vectors = replace(vectors, total=vectors.total + (vectors.n * x[place, 1])[:, None] * shift)
@@ -262,10 +261,6 @@ def shuffled(cell, planted=False):
             found = answer(design, attributes)
             yield from missed(found, questions)
             yield from rivals(found, vectors, place, attributes.direction)
-
-
-def planted(cell):
-    return shuffled(cell, planted=not cell["labels"].startswith("year"))
 
 
 def joined_groups(words, sums, x):
@@ -343,7 +338,7 @@ DESIGNS = (
         "documents/planted",
         crossed(corpus=BOTH, labels=("2:6", "8:8", "3:30", *SLOPES[1:]))
         + crossed(corpus=("addresses",), labels=("year of 16", "year of 33")),
-        planted,
+        partial(shuffled, planted=True),
         200,
         **RATES,
     ),

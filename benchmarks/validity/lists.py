@@ -19,6 +19,7 @@ from benchmarks.inside import (
     Distances,
     RelatedPosterior,
     Wanted,
+    by_list,
     draw_alike,
     factor_quantiles,
     measured_relatedness,
@@ -137,15 +138,10 @@ def placeholder_table(protected, groups, names, sizes):
     for word, group in zip(protected, groups, strict=True):
         kinds = [(names[at], "associated" if at == group else "different") for at in range(len(names))]
         labels = [*kinds, ("human", "human"), ("neutral", "neutral")]
-        for own, (label, connection) in zip(split(np.arange(sum(sizes)), sizes), labels, strict=True):
+        for own, (label, connection) in zip(by_list(np.arange(sum(sizes)), sizes), labels, strict=True):
             rows += [(word, names[group], f"{slot:06d}", label, connection, 1.0) for slot in own]
     columns = ["protected_word", "group", "attribute_word", "attribute_class", "connection", "distance"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def split(rows, sizes):
-    """The words of lists that stand one after the other."""
-    return np.split(rows, np.cumsum(sizes)[:-1])
 
 
 def nearest(vocabulary, seed, count, free):
@@ -213,7 +209,7 @@ def with_attributes(base, subjects, vectors):
     slots = [f"{at:06d}" for at in range(len(vectors))]
     labels = [*((name, "stereotype") for name in subjects.names), ("human", "control"), ("neutral", "control")]
     entries = tuple(entry for entry in base.lists if entry[1] == "protected")
-    parts = split(np.array(slots), subjects.sizes)
+    parts = by_list(np.array(slots), subjects.sizes)
     entries += tuple((*label, tuple(part.tolist())) for label, part in zip(labels, parts, strict=True))
     found = replace(base, attribute_words=tuple(slots), attributes=vectors.astype(np.float16), lists=entries)
     near = [np.array(list(words.values())) for words in found.stereotype_nearness().values()]
@@ -264,7 +260,7 @@ def answer(found: RelatedPosterior, weights, truth=0.0):
         points = factor_points(found.grid, met)
         spread = np.sqrt(np.einsum("ma,ab,mb->m", points, by_class @ sums.covariance @ by_class.T, points))
         below.append(ndtr((true - value) / spread).mean())
-    return Answer(mean, np.sqrt(np.diag(covariance)), np.array(below), found.grid.mean)
+    return Answer(mean, np.sqrt(np.diag(covariance)), np.array(below), found.grid.mass @ found.grid.factor)
 
 
 def related_answer(data, truth=0.0):
@@ -289,7 +285,7 @@ def coherent_topics(subjects, given, replicates, rng):
     weights = tuple(np.full(size, 1 / size) for size in subjects.sizes)
     wanted = Wanted(weights, tuple(subjects.sizes), products, (tuple(range(len(given))),))
     drawn = draw_alike(units.astype(np.float32), wanted, replicates, rng, lambda _: None)
-    return [split(rows[words], subjects.sizes) for words in drawn]
+    return [by_list(rows[words], subjects.sizes) for words in drawn]
 
 
 def synsets(folder):

@@ -85,13 +85,13 @@ def reliability(cell):
     ratings = np.sqrt(truth) * effects + np.sqrt(1 - truth) * noise
     target = RATERS * truth / (1 + (RATERS - 1) * truth) if form[6] == "k" else truth
     by_f, drawn = icc(ratings, form, PROB), bootstrap_icc(ratings, form, PROB, 400, rng)
-    covered_f, covered = (np.mean((found.low <= target) & (target <= found.high)) for found in (by_f, drawn))
+    covered_f, covered = (np.mean((low <= target) & (target <= high)) for _, low, high in (by_f, drawn))
     yield {
         "tables": cell.replicates,
         "covered_f": covered_f,
         "covered_bootstrap": covered,
-        "width_f": np.median(by_f.high - by_f.low),
-        "width_bootstrap": np.nanmedian(drawn.high - drawn.low),
+        "width_f": np.median(by_f[2] - by_f[1]),
+        "width_bootstrap": np.nanmedian(drawn[2] - drawn[1]),
     }
 
 

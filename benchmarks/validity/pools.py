@@ -84,7 +84,7 @@ def related(y, covariance, x, band, truth, rng):
     shares = [0.0] if band is None else GROUP_SHARES
     residuals = [(1 - part) * np.eye(size) + part * same for part in shares]
     found = latent_relation(y, covariance, x, np.zeros(size), residuals, POOL_WIDTH, 1000, rng)
-    return holds(found.correlation, truth)
+    return holds(found["correlation"], truth)
 
 
 def relations(cell):
@@ -142,15 +142,15 @@ def shared_concepts(cell):
         theta = -0.03 + tau * rng.standard_normal(n)
         y, x = rng.multivariate_normal(theta, shared), rng.standard_normal(n)
         for used, covariance in (("joint", shared), ("independent", np.diag(np.diag(shared)))):
-            stage = second_stage(y, covariance, np.ones((n, 1)), [], [POOL_WIDTH], np.full((1, n), 1 / n))
-            found = stage.draw(2000, rng)
+            equal = np.full((1, n), 1 / n)
+            found = second_stage(y, covariance, np.ones((n, 1)), [], [POOL_WIDTH], 2000, rng, equal)
             held = [("mean", holds(found.coefficients[:, 0], -0.03))]
             each = found.coefficients + found.effects[0]
             for a, b in ((0, 1), (2, 3), (4, 5)):
                 held.append(("difference", holds(each[:, a] - each[:, b], theta[a] - theta[b])))
             if replicate < cell.replicates // 5:
                 one = latent_relation(y, covariance, x, np.zeros(n), [np.eye(n)], POOL_WIDTH, 2000, rng)
-                held.append(("correlation", holds(one.correlation, 0.0)))
+                held.append(("correlation", holds(one["correlation"], 0.0)))
             for what, value in held:
                 labels = {"between_sd": round(tau, 4), "errors": used, "interval of": what}
                 yield labels | {"coverage": value}

@@ -38,12 +38,12 @@ def drawn_axis(rng):
     on = placed()
     behind = drawn_signal(len(on.field.variances), rng)
     expected = offsets.expected_variances(on.field, on.poles.strata)
+    (scatter,) = expected[2]
     square = (constants.FACTOR_MEDIAN * np.exp(constants.FACTOR_SPREAD * rng.standard_normal())) ** 2
     concentration = rng.choice(offsets.CONCENTRATIONS)
     squares = square * concentration / rng.chisquare(concentration + 2, len(behind))
-    (scatter,) = expected.scatters
     shown = behind + np.sqrt(squares * scatter) * rng.standard_normal((PAIRS, len(behind)))
-    return on.coordinates @ behind, replace(on, offset=offsets._observed_offset(on.field, expected, (shown,)))
+    return on.coordinates @ behind, replace(on, offset=offsets.observed_offset(on.field, expected, (shown,)))
 
 
 def places(rng):
@@ -58,7 +58,7 @@ def places(rng):
 def audit(rng):
     truth, on = drawn_axis(rng)
     behind = offsets.signal(on.offset)
-    mean, sd = behind.places(on.coordinates)
+    mean, sd = on.coordinates @ behind.mean, behind.place_sds(on.coordinates)
     found = axes.places.summary_of(mean, sd, behind.freedom, PROB)
     yield "place", truth, found["low"], found["high"]
 

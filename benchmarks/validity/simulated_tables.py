@@ -16,7 +16,7 @@ import pymc as pm
 from scipy.stats import kstwo
 
 import bayesbias as bb
-from benchmarks.inside import DistanceTable, family_of, random_parts, read_distances
+from benchmarks.inside import DistanceTable, by_list, family_of, read_distances
 from benchmarks.simulation import METRICS, rates, simulate, table_of_shape
 from benchmarks.study import TABLES, Design, crossed, main, published_table
 
@@ -38,7 +38,7 @@ def pseudo_lists(table: pd.DataFrame) -> Callable[[np.random.Generator], pd.Data
     neutral = (controls["connection"] == "neutral").to_numpy()
 
     def relabel(rng: np.random.Generator) -> pd.DataFrame:
-        parts = random_parts(len(pool), sizes.tolist(), rng)
+        parts = by_list(rng.permutation(len(pool))[: sizes.sum()], sizes.tolist())
         owner = {drawn: name for name, part in zip(sizes.index, parts, strict=True) for drawn in pool[part]}
         listed = np.array([owner.get(each, "") for each in word], dtype=object)
         pseudo = neutral & (listed != "")

@@ -409,7 +409,7 @@ class TestCovariance:
         assert possible.sum() > 20
         drawn, scatter, apart = drawn[:, possible], scatter[possible], apart[possible]
         error = np.sqrt(2 / size)
-        opposition = expected_variances(field, strata).opposition[possible]
+        opposition = expected_variances(field, strata)[0][possible]
         assert np.abs(drawn.var(axis=0) / opposition - 1).max() < 4 * error
         assert np.abs(scatter / apart - 1).max() < 4 * error
 

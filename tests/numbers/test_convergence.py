@@ -25,12 +25,6 @@ def planted(mean, n_words=12, n=40, sd=0.02, sigma=0.1, seed=0):
     return pd.DataFrame(rows, columns=names)
 
 
-def shifted(table, word, by):
-    """The table with the associated distances of a word moved."""
-    chosen = (table["protected_word"] == word) & (table["connection"] == "associated")
-    return table.assign(distance=table["distance"] + by * chosen)
-
-
 def notes_of(table, model=None, seed=0):
     """What the diagnosis of a fit of a table notes: code to numbers."""
     return {note.code: note.numbers for note in bb.diagnose(bb.fit(table, *filter(None, [model]), seed=seed)).notes}
@@ -56,24 +50,6 @@ def test_a_planted_contrast_is_found(post):
     assert whole["p_closer"] > 0.999
 
 
-def test_contrasts_of_groups_and_their_differences():
-    table = planted({"associated": 0.8, "human": 0.9})
-    group = table["protected_word"].map(lambda word: "abc"[int(word[1:]) % 3])
-    shift = -0.1 * ((group == "b") & (table["connection"] == "associated"))
-    post = bb.fit(table.assign(group=group, distance=table["distance"] + shift), seed=0)
-    found = bb.contrasts(post, "associated", "human", by="group")
-    assert found["group"].tolist() == ["a", "b", "c", "a - b", "a - c", "b - c"]
-    rows = found.set_index("group")
-    assert rows.loc["a - b", "mean"] == pytest.approx(rows.loc["a", "mean"] - rows.loc["b", "mean"])
-    assert rows.loc["a - b", "low"] < 0.1 < rows.loc["a - b", "high"]
-    assert rows.loc["a - c", "low"] < 0 < rows.loc["a - c", "high"]
-    words = bb.contrasts(post, "associated", "human")[1:]
-    own = words[words["protected_word"].isin(["w0", "w3", "w6", "w9"])]
-    assert rows.loc["a", "mean"] == pytest.approx(own["mean"].mean())
-    with pytest.raises(bb.InputError, match="does not know the groups"):
-        bb.contrasts(bb.fit(table.drop(columns="group"), seed=0), by="group")
-
-
 def test_a_contrast_reports_the_words_it_leaves_out():
     table = planted({"associated": 0.8, "neutral": 0.9}, n_words=3)
     table = table[~((table["protected_word"] == "w1") & (table["connection"] == "associated"))]
@@ -82,12 +58,9 @@ def test_a_contrast_reports_the_words_it_leaves_out():
 
 
 def test_a_contrast_excludes_0_where_one_sign_has_the_upper_tail(post):
-    for prob in (0.5, 0.89, 0.99):
-        for second in ("human", "neutral"):
-            table = bb.contrasts(post, "associated", second, prob=prob)
-            largest = np.maximum(table["p_closer"], 1 - table["p_closer"])
-            excludes = (table["low"] > 0) | (table["high"] < 0)
-            assert (excludes == (largest > (1 + prob) / 2)).all()
+    table = bb.contrasts(post, "associated", "neutral", prob=0.89)
+    excludes = (table["low"] > 0) | (table["high"] < 0)
+    assert (excludes == (np.maximum(table["p_closer"], 1 - table["p_closer"]) > 0.945)).all()
 
 
 def test_predictive_shares_show_a_model_that_is_wrong():
@@ -97,32 +70,24 @@ def test_predictive_shares_show_a_model_that_is_wrong():
     assert bb.check_predictions(bb.fit(table, seed=0))["inside_50"][0] < 0.05
 
 
-def test_predictive_checks_repeat_and_refuse(post):
-    shares = bb.check_predictions(post)
-    pd.testing.assert_frame_equal(shares, bb.check_predictions(post))
+def test_predictive_checks_count_the_rows_of_each_connection(post):
+    shares = bb.check_predictions(post, probs=(0.3, 0.89))
     assert shares["connection"].fillna("all").tolist() == ["all", "associated", "human", "neutral"]
     assert shares["n"].tolist() == [1440, 480, 480, 480]
-    assert "inside_30" in bb.check_predictions(post, probs=(0.3,))
-    with pytest.raises(bb.InputError, match="between 0 and 1"):
-        bb.check_predictions(post, probs=89)
+    assert shares["inside_30"][0] == pytest.approx(0.3, abs=0.05)
 
 
 def test_a_good_fit_can_be_read(post, published):
     verdict = bb.diagnose(post)
     assert (verdict.ok, verdict.faults, verdict.engine) == (True, (), "marginal")
     assert (verdict.draws, verdict.independent, verdict.r_hat) == (4000, True, None)
-    assert verdict.ess == min(4000, verdict.importance_ess)
-    assert (verdict.divergences, verdict.grid_mass_outside) == (None, None)
     assert verdict.pareto_k == float(post["sample_stats/pareto_k"]) < 0.7
-    assert verdict.importance_ess == float(post["sample_stats/importance_ess"]) >= verdict.ess
+    assert 4000 >= verdict.ess == min(4000, float(post["sample_stats/importance_ess"]))
     known = verdict.table().set_index("of")
     assert known.loc["fit", ["ess", "pareto_k"]].tolist() == [verdict.ess, verdict.pareto_k]
     assert known.loc["limit", ["ess", "pareto_k"]].tolist() == [400, 0.7]
-    assert "r_hat" not in known
     exact = bb.diagnose(published)
-    assert (exact.ok, exact.engine, exact.draws) == (True, "exact", 4000)
-    assert (exact.independent, exact.r_hat, exact.ess) == (True, None, 4000)
-    assert (exact.divergences, exact.pareto_k, exact.importance_ess) == (None, None, None)
+    assert (exact.ok, exact.engine, exact.ess, exact.pareto_k) == (True, "exact", 4000, None)
     assert exact.grid_mass_outside < 1e-6
 
 
@@ -133,10 +98,7 @@ def test_too_few_draws_and_stuck_chains_are_said(post):
     stuck.attrs["engine"] = "nuts"
     stuck["posterior/sigma"][0] += 1.0
     verdict = bb.diagnose(stuck)
-    assert not verdict.ok
-    assert {fault.code for fault in verdict.faults} == {"unreliable"}
     assert {"figure": "R-hat", "value": verdict.r_hat, "limit": 1.01} in [fault.numbers for fault in verdict.faults]
-    assert all(fault.above for fault in verdict.faults)
     stuck["posterior/sigma"][:] = 1.0
     assert ["sigma"] in [fault.numbers["value"] for fault in bb.diagnose(stuck).faults]
 
@@ -148,12 +110,9 @@ def test_importance_and_grid_faults_are_said(post):
     marked.attrs = {**post.attrs, "grid_mass_outside": 2e-3}
     faults = {fault.numbers["figure"]: fault.numbers["value"] for fault in bb.diagnose(marked).faults}
     assert faults == {"ESS": 399, "Pareto k": 0.9, "mass outside": 2e-3}
-    little = post.copy()
-    little.attrs = {**post.attrs, "grid_mass_outside": 9e-4}  # moves intervals less than the noise of draws
-    assert bb.diagnose(little).ok
 
 
-def test_notes_tell_what_limits_a_fit(religion):
+def test_notes_tell_what_limits_a_fit():
     table = planted({"associated": 0.8, "neutral": 0.9}, n_words=1)
     assert notes_of(table, seed=2)["no-value"] == {
         "what": "whole-list answer",
@@ -165,10 +124,6 @@ def test_notes_tell_what_limits_a_fit(religion):
     assert notes_of(twice)["repeated"] == {"rows": 480, "total": 960, "rule": "dropped"}
     twice = bb.DistanceTable(twice, coverage=Coverage("twice", [], kept_duplicates=True))
     assert notes_of(twice, "published")["repeated"] == {"rows": 480, "total": 960, "rule": "kept"}
-    # lists that are not in the table are not said to be thin
-    kept = religion[religion["connection"].isin(["associated", "different"])].reset_index(drop=True)
-    kept.attrs = religion.attrs
-    assert not any("neutral" in name for name in notes_of(kept)["short-lists"]["words"])
 
 
 def test_distances_of_another_scale_are_a_fault():
@@ -205,20 +160,7 @@ def test_an_extreme_word_is_named():
     assert _extreme_word(pd.Series([0.1, 0.1, 0.1], index=list("abc")))[2] == 1
     table = planted({"associated": 0.8, "human": 0.9}, seed=1)
     assert "outlier" not in notes_of(table)
-    found = notes_of(shifted(table, "w3", -0.3))["outlier"]
+    moved = (table["protected_word"] == "w3") & (table["connection"] == "associated")
+    found = notes_of(table.assign(distance=table["distance"] - 0.3 * moved))["outlier"]
     assert (found["word"], found["connection"]) == ("w3", "associated")
     assert found["p"] < 0.01
-
-
-def test_scatter_unlike_the_predicted_one_is_noted(religion_fit, monkeypatch):
-    ratios = bb.checks.check_relatedness(religion_fit)
-    faulty = ratios.assign(fault=ratios["similarity"] == "close")
-    monkeypatch.setattr("bayesbias.checks.convergence.check_relatedness", lambda tree: faulty)
-    (note,) = [note for note in bb.diagnose(religion_fit.copy()).notes if note.code == "variogram"]
-    assert note.numbers == {"similarity": "close", "ratio": ratios["relative"].iloc[-1]}
-
-
-def test_the_caution_does_not_hang_on_the_name_of_the_model(edited):
-    mine = edited("published", ('name = "published"', 'name = "mine"'))
-    post = bb.fit(planted({"associated": 0.8, "neutral": 0.9}), mine, seed=0)
-    assert {"reason": "model mine"} in [note.numbers for note in bb.diagnose(post).notes if note.code == "unrelated"]

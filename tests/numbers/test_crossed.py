@@ -270,7 +270,7 @@ def gaussian_draws(table, scale, by_group, draws):
     class Columns:
         cell, effect = {}, {}
 
-        def cells(self, words, drawn, part):
+        def cells(self, words, drawn):
             self.cell.update(zip(range(words.start, words.stop), drawn, strict=True))
 
         def effects(self, words, attribute, interaction):
@@ -278,7 +278,10 @@ def gaussian_draws(table, scale, by_group, draws):
                 self.effect[word] = attribute[at], None if interaction is None else interaction[at]
 
     taken = Columns()
-    mu = numerics.marginal.draw_gaussians(sums, scales, PRIOR_SD, data.filled, np.random.default_rng(5), taken)
+    rng = np.random.default_rng(5)
+    mu, cells_of = sums.draw_cells(scales, PRIOR_SD, data.filled, rng)
+    given = (sums.patterns, sums.groups, scales, data.filled, rng)
+    numerics.marginal.draw_words(cells_of, *given, taken.cells, taken.effects)
     columns = {("mu", k): mu[:, at] for at, k in enumerate(data.connections)}
     for j, k in np.argwhere(data.filled):
         columns["cell", data.protected_words[j], data.connections[k]] = taken.cell[j][k]

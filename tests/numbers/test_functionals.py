@@ -229,7 +229,7 @@ def test_the_gauss_rule_integrates_polynomials():
 def test_quantiles_of_a_mixture_are_those_found_by_brute_force():
     rng = np.random.default_rng(5)
     weights = rng.dirichlet(np.ones(7))
-    mixture = mixtures.NormalMixture(weights, rng.normal(size=(7, 4)), rng.gamma(2, 0.3, size=(7, 4)))
+    mixture = mixtures.NormalMixture(weights[:, None], rng.normal(size=(7, 4)), rng.gamma(2, 0.3, size=(7, 4)))
     for p in (1e-4, 0.055, 0.5, 0.945):
         found = mixture.quantile(p)
         for place in range(4):

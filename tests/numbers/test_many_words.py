@@ -102,7 +102,7 @@ def test_cells_without_their_covariance_are_as_with_it(holed):
 def test_draws_of_cells_from_fields_have_their_covariance(holed):
     sums = models.related.related_sums(data_of(holed))
     factors = np.full((20_000, 2), 1.0)
-    drawn = core.draw_cells(sums, factors, np.random.default_rng(2)) - sums.y
+    drawn = -core.draw_cell_errors(sums, factors, np.random.default_rng(2))
     weights = np.random.default_rng(3).normal(size=(4, len(sums.y)))
     weights[3] = sums.kind == 0
     expected = weights @ sums.covariance @ weights.T

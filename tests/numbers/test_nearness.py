@@ -1,13 +1,10 @@
 """Intervals would hold for random lists and be too narrow for lists that lie where stereotypes do."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.stats import gaussian_kde
 
 import bayesbias as bb
-from bayesbias import numerics
 from bayesbias.numerics.arrays import unit_rows
 from bayesbias.numerics.related import density_ratio, effective_size, flattened, near_weights
 from bayesbias.vectors import lookup
@@ -65,7 +62,6 @@ class TestWeights:
 class TestSample:
     def test_the_sample_is_as_near_as_the_stereotypes_and_stands_for_the_vocabulary(self, glove, related):
         at = nearness(glove, related, related.sample_words)
-        outside = [word for word in glove.index_to_key[:20_000] if word not in set(related.sample_words)]
         real = np.mean([nearness(glove, related, words).mean() for words in stereotypes(related)])
         # the sample of the same table without stereotypes: as frequent as the stereotypes, and anywhere
         lists = bb.load_words("gender")
@@ -82,7 +78,6 @@ class TestSample:
         assert abs(plain.mean() - real) > spread
         assert related.near_weights @ at / 3000 == pytest.approx(real, abs=0.1 * spread)
         assert related.everywhere_weights @ at / 3000 == pytest.approx(plain.mean(), abs=0.12 * spread)
-        assert len(outside) > 15_000
 
     def test_words_are_drawn_in_proportion_to_their_factors(self):
         """Shares over many seeds are the probabilities from which the weights come."""
@@ -100,31 +95,14 @@ class TestSample:
         assert np.mean(share) == pytest.approx(200 * -np.expm1(-8 * time) / 300, abs=0.01)
         assert np.mean(inverse) == pytest.approx(0.1, abs=0.02)
 
-    def test_a_small_vocabulary_stays_whole(self, google):
-        np.testing.assert_allclose(google.everywhere_weights, 1)
-        assert effective_size(google.near_weights) < 0.5 * google.sampled
-
-
-def test_an_answer_does_not_depend_on_a_list_that_it_does_not_use(google):
-    """The correlation of two lists is that of these lists, whichever others the table has."""
-    found = google
-    members = [[word in words for word in found.attribute_words] for words in stereotypes(found)]
-    human = next(words for name, _, words in found.lists if name == "human")
-    member = np.array([*members, [word in human for word in found.attribute_words]])
-    both, every = (
-        numerics.related.smoothed_correlations(found.components.correlations, *found.overlaps(m, found.attribute_words))
-        for m in (member[:2], member)
-    )
-    np.testing.assert_allclose(both, every[:, :2, :2], atol=1e-12)
-
 
 class TestTopics:
     def test_random_lists_are_as_near_as_the_stereotypes(self, glove, related):
-        null = bb.topic_null(glove, "gender", replicates=60, seed=1)
+        null = bb.topic_null(glove, "gender", replicates=30, seed=1)
         everywhere = nearness(glove, related, glove.index_to_key[:20_000])
         near, sd = everywhere.mean() + 0.5 * everywhere.std(), everywhere.std()
         for name, kind, words in related.lists:
-            drawn = [nearness(glove, related, null.lists(at)[name]).mean() for at in range(60)]
+            drawn = [nearness(glove, related, null.lists(at)[name]).mean() for at in range(30)]
             if kind == "stereotype":
                 assert np.mean(drawn) == pytest.approx(nearness(glove, related, words).mean(), abs=0.5 * sd)
                 assert np.mean(drawn) > near
@@ -132,64 +110,23 @@ class TestTopics:
                 assert np.mean(drawn) < near
 
 
-@pytest.mark.study
-def test_near_topics_exclude_0_at_their_rate(slice_vectors, google, sized):
-    """Random topics as near as real stereotypes: with the covariance of the whole vocabulary a third exclude 0."""
-    kv, base, lists = slice_vectors, google, bb.load_words("gender")
-    units = unit_rows(kv.vectors)
-    at = nearness(kv, base, kv.index_to_key)
-    real = nearness(kv, base, [word for words in stereotypes(base) for word in words])
-    free = ~np.isin(kv.index_to_key, lists.every_word())
-    inside = np.flatnonzero(free & (at > np.quantile(real, 0.25)) & (at < np.quantile(real, 0.75)))
-    groups = [[w for w in words if w in kv] for words in lists.protected.values()]
-    sides = zip(groups, (1, -1), strict=True)
-    weights = np.concatenate([np.full(len(words), side / len(words)) for words, side in sides])
-    rng, z = np.random.default_rng(3), {"near": [], "everywhere": []}
-    for _ in range(sized(400, 120)):
-        left, words = free.copy(), []
-        for seed in rng.choice(inside, 2, replace=False):
-            cosines = np.where(left, units @ units[seed], -9)
-            words.append([kv.index_to_key[row] for row in np.argsort(-cosines)[:12]])
-            left[np.argsort(-cosines)[:12]] = False
-        if set(words[0]) & set(words[1]):
-            continue
-        vectors = unit_rows(kv[[*words[0], *words[1]]])
-        entries = (*(e for e in base.lists if e[1] == "protected"), ("a", "stereotype", tuple(words[0])))
-        found = replace(
-            base,
-            attribute_words=(*words[0], *words[1]),
-            attributes=vectors.astype(np.float16),
-            lists=(*entries, ("b", "stereotype", tuple(words[1]))),
-        )
-        near = [np.array(list(each.values())) for each in found.stereotype_nearness().values()]
-        own = np.outer(weights, np.repeat([0.5, -0.5], 12) / 12)
-        value = (own * (1 - base.protected.astype(float) @ vectors.T)).sum()
-        local = replace(found, near=near_weights(-base.mean_distances, near).astype(np.float32))
-        z["near"].append(value / np.sqrt(local.covariance(own)))
-        z["everywhere"].append(value / np.sqrt(replace(found, near=None).covariance(own)))
-    rates = {name: np.mean(np.abs(values) > 1.598) for name, values in z.items()}
-    assert rates["near"] < 0.22  # 120 trials at 11%: standard error 2.9%
-    assert rates["everywhere"] > 0.25
-
-
 def test_what_a_method_removes_is_as_uncertain_as_what_was_there(slice_vectors):
     """Words are as similar as before debiasing: what was taken off their vectors is what made them alike."""
     after = bb.debias(slice_vectors, "hard", definitional="gender_pairs")
     tables = bb.distance_tables({"before": slice_vectors, "after": after}, "gender")
     alone = bb.contrasts(bb.fit(tables["before"], seed=0)).iloc[0]
-    change = bb.compare(**tables, seed=0).changes().iloc[0]
+    compared = bb.compare(**tables, seed=0)
+    change = compared.changes().iloc[0]
     # hardly anything is left: the change is the contrast as it was
     assert abs(change["mean"] + alone["mean"]) < 0.002
     assert change["sd"] == pytest.approx(alone["sd"], rel=0.05)
-    turned = bb.compare(after=tables["after"], before=tables["before"], seed=0).changes().iloc[0]
-    assert turned["sd"] == pytest.approx(change["sd"], rel=1e-9)
+    assert "undercoverage" not in {note.code for note in compared.notes}
 
 
-@pytest.mark.parametrize("method", ["hard", "hard_multiclass"])
-def test_intervals_that_are_too_narrow_are_noted(slice_vectors, method):
+def test_intervals_that_are_too_narrow_are_noted(slice_vectors):
     """The share of random topics is of the method for which it was measured."""
     pairs = bb.load_list("gender_pairs").pairs
-    after = bb.debias(slice_vectors, method, definitional=pairs, equalize=pairs)
+    after = bb.debias(slice_vectors, "hard_multiclass", definitional=pairs, equalize=pairs)
     change = bb.compare(**bb.distance_tables({"before": slice_vectors, "after": after}, "weat7"), seed=0)
     shares = [note.numbers["share"] for note in change.notes if note.code == "undercoverage"]
-    assert shares == ([0.22] if method == "hard_multiclass" else [])
+    assert shares == [0.22]

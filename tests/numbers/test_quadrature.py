@@ -65,7 +65,7 @@ def test_two_connections_with_one_sigma_have_the_evidence_of_their_product():
     assert together == pytest.approx(apart, abs=1e-3)
 
 
-@pytest.mark.parametrize(("scale", "shift"), [(1e-3, 0.0), (1.0, 0.0), (1e3, 50.0)])
+@pytest.mark.parametrize(("scale", "shift"), [(1e-3, 0.0), (1e3, 50.0)])
 def test_bounds_follow_the_posterior_at_any_scale(scale, shift):
     rng = np.random.default_rng(2)
     groups = [1 + shift + scale * (rng.normal(0, 0.1) + rng.normal(0, 0.2, 6)) for _ in range(12)]
@@ -75,19 +75,6 @@ def test_bounds_follow_the_posterior_at_any_scale(scale, shift):
     assert grid.outside < 1e-6
     sigma, _, _ = quadrature.draw_scales(grid, [connection], wide, 4000, np.random.default_rng(0))
     assert sigma.mean() / scale == pytest.approx(0.2, rel=0.2)
-
-
-def test_a_million_cells_cost_what_their_distinct_sizes_cost():
-    rng = np.random.default_rng(3)
-    n = rng.integers(2, 6, 1_000_000)
-    mean = rng.normal(0.9, np.sqrt(0.1**2 + 0.2**2 / n))
-    ssd = 0.2**2 * rng.chisquare(n - 1)
-    connection = quadrature.connection_sums(n, mean, ssd, 1.0)
-    assert len(connection.n) == 4
-    grid = quadrature.scale_grid([connection], PRIORS)
-    sigma, (s,), _ = quadrature.draw_scales(grid, [connection], PRIORS, 4000, rng)
-    assert s.mean() == pytest.approx(0.1, abs=1e-3)
-    assert sigma.mean() == pytest.approx(0.2, abs=1e-3)
 
 
 @pytest.mark.parametrize("groups", [[[0.5, 0.5], [0.7, 0.7]], [[0.5], [0.5], [0.5]]], ids=["within", "between"])
@@ -104,18 +91,12 @@ def test_cells_hold_count_mean_and_squares():
     assert np.isnan(cells.mean[0, 1])
 
 
-def two_explanations(distance, words=60, size=40, seed=0):
-    """Cells that lie together, far from the prior mean: s is small and mu with them, or s is large and mu is not."""
-    rng = np.random.default_rng(seed)
-    return [distance + rng.normal(0, 0.01) + rng.normal(0, 0.02, size) for _ in range(words)]
-
-
-def on_a_grid(connection, priors, points=2000):
+def on_a_grid(connection, priors):
     """Evidence and posterior mean of s by summing the density over one fine grid that spans both explanations."""
     free = connection.rows - connection.cells
     middle, spread = 0.5 * np.log(connection.within / free), 8 / np.sqrt(2 * free)
     log_sigma = np.linspace(middle - spread, middle + spread, 200)
-    log_s = np.linspace(-9, 3, points * 4)
+    log_s = np.linspace(-9, 3, 8000)
     density = quadrature._s_density(log_s[None, :], np.exp(2 * log_sigma)[:, None], connection, priors)
     density += (priors.sigma(np.exp(log_sigma)) + log_sigma - free * log_sigma)[:, None]
     density -= (0.5 * connection.within * np.exp(-2 * log_sigma) + 0.5 * connection.log_n)[:, None]
@@ -126,11 +107,11 @@ def on_a_grid(connection, priors, points=2000):
     return peak + np.log(mass.sum() * step), (mass @ np.exp(log_s)).sum() / mass.sum()
 
 
-@pytest.mark.parametrize("centre", [0.3, 0.55, 0.6, 0.62, 0.8])
-@pytest.mark.parametrize("sd", [0.03, 0.3])
+@pytest.mark.parametrize(("centre", "sd"), [(0.3, 0.03), (0.55, 0.03), (0.6, 0.3), (0.8, 0.3)])
 def test_a_far_prior_leaves_two_explanations_and_both_are_found(centre, sd):
-    priors = quadrature.Priors(1.0, sd, PRIORS.sigma, PRIORS.s)
-    connection = cells_of(two_explanations(centre))
+    """Cells that lie together, far from the prior mean: s is small and mu with them, or s is large and mu is not."""
+    priors, rng = quadrature.Priors(1.0, sd, PRIORS.sigma, PRIORS.s), np.random.default_rng(0)
+    connection = cells_of([centre + rng.normal(0, 0.01) + rng.normal(0, 0.02, 40) for _ in range(60)])
     log_evidence, s = on_a_grid(connection, priors)
     grid = quadrature.scale_grid([connection], priors)
     assert grid.log_evidence == pytest.approx(log_evidence, abs=1e-2)

@@ -13,7 +13,6 @@ from bayesbias import models, numerics
 from bayesbias.distances.distances import Distances
 from bayesbias.vectors import keyed_vectors
 from benchmarks.inside import related_posterior
-from benchmarks.simulation import simulate
 
 
 def embedding(words, vectors):
@@ -73,33 +72,18 @@ def gender(slice_vectors):
 class TestCovariance:
     def test_components_are_the_covariance_of_the_sample(self, known):
         """The mean distance as it varies over the vocabulary, and what it leaves as it varies near the stereotypes."""
-        found = known
-        scatter = found.scatter.astype(float)
-        parts = found.components
+        scatter, parts = known.scatter.astype(float), known.components
         again = (parts.loadings * parts.variances) @ parts.loadings.T
-        mean = scatter.mean(axis=0)
+        both = np.vstack([scatter.mean(axis=0), scatter])
         near, everywhere = (
-            np.cov(np.vstack([mean, scatter]), aweights=weights, ddof=0)
-            for weights in (found.near_weights, found.everywhere_weights)
+            np.cov(both, aweights=weights, ddof=0) for weights in (known.near_weights, known.everywhere_weights)
         )
         slope = near[1:, 0] / near[0, 0]
         of_mean, rest = np.outer(slope, slope), near[1:, 1:] - np.outer(slope, slope) * near[0, 0]
-        expected = of_mean * everywhere[0, 0] * found.inflations[0] + rest * found.inflations[1]
+        expected = of_mean * everywhere[0, 0] * known.inflations[0] + rest * known.inflations[1]
         np.testing.assert_allclose(again, expected, atol=1e-12)
         np.testing.assert_allclose((parts.loadings**2).sum(axis=0), 1)
         np.testing.assert_allclose(parts.loadings[:, 1:].T @ parts.loadings[:, 1:], np.eye(3), atol=1e-9)
-
-    def test_sampled_words_weigh_as_the_stereotypes_lie(self, small, known):
-        """Under the weights near the words are as near as the stereotypes, under everywhere as the vocabulary."""
-        (kv, lists, _), found = small, known
-        unit = {word: vector / np.linalg.norm(vector) for word, vector in zip(kv.index_to_key, kv.vectors, strict=True)}
-        towards = np.mean([unit[word] for word in found.protected_words], axis=0)
-        at = np.array([unit[word] @ towards for word in found.sample_words])
-        real = np.mean([np.mean([unit[w] @ towards for w in words]) for words in lists.stereotypes.values()])
-        weighted = at @ found.near_weights / found.sampled
-        assert abs(weighted - real) < 0.35 * abs(at.mean() - real)
-        assert found.near_weights.mean() == pytest.approx(1)
-        assert found.everywhere is None or np.allclose(found.everywhere, 1)  # all words are in the sample
 
     def test_variance_of_a_sum_equals_the_double_loop(self, known):
         weights = np.random.default_rng(1).normal(size=(4, len(known.attribute_words)))
@@ -229,16 +213,14 @@ class TestModel:
         np.testing.assert_allclose(covariance / scale, expected / scale, atol=0.003)
 
     def test_draws_have_these_moments(self, small, posterior):
-        post = bb.fit(small[2], draws=40_000, seed=1)
         mean, covariance = posterior.moments(np.eye(len(posterior.sums.y)))
-        draws = post["posterior/word_mean"].to_numpy().reshape(40_000, -1)
+        draws = bb.fit(small[2], draws=40_000, seed=1)["posterior/word_mean"].to_numpy().reshape(40_000, -1)
         sd = np.sqrt(np.diag(covariance))
         assert (np.abs(draws.mean(axis=0) - mean) < 4 * sd / 200).all()
         np.testing.assert_allclose(draws.std(axis=0), sd, rtol=0.03)
 
-    @pytest.mark.parametrize("second", ["different", "human"])
-    def test_the_given_contrast_is_the_observed_one_with_the_variance_of_the_vectors(self, gender, second):
-        table, post = gender
+    def test_the_given_contrast_is_the_observed_one_with_the_variance_of_the_vectors(self, gender):
+        (table, post), second = gender, "human"
         found = bb.relatedness(table)
         means = table.pivot_table("distance", "protected_word", "connection")
         observed = (means["associated"] - means[second]).mean()
@@ -253,29 +235,22 @@ class TestModel:
         assert row["mean"] == pytest.approx(observed, abs=0.004)
         assert row["sd"] == pytest.approx(np.sqrt(found.covariance(weights.fillna(0))), rel=0.04)
 
-    def test_without_relatedness_it_is_the_crossed_model(self, plain_gender, gender):
+    def test_without_relatedness_it_is_the_crossed_model(self, plain_gender):
         post = bb.fit(plain_gender, seed=0)
         assert post.attrs["model"] == "crossed"
         assert {"model", "unrelated"} <= {note.code for note in bb.summary(post).notes}
         with pytest.raises(bb.InputError, match="needs to know how words are related"):
             bb.fit(plain_gender, "related", seed=0)
-        with pytest.raises(bb.InputError, match="use auto or exact or nuts"):
-            bb.fit(gender[0], "related", engine="marginal")
 
     def test_words_with_one_vector_count_once(self):
         kv, lists = made_up()
-        twins = {word: kv[word] for word in kv.index_to_key}
-        twins["p2"] = twins["p1"]
+        twins = {word: kv[word] for word in kv.index_to_key} | {"p2": kv["p1"]}
         pruned = embedding(twins, np.array(list(twins.values())))
-        once = bb.fit(bb.distance_table(pruned, lists), seed=0)["posterior"]
-        assert "p1" in once["protected_word"]
-        assert "p2" not in once["protected_word"]
+        assert "p2" not in set(bb.distance_table(pruned, lists)["protected_word"])
         table = bb.distance_table(pruned, lists, twins="keep")
-        post = bb.fit(table, seed=0)
-        words = post["posterior/word_mean"]
+        words = bb.fit(table, seed=0)["posterior/word_mean"]
         apart = words.sel(protected_word="p1") - words.sel(protected_word="p2")
         assert float(np.abs(apart).max()) < 1e-3
-        assert bb.diagnose(post).ok
         assert bb.relatedness(table).effective_words()["effective"][0] < 1.3
 
     def test_a_single_attribute_word_has_the_variance_of_one_word(self, small):
@@ -284,22 +259,8 @@ class TestModel:
         table = bb.distance_table(kv, one)
         found = bb.relatedness(table)
         sums = models.related.related_sums(replace(Distances.read(table), relatedness=found))
-        parts = found.components
-        alone = np.diag((parts.loadings * parts.variances) @ parts.loadings.T)
-        own = [at for at in range(len(sums.y)) if sums.connection[at] == 0]
+        alone, own = found.components.loadings**2 @ found.components.variances, np.flatnonzero(sums.connection == 0)
         np.testing.assert_allclose(np.diag(sums.covariance)[own], alone[sums.word[own]], rtol=1e-6)
-        assert bb.contrasts(bb.fit(table, seed=0))["sd"][0] > 0.05
-
-    @pytest.mark.full
-    def test_simulated_contrasts_are_covered(self, small):
-        covered = 0
-        for seed in range(60):
-            truth = {"sd_factor": 1.0, "connection_mean": {"associated": 0.8, "different": 0.9, "human": 1.0}}
-            simulated = simulate(small[2], "related", truth, seed)
-            row = bb.contrasts(bb.fit(simulated, "related", seed=seed)).iloc[0]
-            covered += row["low"] <= -0.1 <= row["high"]  # associated - different
-        assert stats.binom(60, 0.89).cdf(covered) > 0.001
-        assert stats.binom(60, 0.89).sf(covered - 1) > 0.001
 
     @pytest.mark.nuts
     @pytest.mark.full
@@ -316,85 +277,59 @@ class TestModel:
                 np.testing.assert_allclose(a.std(axis=0), b.std(axis=0), rtol=0.08)
 
 
-def random_lists(rng, units, sizes, topical, excluded):
-    """Lists of random words, or of a random word's nearest neighbours."""
-    lists = []
-    for size in sizes:
-        if topical:
+def test_false_positives_of_topical_lists(slice_vectors):
+    """Random words with their nearest neighbours: 89% intervals should exclude 0 in 11% of trials."""
+    kv, base = slice_vectors, bb.relatedness(slice_vectors, "gender")
+    units = kv.get_normed_vectors().astype(float)
+    excluded, group = np.isin(kv.index_to_key, base.protected_words), np.repeat([0, 1], 7)
+    rng, z, naive = np.random.default_rng(11), [], []
+    for _ in range(150):
+        lists = []
+        for size in (12, 13):
             near = units @ units[rng.choice(np.flatnonzero(~excluded))]
             near[excluded] = -2
             lists.append(np.argsort(-near)[:size])
-        else:
-            lists.append(rng.choice(np.flatnonzero(~excluded), size, replace=False))
-    return lists
+        lists.append(rng.choice(np.flatnonzero(~excluded), 40, replace=False))
+        vectors = units[np.concatenate(lists)]
+        found = replace(base, attributes=vectors, attribute_words=tuple(map(str, range(len(vectors)))))
+        found.__dict__["components"] = base.components
+        ends = np.cumsum([0, *map(len, lists)])
+        weights = np.zeros((14, ends[-1]))
+        for j in range(14):
+            weights[j, ends[group[j]] : ends[group[j] + 1]] = 1 / len(lists[group[j]]) / 14
+            weights[j, ends[2] :] = -1 / 40 / 14
+        distances = 1 - base.protected.astype(float) @ vectors.T
+        z.append((weights * distances).sum() / np.sqrt(found.covariance(weights)))
+        sums = [(weights * distances)[:, a:b].sum(axis=0) for a, b in pairwise(ends)]
+        naive.append((weights * distances).sum() / np.sqrt(sum(len(s) * s.var(ddof=1) for s in sums)))
+    beyond = stats.norm.ppf(0.945)
+    rate, unrelated = (float((np.abs(values) > beyond).mean()) for values in (z, naive))
+    assert 0.04 < rate < 0.195  # 150 trials at 11%: standard error 2.6%
+    assert unrelated > 0.25
 
 
-class TestCalibration:
-    """The null of random lists on real vectors: 89% intervals should exclude 0 in 11% of trials."""
-
-    @pytest.mark.parametrize(("topical", "least_unrelated"), [(False, 0.0), (True, 0.25)])
-    def test_false_positives_of_topical_lists(self, slice_vectors, topical, least_unrelated):
-        kv = slice_vectors
-        base = bb.relatedness(kv, "gender")
-        units = kv.get_normed_vectors().astype(float)
-        excluded = np.isin(kv.index_to_key, base.protected_words)
-        group = np.array([0] * 7 + [1] * 7)
-        rng = np.random.default_rng(11)
-        z, naive = [], []
-        for _ in range(150):
-            lists = random_lists(rng, units, (12, 13), topical, excluded)
-            lists.append(rng.choice(np.flatnonzero(~excluded), 40, replace=False))
-            vectors = units[np.concatenate(lists)]
-            found = replace(base, attributes=vectors, attribute_words=tuple(map(str, range(len(vectors)))))
-            found.__dict__["components"] = base.components
-            ends = np.cumsum([0, *map(len, lists)])
-            weights = np.zeros((14, ends[-1]))
-            for j in range(14):
-                weights[j, ends[group[j]] : ends[group[j] + 1]] = 1 / len(lists[group[j]]) / 14
-                weights[j, ends[2] :] = -1 / 40 / 14
-            distances = 1 - base.protected.astype(float) @ vectors.T
-            z.append((weights * distances).sum() / np.sqrt(found.covariance(weights)))
-            sums = [(weights * distances)[:, a:b].sum(axis=0) for a, b in pairwise(ends)]
-            naive.append((weights * distances).sum() / np.sqrt(sum(len(s) * s.var(ddof=1) for s in sums)))
-        beyond = stats.norm.ppf(0.945)
-        rate, unrelated = (float((np.abs(values) > beyond).mean()) for values in (z, naive))
-        assert 0.04 < rate < 0.195  # 150 trials at 11%: standard error 2.6%
-        assert unrelated > least_unrelated
+def test_predictions_of_further_words_and_of_other_lists(gender):
+    inside = bb.check_predictions(gender[1]).set_index("connection")["inside_89"]
+    assert 0.85 < inside["human"] < 0.99
+    tree = bb.checks.add_predictive(bb.fit(gender[0], draws=200, seed=1))
+    drawn = tree["posterior_predictive/distance"].to_numpy()
+    assert drawn.shape == (4, 50, len(gender[0]))
+    assert 0.8 < drawn.std(axis=(0, 1)).mean() / gender[0]["distance"].std() < 1.6
 
 
-class TestAround:
-    def test_predictions_of_further_words_and_of_other_lists(self, gender):
-        post = gender[1]
-        inside = bb.check_predictions(post).set_index("connection")["inside_89"]
-        assert 0.85 < inside["human"] < 0.99
-        tree = bb.checks.add_predictive(bb.fit(gender[0], draws=200, seed=1))
-        drawn = tree["posterior_predictive/distance"].to_numpy()
-        assert drawn.shape == (4, 50, len(gender[0]))
-        assert 0.8 < drawn.std(axis=(0, 1)).mean() / gender[0]["distance"].std() < 1.6
-        assert np.isfinite(bb.checks.add_log_likelihood(post)["log_likelihood/distance"]).all()
+def test_levels_and_changes_come_from_one_covariance(gender, hard_debiased):
+    after = bb.distance_table(hard_debiased, "gender")
+    result = bb.compare(before=gender[0], after=after, seed=0)
+    assert (result.posterior.attrs["model"], result.target) == ("related", "sample")
+    means = [t.pivot_table("distance", "protected_word", "connection") for t in (gender[0], after)]
+    for second in ("different", "human"):
+        apart = [(m["associated"] - m[second]).mean() for m in means]
+        row = result.changes("associated", second).iloc[0]
+        assert row["mean"] == pytest.approx(apart[1] - apart[0], abs=0.001)
+    assert row["sd"] < 0.3 * bb.contrasts(gender[1], second="human")["sd"][0]
 
 
-class TestChanges:
-    def test_levels_and_changes_come_from_one_covariance(self, gender, hard_debiased):
-        after = bb.distance_table(hard_debiased, "gender")
-        result = bb.compare(before=gender[0], after=after, seed=0)
-        assert result.posterior.attrs["model"] == "related"
-        assert result.target == "sample"
-        means = [t.pivot_table("distance", "protected_word", "connection") for t in (gender[0], after)]
-        for second in ("different", "human"):
-            apart = [(m["associated"] - m[second]).mean() for m in means]
-            row = result.changes("associated", second).iloc[0]
-            assert row["mean"] == pytest.approx(apart[1] - apart[0], abs=0.001)
-        alone = bb.contrasts(gender[1], second="human")["sd"][0]
-        assert row["sd"] < 0.3 * alone
-
-
-CASES = [
-    (vectors, words) for vectors in ("google-news-slice", "glove-50d-slice") for words in ("gender", "race", "weat7")
-]
-
-
-@pytest.mark.parametrize(("vectors", "words"), CASES)
+@pytest.mark.parametrize(("vectors", "words"), [("google-news-slice", "gender"), ("glove-50d-slice", "race")])
 def test_a_contrast_does_not_depend_on_lists_that_it_does_not_use(vectors, words):
     kv, lists = bb.load_embedding(vectors), bb.load_words(words)
     human = lists.controls["human"]
@@ -418,20 +353,19 @@ def test_a_contrast_does_not_depend_on_lists_that_it_does_not_use(vectors, words
         np.testing.assert_allclose(quantiles[[0, 3, 1, 2]], expected, atol=0.05 * found["population"][0][1])
 
 
-@pytest.mark.parametrize(("vectors", "words"), [case for case in CASES if case[1] != "race"])
-def test_exchanged_stereotypes_of_two_groups_mirror_the_interval(vectors, words):
-    kv, lists = bb.load_embedding(vectors), bb.load_words(words)
+def test_exchanged_stereotypes_of_two_groups_mirror_the_interval():
+    kv, lists = bb.load_embedding("glove-50d-slice"), bb.load_words("weat7")
     first, second = lists.protected
     exchanged = {first: lists.stereotypes[second], second: lists.stereotypes[first]}
-    other = bb.WordLists(words, lists.protected, exchanged, lists.controls)
+    other = bb.WordLists("weat7", lists.protected, exchanged, lists.controls)
     one, two = (bb.contrasts(bb.fit(bb.distance_table(kv, each), seed=0)).iloc[0] for each in (lists, other))
     assert one["mean"] == pytest.approx(-two["mean"], abs=1e-12)
     assert one["sd"] == pytest.approx(two["sd"], rel=1e-9)
     assert one["low"] == pytest.approx(-two["high"], abs=1e-9)
 
 
-def test_levels_of_words_and_lists_given_twice_are_no_scatter(slice_vectors):
-    """Where pairs are missing, too; and the same list for all groups counts once."""
+def test_levels_of_words_are_no_scatter(slice_vectors):
+    """Where pairs are missing, too."""
     table = bb.distance_table(slice_vectors, "religion", relatedness=True)
     rng = np.random.default_rng(0)
     for rows in (table, table[rng.random(len(table)) > 0.05]):
@@ -440,14 +374,6 @@ def test_levels_of_words_and_lists_given_twice_are_no_scatter(slice_vectors):
         fields = models.related.related_sums(data)
         squares = fields.counted.squares(level[data.word][None])[0]
         np.testing.assert_allclose(squares, 0, atol=1e-9)
-    lists, freedom = bb.load_words("religion"), []
-    for groups in (1, 3):
-        same = dict.fromkeys(list(lists.protected)[:groups], lists.stereotypes["jew"])
-        protected = dict(list(lists.protected.items())[:groups]) if groups > 1 else lists.protected
-        given = bb.WordLists("same", protected, same if groups > 1 else {"jew": lists.stereotypes["jew"]})
-        data = models.tree.read_distances(bb.distance_table(slice_vectors, given))
-        freedom.append(models.related.related_sums(data).freedom[0])
-    assert freedom[1] == pytest.approx(freedom[0], rel=0.01)
 
 
 class TestPopulation:
@@ -466,8 +392,7 @@ class TestPopulation:
         simulated = np.einsum("bjk,bjl->kl", apart, apart) / 20_000
         np.testing.assert_allclose(found, simulated, atol=0.05 * np.abs(found).max())
 
-    @pytest.mark.parametrize(("sd", "least", "most"), [(0.0, 0.87, 0.99), (0.05, 0.83, 0.95)])
-    def test_intervals_for_similar_words_hold_the_mean_of_the_population(self, sd, least, most):
+    def test_intervals_for_similar_words_hold_the_mean_of_the_population(self):
         """400 tables of 8 words, with errors of .03 that are half common to all words."""
         rng, covered, one = np.random.default_rng(3), [], np.ones((1, 2))
         filled = np.ones((8, 2), dtype=bool)
@@ -475,13 +400,13 @@ class TestPopulation:
         root, contrast = np.linalg.cholesky(errors), np.tile([1, -1], 8) / 8
         noise = numerics.related.scatter_of_errors(errors, filled)
         for _ in range(400):
-            observed = sd * rng.standard_normal((8, 2)) + (root @ rng.standard_normal(16)).reshape(8, 2)
+            observed = 0.05 * rng.standard_normal((8, 2)) + (root @ rng.standard_normal(16)).reshape(8, 2)
             found = numerics.related.population_of(observed, noise, np.eye(8), 0.03)
             inverse, mass = found.nodes()
             variance = found.of_sums(np.array([[1.0, -1.0]]), inverse, one)[:, 0, 0] + contrast @ errors @ contrast
             below = mass @ stats.norm.cdf(0, observed[:, 0].mean() - observed[:, 1].mean(), np.sqrt(variance))
             covered.append(0.055 < below < 0.945)
-        assert least < np.mean(covered) < most
+        assert 0.83 < np.mean(covered) < 0.95
 
     def test_errors_are_taken_off_each_sum_by_itself(self):
         """However other connections are correlated: never below 0, never above what was there."""

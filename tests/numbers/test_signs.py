@@ -121,7 +121,7 @@ def test_a_sign_is_clear_only_where_the_interval_excludes_0():
     """Many certain words leave room for an uncertain one, whose interval includes 0."""
     means = np.array([-3.0] * 15 + [-1.5])  # standard deviations of 1: the last has 6.7% on the other side
     index = pd.DataFrame({"protected_word": [f"w{at}" for at in range(16)]})
-    words = Estimates.of(Normals.with_root(means, np.eye(16)), 16, index)
+    words = Estimates.of(Normals(means, (np.eye(16),)), 16, index)
     whole = words.combine(np.full((1, 16), 1 / 16), index.iloc[:1])
     assert rows_in.named_together(words.below(0.0)).all()
     signs = rows_in.Rows(whole, words, words, "association", whole).clear_signs(0.89)

@@ -16,9 +16,8 @@ def unit(table):
     return table.coverage.embedding["spread"]["sd"]
 
 
-def without_controls(lists, kept=()):
-    controls = {name: words for name, words in lists.controls.items() if name in kept}
-    return bb.WordLists(lists.name, lists.protected, lists.stereotypes, controls)
+def without_controls(lists):
+    return bb.WordLists(lists.name, lists.protected, lists.stereotypes)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +51,7 @@ class TestTheUnit:
         assert twice == {**found, "sd": pytest.approx(found["sd"], rel=1e-6)}
 
     def test_it_does_not_depend_on_the_lists(self, slice_vectors, lists):
-        names = (lists, without_controls(lists), without_controls(lists, ("human",)), "weat7", "religion")
+        names = (lists, without_controls(lists), "religion")
         units = {unit(bb.distance_table(slice_vectors, each)) for each in names}
         assert len(units) == 1
         assert bb.axis(slice_vectors, "gender_pairs").embedding["spread"]["sd"] in units
@@ -60,10 +59,9 @@ class TestTheUnit:
         assert unit(table) in units
         assert spread_of(slice_vectors)["words"] == SPREAD
 
-    @pytest.mark.parametrize("asked", ["gender", "weat7"])
-    def test_that_of_a_part_is_that_of_the_whole(self, slice_vectors, tmp_path, asked):
+    def test_that_of_a_part_is_that_of_the_whole(self, slice_vectors, tmp_path):
         whole = spread_of(slice_vectors)
-        part = bb.load_embedding("google-news-slice", words=bb.load_words(asked))
+        part = bb.load_embedding("google-news-slice", words=bb.load_words("weat7"))
         assert spread_of(part) == {**whole, "sd": pytest.approx(whole["sd"], rel=1e-6)}
         bb.save_embedding(part, tmp_path / "part.npz")
         assert spread_of(bb.load_embedding(tmp_path / "part.npz")) == spread_of(part)
@@ -83,20 +81,7 @@ class TestStandardised:
         np.testing.assert_allclose(first, second, rtol=1e-12)
         np.testing.assert_allclose(*(each.estimates.sd for each in found), rtol=0.1)
         assert found[0].estimates.index["found"].tolist() == found[1].estimates.index["found"].tolist()
-        turned = bb.pool({name: whole[name] for name in reversed(whole)}, contrast, standardise=True)
-        np.testing.assert_allclose(turned.estimates.mean, first[::-1], rtol=1e-12)
-        np.testing.assert_allclose(turned.estimates.sd, found[0].estimates.sd[::-1], rtol=1e-6)
         compared = bb.compare(whole, seed=0)
         assert compared.units().tolist() == [unit(table) for table in whole.values()]
         row = compared.changes(*contrast, standardise=True).iloc[0]
         assert row["mean"] == pytest.approx(first[1] - first[0], rel=1e-6)
-
-    def test_a_criterion_ignores_lists_that_it_does_not_take(self, pair):
-        words = {"math": 1, "algebra": 2, "geometry": 3, "poetry": 4, "art": 5, "dance": 6, "drama": 5, "symphony": 4}
-        science = bb.load_words("weat7")
-        tables = [bb.distance_table(pair["google"], each) for each in (science, without_controls(science))]
-        related = [bb.criterion(bb.fit(table, seed=0, draws=400), words, contrast=("math", "arts")) for table in tables]
-        np.testing.assert_allclose(*(each.words["estimate"] for each in related), rtol=1e-10)
-        assert related[0].plain == pytest.approx(related[1].plain)
-        means = [each.table()["mean"].iloc[0] for each in related]
-        assert means[0] == pytest.approx(means[1], abs=0.05)
