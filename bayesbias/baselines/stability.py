@@ -18,10 +18,10 @@ from bayesbias._support.progress import progress
 from bayesbias.baselines.reliability.consistency import ComponentResult
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB, flat_draws
-from bayesbias.checks.variance_components import ComponentEngine, Layout, draw_components
+from bayesbias.checks.variance_components import Layout, draw_components
 from bayesbias.contrast import POPULATION, contrasts
 from bayesbias.distances import distance_table
-from bayesbias.errors import InputError, within
+from bayesbias.errors import InputError, listed, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
 from bayesbias.metrics.queries import every_word
@@ -29,7 +29,7 @@ from bayesbias.models import fit
 from bayesbias.numerics.arrays import FloatArray, row_differences, unit_rows
 from bayesbias.results import Note, Result
 from bayesbias.vectors import Case, Embedding, opened, rows_of
-from bayesbias.vectors.lookup import in_all, left_out
+from bayesbias.vectors.lookup import in_all
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -481,7 +481,6 @@ def setting_components(
     table: pd.DataFrame,
     value: str = "direct_bias",
     log: bool = False,
-    engine: ComponentEngine = "auto",
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = 0,
@@ -497,8 +496,8 @@ def setting_components(
         and have several values are facets) and ``value``; such as the table of :func:`direct_bias_study`.
     log
         Whether the logarithm of the numbers is taken: direct bias decays by a factor with the dimensions.
-    engine, draws, chains, seed
-        As in :func:`variance_components`; a grid with gaps needs NUTS.
+    draws, chains, seed
+        As in :func:`variance_components`.
 
     Examples
     --------
@@ -508,20 +507,20 @@ def setting_components(
     >>> found = bb.stability.setting_components(study.table(), draws=400, seed=0)
     """
     facets, y, notes = _grid(table, text(value, "value"), flag(log, "log"))
-    spread = float(np.nanstd(y))
-    if not spread > 1e-12 * max(float(np.nanmax(np.abs(y))), 1e-300):
+    spread = float(y.std())
+    if not spread > 1e-12 * max(float(np.abs(y).max()), 1e-300):
         raise InputError(f"{value} does not vary, so that it has no components")
-    scaled = (y - np.nanmean(y)) / spread
+    scaled = (y - y.mean()) / spread
     # seeds stand within what else an embedding was trained with: seed 0 of two corpora have nothing in common
     within = [name for name in facets if name in ("corpus", "algorithm", "dims")]
     layout = Layout(tuple(facets), nested=("seed", *within) if "seed" in facets and within else ())
-    tree, faults = draw_components(scaled, layout, engine, draws, chains, seed, spread)
+    tree, faults = draw_components(scaled, layout, draws, chains, seed, spread)
     sizes = dict(zip(facets, y.shape, strict=True))
     return SettingComponents(tree, layout.components, sizes, (*notes, *faults))
 
 
 def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[Note]]:
-    """Facets that vary, the numbers as an array with one axis a facet, and notes on what they leave open."""
+    """Facets that vary, the numbers as an array with one axis a facet, and notes on facets of few levels."""
     known = {name: sorted(table[name].unique().tolist()) for name in FACET_NAMES if name in table.columns}
     facets = [name for name, levels in known.items() if len(levels) > 1]
     if len(facets) < 2:
@@ -539,11 +538,13 @@ def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatA
         raise InputError(f"two rows have one setting, {twice}: give one row a setting")
     y = np.full([len(level) for level in levels], np.nan)
     y[codes] = np.log(numbers) if log else numbers
+    every = product(*(map(str, known[name]) for name in facets))
+    if gaps := [" ".join(setting) for setting, gap in zip(every, np.isnan(y).ravel(), strict=True) if gap]:
+        raise InputError(
+            f"{len(gaps)} of {y.size} settings have no value ({listed(gaps)}): leave out some of their levels"
+        )
     few = {name: len(known[name]) for name in facets if len(known[name]) < FEW and name != "word_list"}
     if "seed" not in facets and "corpus" in facets:
         few["seed"] = 1
     notes = [Note("few-levels", count=count, factor=_levels(name, count)) for name, count in few.items()]
-    every = product(*(map(str, known[name]) for name in facets))
-    gaps = [" ".join(setting) for setting, gap in zip(every, np.isnan(y).ravel(), strict=True) if gap]
-    notes += left_out(len(gaps), y.size, "settings", "no value", gaps)
     return facets, y, notes

@@ -10,8 +10,9 @@ import xarray as xr
 from scipy.stats import chisquare, pearsonr
 
 import bayesbias as bb
-from bayesbias import numerics, reliability
+from bayesbias import numerics
 from bayesbias.baselines.reliability import (
+    VarianceComponents,
     bias_scores,
     inter_rater_consistency,
     internal_consistency,
@@ -19,8 +20,7 @@ from bayesbias.baselines.reliability import (
     retest_reliability,
     variance_components,
 )
-from bayesbias.baselines.reliability.consistency import MeasurementDesign
-from bayesbias.checks.variance_components import PRIOR, _draw_by_marginal
+from bayesbias.checks.variance_components import PRIOR, draw_exactly
 from bayesbias.numerics.statistics import FORMS, bootstrap_icc, icc
 
 RATINGS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float)
@@ -115,8 +115,7 @@ def test_alpha_by_hand(scores):
     k, covariance = 3, np.cov(items, rowvar=False)
     by_hand = k / (k - 1) * (1 - np.trace(covariance) / covariance.sum())
     assert table.iloc[0]["value"] == pytest.approx(by_hand, abs=1e-12)
-    (note,) = table.attrs["notes"]
-    assert (note.code, note.numbers["count"], note.numbers["words"]) == ("left-out", 1, ["absent"])
+    assert table["missing"].tolist() == ["absent", "absent", "", ""]
     pairs = internal_consistency(scores, of="base_pair")
     assert pairs["label"].unique().tolist() == ["all"]
     expected = icc(scores.to_numpy()[0].mean(axis=2), "ICC(3,k)", 0.89).value
@@ -241,9 +240,9 @@ def test_components_are_calibrated():
     for _ in range(400):
         sds = PRIOR.from_normal(rng.normal(size=7))
         y, finite_population = simulated((5, 4, 3), sds, rng)
-        drawn, at_hand, _, faults = _draw_by_marginal(numerics.statistics.facet_sums(y, subsets(3)), 1, 199, rng)
+        drawn, finite, _, faults = draw_exactly(numerics.statistics.facet_sums(y, subsets(3)), 1, 199, rng)
         assert not faults
-        below = drawn[0] < sds, (at_hand[0] < finite_population)[:, :-1]
+        below = drawn[0] < sds, (finite[0] < finite_population)[:, :-1]
         ranks.append(np.concatenate([each.sum(axis=0) for each in below]))
     counts = np.stack([np.bincount(column // 20, minlength=10) for column in np.transpose(ranks)])
     p = chisquare(counts, axis=1).pvalue
@@ -251,16 +250,24 @@ def test_components_are_calibrated():
     assert np.median(p) > 0.1
 
 
+def of_variances(**variances):
+    """Components of given variances, two draws alike; 9 levels of a facet."""
+    facets = [frozenset(name.split("_x_")) for name in variances]
+    sds = np.sqrt([[list(variances.values())] * 2])
+    tree = xr.DataTree.from_dict({"/posterior": xr.Dataset({"component_sd": (("chain", "draw", "component"), sds)})})
+    return VarianceComponents(tree, tuple(facets), dict.fromkeys(frozenset.union(*facets), 9), (), True)
+
+
 def test_coefficients_by_hand():
-    components = (frozenset({"target"}), frozenset({"base_pair"}), frozenset({"target", "base_pair"}))
-    variances = np.array([[4.0, 1.0, 2.0]])
-    for absolute, expected in ((False, 4 / 4.5), (True, 4 / 4.75)):
-        design = MeasurementDesign("target", {"base_pair": 4}, absolute=absolute)
-        assert reliability.consistency._coefficient(variances, components, design) == pytest.approx(expected)
-    design = MeasurementDesign("target", {})
+    post = of_variances(target=4.0, base_pair=1.0, target_x_base_pair=2.0)
+    assert post.decision(4)["mean"].item() == pytest.approx(4 / 4.5)
     for first, threshold, needed in ((4.0, 0.75, 2), (4.0, 0.9, 5), (0.0, 0.75, np.inf)):
-        given = np.array([[first, 1.0, 2.0]])
-        assert reliability.consistency._needed(given, components, design, "base_pair", threshold) == needed
+        given = of_variances(target=first, base_pair=1.0, target_x_base_pair=2.0)
+        assert given.needed(threshold=threshold)["median"] == needed
+    # seeds that shift all pairs equally are errors of a single embedding
+    post = of_variances(base_pair=4.0, seed=1.0, base_pair_x_seed=2.0)
+    row = post.reliability().iloc[0]
+    assert (row["coefficient"], row["of"], row["mean"]) == ("test-retest", "target", pytest.approx(4 / 7))
 
 
 def test_decisions():
@@ -293,24 +300,6 @@ def test_what_scores_leave_open_is_said(scores):
         components(base_pair=[0]).needed()
 
 
-@pytest.mark.nuts
-@pytest.mark.full
-def test_nuts_agrees_and_takes_gaps(scores):
-    def components(given=scores, draws=4000, **options):
-        return variance_components(given, draws=draws, seed=1, **options)
-
-    exact, drawn = components(), components(engine="nuts")
-    spread = (exact.table()["high"] - exact.table()["low"]) / 3.2
-    assert (np.abs(drawn.table()["sd"] - exact.table()["sd"]) / spread).max() < 0.25
-    ours, theirs = (
-        np.concatenate(post.posterior["posterior/finite_population_sd"].to_numpy()) for post in (exact, drawn)
-    )
-    assert (np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) / ours.std(axis=0)).max() < 0.25
-    gaps = components(scores.where(np.random.default_rng(3).random(scores.shape) > 0.05), draws=1000)
-    assert gaps.posterior.attrs["engine"] == "nuts"
-    assert (np.abs(gaps.table()["sd"] - exact.table()["sd"]) / spread).max() < 1
-
-
 class TestBootstrap:
     """Intervals over objects drawn with replacement."""
 
@@ -337,13 +326,6 @@ class TestBootstrap:
             scale = np.log((1 + 2 * np.array(values)) / (1 - np.array(values))) / 2
             se = np.sqrt(11 / 12 * ((scale - scale.mean()) ** 2).sum())
             assert numerics.statistics._studentised(table, np.ones((1, 12)), model)[1] == pytest.approx([se])
-
-
-def made_scores():
-    """Scores (2 measures, 12 targets, 12 pairs, 3 seeds) with effects of targets, pairs and their combinations."""
-    rng = np.random.default_rng(3)
-    effects = [rng.standard_normal(shape) for shape in ((1, 12, 1, 1), (1, 1, 12, 1), (1, 12, 12, 1))]
-    return array(sum(effects) + 0.5 * rng.standard_normal((2, 12, 12, 3)))
 
 
 def test_correlations_of_measures_are_those_of_the_words_mean_scores(scores):

@@ -240,7 +240,7 @@ def test_a_study_is_its_silhouettes(kv):
     other = bb.load_embedding({word: rng.normal(size=20) for word in WORDS if word != "x3"})
     table = silhouette_study({"one": kv, "two": other}, {"q": query()}, runs=6)
     assert len(table) == 3 * 2 * 2
-    (note,) = table.attrs["notes"]
+    ((note,),) = table["notes"].unique()
     assert (note.code, note.numbers["count"], note.numbers["total"]) == ("left-out", 1, 12)
     assert note.numbers["words"] == ["x3"]
     rows = table.set_index(["metric", "vary"]).sort_index()

@@ -194,21 +194,6 @@ def test_what_settings_add_from_corpus_to_corpus_is_on_neither_side(corpora, dim
     assert (found.p_settings_outweigh > 0.99) if dims > corpora else (found.p_settings_outweigh < 0.01)
 
 
-@pytest.mark.nuts
-@pytest.mark.full
-def test_a_grid_with_gaps_goes_to_nuts():
-    table, _ = grid(1.0, 0.5, 4, 0.1, seeds=2, lists=1)
-    found = setting_components(table.drop(index=[3, 17]), "value", draws=1000, seed=0)
-    (gaps,) = (note.numbers for note in found.notes if note.code == "left-out")
-    assert (gaps["count"], gaps["total"], len(gaps["words"])) == (2, 40, 2)
-    assert found.posterior.attrs["engine"] == "nuts"
-    sds, whole = (
-        each.table().set_index("component")["sd"] for each in (found, setting_components(table, "value", seed=0))
-    )
-    assert sds["corpus"] == pytest.approx(whole["corpus"], rel=0.1)
-    assert sds["dims"] == pytest.approx(whole["dims"], rel=0.15)
-
-
 TABLE, _ = grid(1.0, 0.5, 4, 0.1)
 WRONG_TABLE = {
     "one facet": ({"table": TABLE[["corpus", "value"]].drop_duplicates("corpus")}, "varies by corpus only"),
@@ -218,6 +203,7 @@ WRONG_TABLE = {
         "every number of the column 'value' must be finite",
     ),
     "negative": ({"table": TABLE.assign(value=-1.0), "log": True}, "must be positive"),
+    "gaps": ({"table": TABLE.drop(index=[3, 17])}, "2 of 120 settings have no value"),
     "constant": ({"table": TABLE.assign(value=2.0)}, "value does not vary"),
 }
 
