@@ -29,7 +29,7 @@ from bayesbias.metrics.batch import (
     prepared,
     untested,
 )
-from bayesbias.metrics.catalogue import find_metric
+from bayesbias.metrics.catalogue import METRICS as REGISTER
 from bayesbias.metrics.queries import Lookup, every_word
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike, joint_vectors
@@ -423,7 +423,7 @@ def _ready(
     """Sub-query and embedding to what is measured."""
     ready: Ready = {}
     for label, query in queries.items():
-        parts = parts_for(find_metric(name), query)
+        parts = parts_for(REGISTER.find(name), query)
         for part in parts:
             title = label if len(parts) == 1 else f"{label}: {part.name}"
             for embedding, kv in embeddings.items():

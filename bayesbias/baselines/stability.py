@@ -210,7 +210,7 @@ def metric_stability(
     with progress("measuring", len(named)) as done:
         for i, (setting, kv) in enumerate(named.items()):
             table = run_metrics(kv, parsed, metrics, max_missing=1.0, case=case)
-            notes |= dict.fromkeys(table.attrs["notes"])
+            notes |= dict.fromkeys(chain.from_iterable(table["notes"]))
             names = {label: name for label, name, _ in named_metrics(metrics or list(table["metric"].unique()))}
             table = table.assign(value=table["value"] - table["optimum"], low=np.nan, high=np.nan)
             cosines = [names[label] in COSINES for label in table["metric"]]

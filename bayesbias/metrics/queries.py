@@ -271,7 +271,10 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
     lost = [word for entry in entries for word in entry["missing"]]
     if lost and how.on_missing == "error":
         raise InputError(f"the embedding lacks {listed(lost)}: change {query.name!r}, or pass on_missing='drop'")
-    counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
+    counted: dict[str, tuple[str, ...]] = {}
+    for name, words in sets.items():  # without words that the embedding holds under the key of an earlier one
+        first = {key: word for word, key in reversed(words.keys.items())}
+        counted[name] = tuple(word for word, key in words.keys.items() if first[key] == word)
     lines = missing_words({**entry, "list": entry["set"]} for entry in entries)
     notes, alike, twin_notes = [*lines, *_lost(lines, entries, sets, counted)], _alike(sets, how), list[Note]()
     for name in query.attributes if paired else query.sets:
@@ -295,13 +298,16 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
         counted |= dict(zip(query.targets, words, strict=True))
         twin_notes += again
     twin_notes += _across(counted, sets, alike)
+    # what the keys look like where a set has none of its words, or which other capitals do
+    look = other_capitals if all(entry["found"] for entry in entries) else first_keys
+    remedy = [said for said in [look(kv, lost, how.case, query.language)] if said] if reasons else []
     return FoundSets(
         targets=_vectors(query.targets, sets, counted, how),
         attributes=_vectors(query.attributes, sets, counted, how),
         words=counted,
         keys=keys,
         entries=entries,
-        reason="; ".join(reasons) + _remedy(kv, query, entries, how) if reasons else None,
+        reason="; ".join([*reasons, *remedy]) if reasons else None,
         notes=(*notes, *composed_notes(kv, keys), *twin_notes),
         twin_notes=tuple(twin_notes),
     )
@@ -373,14 +379,6 @@ def _lost(
     return notes
 
 
-def _once(keys: Mapping[str, str]) -> tuple[str, ...]:
-    """Words without those that the embedding holds under the key of an earlier one."""
-    first = dict[str, str]()
-    for word, key in keys.items():
-        first.setdefault(key, word)
-    return tuple(first.values())
-
-
 def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords], how: Lookup) -> list[str]:
     """Why there is no value: the sets that lost too many words."""
     reasons = []
@@ -391,14 +389,6 @@ def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords],
         if lost > how.max_missing * count or lost == count:
             reasons.append(f"{lost} of {count} words of the set {name!r} are {what}{_limit(how)}")
     return reasons
-
-
-def _remedy(kv: KeyedVectors, query: Query, entries: Iterable[Mapping[str, Any]], how: Lookup) -> str:
-    """The end of a reason: what the keys look like where a set has none of its words, or which other capitals do."""
-    missing = [word for entry in entries for word in entry["missing"]]
-    look = kv, missing, how.case, query.language
-    said = other_capitals(*look) if all(entry["found"] for entry in entries) else first_keys(*look)
-    return f"; {said}" if said else ""
 
 
 def _limit(how: Lookup) -> str:
