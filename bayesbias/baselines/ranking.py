@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, permutations, product
+from itertools import combinations, permutations, product
 from math import factorial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -226,10 +226,12 @@ def rank(
     draws, replicates = whole_number(draws, "draws", least=0), whole_number(replicates, "replicates", least=0)
     seed = whole_number(seed, "seed", least=0, most=None)
     how = Lookup("drop", max_missing, case, normalise, None, twins)
-    gone = _only_in_some(named, embeddings, case)
-    how = replace(how, without=frozenset(chain.from_iterable(gone.values())))
+    every = every_word(named.values())
+    known = [set(find_words(kv, every, case).keys) for kv in embeddings.values()]
+    some = frozenset(word for word in every if 0 < sum(word in keys for keys in known) < len(known))
+    how = replace(how, without=some)
     if twins == "once":
-        how = replace(how, alike=alike_in_some(every_word(named.values()), embeddings.values(), case))
+        how = replace(how, alike=alike_in_some(every, embeddings.values(), case))
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     tables, scores, left = [], {}, defaultdict[str, list[str]](list)
     drawn: dict[str, FloatArray] = {}
@@ -265,10 +267,16 @@ def rank(
     sizes = {name: kv.vector_size for name, kv in embeddings.items()}
     total = sum(table["query"].nunique() for table in tables)
     valueless = [note for why, own in left.items() for note in left_out(len(own), total, "values", why, own)]
-    first = [*lost, *_of_words(gone, named, tables), *valueless]
+    first = [*lost, *_of_words(some, named, tables), *valueless]
     notes = {**dict.fromkeys(first), **notes, **dict.fromkeys(_of_dimensions(list(sizes.values()), random))}
     frame = pd.DataFrame(scores)
     ranks = ranked(frame, {} if outside is None else outside)
+    # by chance, ties have no share
+    untied = {label: values for label, values in random.items() if len(values) and ranks[label].is_unique}
+    same_order = {
+        label: float((_places(values).mean(axis=0) == ranks[label].to_numpy()).all(axis=1).mean())
+        for label, values in untied.items()
+    }
     kept = {label: values[np.isfinite(values).all(axis=1)] for label, values in drawn.items()}
     probabilities, distribution = _chances(kept, list(embeddings))
     return Ranking(
@@ -278,7 +286,7 @@ def rank(
         by_query=pd.concat(tables, ignore_index=True),
         probabilities=probabilities,
         rank_distribution=distribution,
-        same_order=_same_order(ranks, random),
+        same_order=same_order,
         notes=tuple(notes),
         draws=draws,
         dimensions=sizes,
@@ -373,15 +381,6 @@ def _correlations(ranks: pd.DataFrame, scores: Mapping[str, FloatArray], first: 
     return values[np.isfinite(values)]
 
 
-def _same_order(ranks: pd.DataFrame, random: Mapping[str, FloatArray]) -> dict[str, float]:
-    """Metric to the share of random topics that order the embeddings as the given words do."""
-    return {
-        label: float((_places(values).mean(axis=0) == ranks[label].to_numpy()).all(axis=1).mean())
-        for label, values in random.items()
-        if len(values) and ranks[label].is_unique  # by chance, ties have no share
-    }
-
-
 def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd.DataFrame) -> pd.DataFrame:
     """Ranks of scores (embeddings by metrics, smaller first) and of outside scores (larger first), ties averaged."""
     ranks = scores.apply(lambda column: pd.Series(_places(column.to_numpy(dtype=float)).mean(axis=0), scores.index))
@@ -397,17 +396,6 @@ def _of_dimensions(sizes: Sequence[int], random: Mapping[str, FloatArray]) -> li
         if len(values) and more.any()
     }
     return [Note("dimension-bias", metric=label, share=share) for label, share in shares.items() if share > OFTEN]
-
-
-def _only_in_some(
-    queries: Mapping[str, Query], embeddings: Mapping[str, KeyedVectors], case: Case
-) -> dict[str, list[str]]:
-    """Query to its words that some of the embeddings hold and others do not."""
-    words = every_word(queries.values())
-    known = [set(find_words(kv, words, case).keys) for kv in embeddings.values()]
-    some = {word for word in words if 0 < sum(word in keys for keys in known) < len(known)}
-    every = {name: dict.fromkeys(chain.from_iterable(query.sets.values())) for name, query in queries.items()}
-    return {name: [word for word in own if word in some] for name, own in every.items()}
 
 
 Ready = dict[tuple[str, str], Prepared]
@@ -445,17 +433,16 @@ def _usable(table: pd.DataFrame, left: dict[str, list[str]]) -> list[str]:
     return usable
 
 
-def _of_words(
-    gone: Mapping[str, list[str]], queries: Mapping[str, Query], tables: Sequence[pd.DataFrame]
-) -> list[Note]:
+def _of_words(gone: frozenset[str], queries: Mapping[str, Query], tables: Sequence[pd.DataFrame]) -> list[Note]:
     """A note on the words that were left out of each query of which there are values."""
     every = pd.concat(tables)
     valued = every.loc[every["value"].notna(), "query"].unique().tolist()
     notes = []
-    for name, words in gone.items():
+    for name, query in queries.items():
         if any(each == name or each.startswith(f"{name}: ") for each in valued):
-            asked = len({*chain.from_iterable(queries[name].sets.values())})
-            notes += left_out(len(words), asked, f"words of {name}", "missing in some embedding", words)
+            asked = every_word([query])
+            lost = [word for word in asked if word in gone]
+            notes += left_out(len(lost), len(asked), f"words of {name}", "missing in some embedding", lost)
     return notes
 
 

@@ -383,7 +383,7 @@ def _found(query: Query, sets: FoundSets) -> tuple[Words, tuple[Note, ...]]:
     lacking = [{**entry, "kind": entry["set"], "words": entry["missing"]} for entry in sets.entries if entry["missing"]]
     names = ("found", "asked", "kind", "words")
     notes = (Note("coverage", **{name: entry[name] for name in names}) for entry in lacking)
-    words = {kind: {name: tuple(sets.words[name]) for name in getattr(query, kind)} for kind in VARIED}
+    words: Words = {kind: {name: sets.words[name] for name in getattr(query, kind)} for kind in VARIED}
     return words, (*notes, *sets.twin_notes)
 
 
@@ -406,7 +406,7 @@ def _contrast_subject(
     prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
     sets = look_up(kv, query, how, paired=False)
     words, notes = _found(query, sets)
-    lists = Query(**words, name=query.name, language=query.language).words()
+    lists = Query(words["targets"], words["attributes"], name=query.name, language=query.language).words()
     data = Distances.read(distance_table(kv, lists, case=how.case, relatedness=False, twins=how.twins), check=False)
     spec = model if isinstance(model, ModelSpec) else load_model(model)
     name = engines_for(spec)[0]
@@ -584,9 +584,13 @@ def silhouette_study(
     rows: list[tuple[Any, ...]] = []
     for label, sets in asked_for.items():
         shared, left = _in_all(sets, models, label)
+        # of words of each attribute set in turn, as many of each as the shortest holds
+        words = dict.fromkeys(chain(*zip(*shared.attributes.values(), strict=False)))
+        one_set = {" and ".join(shared.attributes): list(words)}
+        joined = Query(shared.targets, one_set, name=shared.name, language=shared.language)
         for (metric, one, options), vary in product(chosen, VARIED):
             takes_one = one != NAME and METRICS.find(one).attributes[1] == 1
-            fitting = _joined(shared) if takes_one else shared
+            fitting = joined if takes_one else shared
             found = {
                 model: silhouette(kv, fitting, (one, options), vary, runs, seed=seed) for model, kv in models.items()
             }
@@ -622,10 +626,3 @@ def _in_all(query: Query, models: Mapping[str, KeyedVectors], label: str) -> tup
             sets[kind][name], again = words_once(shared, alike, f"{name} in {label}")
             notes += again
     return Query(sets["targets"], sets["attributes"], name=query.name, language=query.language), notes
-
-
-def _joined(query: Query) -> Query:
-    """The query with one attribute set, of words of each in turn, as many of each as the shortest holds."""
-    words = dict.fromkeys(chain(*zip(*query.attributes.values(), strict=False)))
-    joined = {" and ".join(query.attributes): list(words)}
-    return Query(query.targets, joined, name=query.name, language=query.language)

@@ -134,11 +134,9 @@ class MetricStability(Result):
         (:class:`SettingComponents`), NaN where values are missing or a single facet varies; and ``tau``, the mean of
         Kendall's tau between the orders of corpora in every two settings.
         """
-        groups, seed = (
-            self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False),
-            whole_number(seed, "seed", least=0, most=None),
-        )
-        rows = [(*key, *_shares(part, seed), _mean_tau(part)) for key, part in groups]
+        groups = self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False)
+        seed = whole_number(seed, "seed", least=0, most=None)
+        rows = [(*key, *_shares(part, seed)) for key, part in groups]
         columns = ["metric", "subquery", "form", "corpus_share", "low", "high", "p_settings_outweigh", "tau"]
         table = pd.DataFrame(rows, columns=columns)
         return table.sort_values("corpus_share", ascending=False, ignore_index=True, na_position="last")
@@ -232,27 +230,25 @@ def metric_stability(
     return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes), prob)
 
 
-def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
-    """The corpora's share of the sum of squares with its interval, and the probability that settings outweigh them."""
-    missing = (float("nan"),) * 4
+def _shares(part: pd.DataFrame, seed: int) -> tuple[float, ...]:
+    """The corpora's share of the sum of squares with its interval, P(settings outweigh them), and tau.
+
+    Tau is the mean of Kendall's between the orders of corpora in every two settings that hold them all.
+    """
+    mean_tau = np.nan
+    wide = part.pivot_table(index=list(FACETS[1:]), columns="corpus", values="value").dropna()
+    if len(wide) > 1 and wide.shape[1] > 1:
+        tau = wide.T.corr(method="kendall").to_numpy()
+        mean_tau = float(np.nanmean(tau[np.triu_indices(len(tau), 1)]))
     varied = [name for name in FACETS if len(part[name].unique()) > 1]
     if "corpus" not in varied or len(varied) < 2 or part["value"].isna().any():
-        return missing
+        return *[np.nan] * 4, mean_tau
     try:
         components = setting_components(part, "value", seed=seed)
-    except InputError:  # a measure that does not vary has no components
-        return missing
-    row = components.table().set_index("component").to_dict("index")["corpus"]
-    return float(row["share"]), float(row["share_low"]), float(row["share_high"]), components.p_settings_outweigh
-
-
-def _mean_tau(part: pd.DataFrame) -> float:
-    """Mean of Kendall's tau between the orders of corpora in every two settings that hold them all."""
-    wide = part.pivot_table(index=list(FACETS[1:]), columns="corpus", values="value").dropna()
-    if len(wide) < 2 or wide.shape[1] < 2:
-        return float("nan")
-    tau = wide.T.corr(method="kendall").to_numpy()
-    return float(np.nanmean(tau[np.triu_indices(len(tau), 1)]))
+    except InputError:  # a measure that does not vary, or a grid with gaps, has no components
+        return *[np.nan] * 4, mean_tau
+    row = components.table().set_index("component").loc["corpus", ["share", "share_low", "share_high"]]
+    return *map(float, row), components.p_settings_outweigh, mean_tau
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -491,7 +491,11 @@ def run_metrics(
     how = Lookup(on_missing, max_missing, case, normalise, compat, twins)
     named = named_queries(queries)
     embeddings = named_embeddings(kvs, every_word(named.values()), case)
-    usual, too_few = usual_metrics(named.values()) if metrics is None else ([], [])
+    # metrics that need no pairs: those for which every query has enough sets, and those for which one has not
+    least = [min(sizes) for sizes in zip(*(query.template for query in named.values()), strict=True)]
+    unpaired = [one for one in METRICS.values() if metrics is None and one.usual and not one.paired]
+    usual = [one.name for one in unpaired if one.template[0] <= least[0] and one.template[1] <= least[1]]
+    too_few = [one.name for one in unpaired if one.name not in usual]
     chosen = [
         (label, METRICS.find(choice), checked_options(METRICS.find(choice), options, normalise))
         for label, choice, options in named_metrics(usual if metrics is None else metrics)
@@ -531,14 +535,6 @@ def run_metrics(
     numbers = {"value": float, "p_value": float, "optimum": float, "found": int, "missing": int}
     warn_lost(lost, "the column notes")
     return pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype(numbers)
-
-
-def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
-    """Metrics that need no pairs: those for which every query has enough sets, and those for which one has not."""
-    targets, attributes = (min(sizes) for sizes in zip(*(query.template for query in queries), strict=True))
-    unpaired = {name: metric for name, metric in METRICS.items() if metric.usual and not metric.paired}
-    fits = {name: one.template[0] <= targets and one.template[1] <= attributes for name, one in unpaired.items()}
-    return [name for name in fits if fits[name]], [name for name in fits if not fits[name]]
 
 
 def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:

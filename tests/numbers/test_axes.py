@@ -195,7 +195,7 @@ class TestPlaces:
         poles = {"poor": ["poor", "needy"], "rich": ["rich", "wealthy", "affluent"]}
         found = bb.axis(glove, poles, WORDS, centre=None)
         assert np.allclose(found.places, [difference(glove, word, *poles.values()) for word in WORDS], atol=1e-6)
-        assert (found.ends, found.paired) == (("poor", "rich"), False)
+        assert (found.ends, found.poles.pairs) == (("poor", "rich"), ())
         assert found.offset.freedom > 3
         assert [(note.code, dict(note.numbers)) for note in found.notes] == [
             ("no-value", {"what": "agreement of pairs", "reason": "two lists"})

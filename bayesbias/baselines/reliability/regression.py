@@ -160,7 +160,12 @@ def reliability_regression(
     seed_used, prob = used_seed(seed), probability(prob, "prob")
     group_names = list(dict.fromkeys(text(name, "groups") for name in several(groups)))
     chosen, absent = _chosen(table, text(outcome, "outcome"), features, group_names)
-    rows, left = _complete(table, [outcome, *(SQUARES.get(name, name) for name in chosen), *group_names])
+    missing = table[list(dict.fromkeys([outcome, *(SQUARES.get(name, name) for name in chosen), *group_names]))].isna()
+    lost = missing.any(axis=1)
+    named = [f"{name} ({n:,})" for name, n in missing.sum().items() if n]
+    if lost.all():
+        raise InputError(f"each of the {len(table):,} rows lacks a value ({', '.join(named)}): name other columns")
+    rows, left = table[~lost], left_out(int(lost.sum()), len(table), "rows", "no value", named)
     y = _numbers(rows[outcome], outcome)
     columns, parts, references = _design(rows, chosen)
     groupings = {name: _levels(rows[name], name) for name in group_names}
@@ -186,7 +191,7 @@ def reliability_regression(
     values |= {f"{name}_effect": effect for name, effect in zip(names, others, strict=True)}
     values["coefficient"][:, :, 0] += centre
     shares = _variance_shares(columns.to_numpy(), parts, values, list(names))
-    tree = _tree(values, shares, stats, list(columns), names, rows[outcome])
+    tree = _tree(values, shares, stats, columns.columns.tolist(), names, rows[outcome])
     tree.attrs = {"outcome": outcome, "seed": seed_used, "versions": to_json(versions_of(MARGINAL))}
     notes = [*faults, *absent, *left]
     if "word" in rows and "word" not in group_names and rows["word"].duplicated().any():
@@ -195,7 +200,7 @@ def reliability_regression(
     notes += [Note("few-levels", count=count, factor=f"levels of {name}") for name, count in few.items()]
     return ReliabilityRegression(
         outcome=outcome,
-        rows=_table_of_terms(list(columns), parts, values, shares, list(names), prob),
+        rows=_table_of_terms(columns.columns.tolist(), parts, values, shares, list(names), prob),
         posterior=tree,
         references=references,
         levels={name: len(labels) for name, labels in names.items()},
@@ -273,16 +278,6 @@ def _chosen(
         own = f"call none {INTERCEPT!r}, {FIXED!r}, {RESIDUAL!r} or {TOTAL!r}"
         raise InputError(f"outcome, features and groups are {', '.join(every)}: give each column one part, and {own}")
     return names, notes
-
-
-def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, list[Note]]:
-    """The rows that lack no value of some columns, and a note on the others."""
-    missing = table[list(dict.fromkeys(columns))].isna()
-    lost = missing.any(axis=1)
-    named = [f"{name} ({n:,})" for name, n in missing.sum().items() if n]
-    if lost.all():
-        raise InputError(f"each of the {len(table):,} rows lacks a value ({', '.join(named)}): name other columns")
-    return table[~lost], left_out(int(lost.sum()), len(table), "rows", "no value", named)
 
 
 def _numbers(column: pd.Series, name: str) -> FloatArray:

@@ -249,13 +249,13 @@ def word_features(
             done(i + 1)
     columns["nn_similarity"] = np.mean(near, axis=0)
     columns["l2_norm"] = np.mean([np.sqrt(np.vecdot(rows, rows)) for rows in vectors], axis=0)
-    kvs, size = list(named.values()), len(vectors[0][0])
-    if len(kvs) == 1:
+    every, size = list(named.values()), len(vectors[0][0])
+    if len(every) == 1:
         columns["stability"] = np.full(len(shared), np.nan)
         notes.append(Note("no-value", what="stability", reason="one embedding"))
     else:
-        common, _ = in_all(kvs[0].index_to_key, kvs, "words")
-        columns["stability"] = word_stability(vectors, [kv.vectors[rows_of(kv, common)] for kv in kvs])
+        common, _ = in_all(every[0].index_to_key, every, "words")
+        columns["stability"] = word_stability(vectors, [kv.vectors[rows_of(kv, common)] for kv in every])
         if len(common) <= size:
             known = {"count": len(common), "what": "words", "total": size, "of": "dimensions"}
             notes.append(Note("weak-basis", measure="stability", basis="map", **known))
