@@ -97,7 +97,7 @@ def test_figure_1_of_the_bayesian_paper():
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("sizes", [(8, 8), (6, 9), (9, 4), (2, 5)])
+@pytest.mark.parametrize("sizes", [(8, 8), (9, 4)])
 def test_exact_permutation_tests_are_those_of_scipy(alternative, sizes):
     rng = np.random.default_rng(1)
     first, second = rng.normal(0.5, 1, sizes[0]), rng.normal(size=sizes[1])
@@ -139,21 +139,10 @@ def test_the_classifier_has_converged(shape, scale, least):
     assert gradient_of_the_classifier(scale * x, first) < least
 
 
-def test_the_classifier_converges_where_rows_repeat():
-    """As bootstrap draws of words make them."""
-    rng = np.random.default_rng(0)
-    for seed in range(300):
-        rows = rng.integers(0, 16, 16)
-        x, first = np.random.default_rng(seed).normal(size=(16, 40))[rows], rows < 8
-        if first.any() and not first.all():
-            assert gradient_of_the_classifier(x, first) < 1e-9
-
-
 @pytest.mark.parametrize(
     ("targets", "attributes", "message"),
     [
         ({}, {"a": ["x"]}, "targets is {}: .* at least 1 item"),
-        ({"a": []}, {"b": ["x"]}, "targets.a is \\[\\]: give a list of words"),
         ({"a": {"he", "him"}}, {"b": ["x"]}, "give its words in order"),
         ({"a": ["he"]}, {"a": ["x"]}, "'a' names a target set and an attribute set"),
     ],
@@ -178,19 +167,16 @@ def test_words_in_several_sets_are_reported():
     assert [note.numbers["words"] for note in query.notes] == [["b (x/y)", "c (y/p/p)"]]
 
 
-@pytest.mark.parametrize("name", [f"weat{at}" for at in range(1, 11)])
-def test_bundled_queries_have_two_sets_of_one_size(name):
-    query = bb.load_query(name)
-    sizes = [[len(words) for words in sets.values()] for sets in (query.targets, query.attributes)]
-    assert query.template == (2, 2)
-    assert all(len(set(pair)) == 1 for pair in sizes)
-    assert query.doi == "10.1126/science.aal4230"
-    assert name in bb.bundled("queries")["name"].tolist()
+def test_bundled_queries_of_weat_have_two_sets_of_one_size():
+    for query in map(bb.load_query, (f"weat{at}" for at in range(1, 11))):
+        sizes = [[len(words) for words in sets.values()] for sets in (query.targets, query.attributes)]
+        assert query.template == (2, 2)
+        assert all(len(set(pair)) == 1 for pair in sizes)
+        assert query.doi == "10.1126/science.aal4230"
 
 
-@pytest.mark.parametrize("name", ["weat7", "weat8"])
-def test_queries_of_wefe_have_the_sets_of_caliskan_in_exchanged_roles(name):
-    own, exchanged = bb.load_query(name), bb.load_query(f"{name}_wefe")
+def test_queries_of_wefe_have_the_sets_of_caliskan_in_exchanged_roles():
+    own, exchanged = bb.load_query("weat7"), bb.load_query("weat7_wefe")
     assert dict(own.targets) == dict(exchanged.attributes)
     assert dict(own.attributes) == dict(exchanged.targets)
     assert list(own.targets)[1] == "arts"
@@ -206,13 +192,6 @@ def test_effect_sizes_of_bundled_queries_in_the_slice(slice_vectors, name, value
     assert found.value == pytest.approx(value, abs=5e-5)
     sizes = 3432 if name == "weat8" else 12870
     assert found.p_value == pytest.approx(count / sizes, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", ["weat3", "weat6", "weat7", "weat8"])
-def test_bundled_queries_hold_the_words_of_the_word_lists(name):
-    lists, query = bb.load_words(name), bb.load_query(name)
-    one = {word.lower() for part in (lists.protected, lists.stereotypes) for words in part.values() for word in words}
-    assert one == {word.lower() for words in query.sets.values() for word in words}
 
 
 def test_queries_of_the_wefe_study_are_22_of_its_25():
@@ -284,10 +263,9 @@ def test_metrics_of_sentences_name_their_limits():
 
 
 @pytest.mark.parametrize("normalise", [False, True])
-@pytest.mark.parametrize("seed", range(5))
-def test_rounding_is_no_effect(kv, seed, normalise):
+def test_rounding_is_no_effect(kv, normalise):
     """The same words as both attribute sets, in another order: s is 0, and so are sums; the effect size is 0 by 0."""
-    order = 16 + np.random.default_rng(seed).permutation(16)
+    order = 16 + np.random.default_rng(0).permutation(16)
     query = bb.Query(
         {"x": words(*range(8)), "y": words(*range(8, 16))}, {"a": words(*range(16, 32)), "b": words(*order)}
     )
@@ -327,16 +305,11 @@ def test_the_default_metrics_need_no_pairs(kv):
     assert (note.code, note.numbers["count"], note.numbers["words"]) == ("left-out", len(few), few)
 
 
-MATH_AND_ART = bb.Query(PAIRS, {"a": ["math", "both"], "b": ["art"]})
-
-
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
         (lambda: bb.metric("waet", PLANE, "weat7"), r"did you mean 'weat'.*semaxis"),
-        (lambda: bb.load_query("WEAT7"), "did you mean 'weat7'"),
         (lambda: bb.load_query("gender"), r"'gender' is a word list: Query.from_words"),
-        (lambda: bb.run_metrics(PLANE, MATH_AND_ART, [5]), "no metric: give the name"),
     ],
 )
 def test_what_is_no_query_or_metric_is_refused(asked, message):
@@ -506,8 +479,7 @@ def test_rows_of_many_metrics_are_those_of_single_ones(kv):
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("metric", ["weat", "mac"])
-def test_the_sd_is_that_of_random_lists(metric, news, sized):
+def test_the_sd_is_that_of_random_lists(news, sized):
     """Lists of unrelated words of the vocabulary in place of the attribute sets."""
     query = bb.load_query("weat1")
     rng = np.random.default_rng(0)
@@ -517,15 +489,16 @@ def test_the_sd_is_that_of_random_lists(metric, news, sized):
     for at in range(count):
         drawn = [pool[place] for place in rng.choice(len(pool), 16, replace=False)]
         made_up = bb.Query(query.targets, {"a": drawn[:8], "b": drawn[8:]})
-        values.append(bb.metric(metric, news, made_up).value)
+        values.append(bb.metric("weat", news, made_up).value)
         if at < 6:
-            found = bb.metric(metric, news, made_up, p_value="related")
+            found = bb.metric("weat", news, made_up, p_value="related")
             sds.append(found.null_sd)
             means.append(found.null_mean)
     assert np.sqrt(np.mean(np.square(sds))) == pytest.approx(np.std(values), rel=0.15)
     assert np.mean(means) == pytest.approx(np.mean(values), abs=4 * np.std(values) / count**0.5)
 
 
+@pytest.mark.full
 @pytest.mark.study
 def test_p_values_of_random_topics_are_roughly_uniform(news, sized):
     """Pairs of topics, each a random word with its seven nearest words, among 1,500 words of the vocabulary."""
@@ -555,7 +528,6 @@ def test_p_values_of_random_topics_are_roughly_uniform(news, sized):
     ("name", "options", "message"),
     [
         ("weat_effect_size", {}, f"weat_effect_size is not a weighted sum of cosines: valid are {VALID}"),
-        ("rnd", {}, f"rnd with distance='norm' is not a weighted sum of cosines: valid are {VALID}"),
         ("ripa", {}, f"ripa with normalise=False is not a weighted sum of cosines: valid are {VALID}"),
         ("mac", {"p_value": True}, "p_value is True, and the metric has no permutation test: give False or 'related'"),
         ("weat", {"return_effect_size": True}, "'return_effect_size': see the metric 'weat_effect_size'; it takes"),
