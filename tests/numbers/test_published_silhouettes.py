@@ -110,9 +110,7 @@ def test_the_unbiased_vectors_are_those_of_the_record(record, models):
 
 
 BOUNDS = {"weat": (-2.0, 2.0), "ect": (-1.0, 1.0), "rnsb": (0.0, 1.0)}
-PANELS = [
-    f"{metric}/{topic}/{kind}" for metric in BOUNDS for topic in ("gender", "religion") for kind in ("group", "concept")
-]
+PANELS = [f"{topic}/{kind}" for topic in ("gender", "religion") for kind in ("group", "concept")]
 
 
 def drawn(curves, name, metric):
@@ -122,18 +120,18 @@ def drawn(curves, name, metric):
     return bb.silhouettes.Silhouette(metric, "targets", grid, np.array(rows), BOUNDS[metric], 0.0)
 
 
-@pytest.mark.parametrize("panel", PANELS)
-def test_scores_of_the_printed_curves(shared, panel):
+@pytest.mark.parametrize("metric", BOUNDS)
+def test_scores_of_the_printed_curves(shared, metric):
     """Curves read off the supplement's figures to four decimals: robustness, accuracy with the fault and without."""
-    figures = json.loads((shared / "oracles" / "bsa_paper_figures_public.json").read_text())["panels"][panel]
-    metric = panel.split("/")[0]
-    both = []
-    for side in ("biased", "unbiased"):
-        curves = figures[f"curve_{side}"]
-        assert drawn(curves, ("b1", "b2"), metric).robustness == pytest.approx(figures[f"r_{side}"], abs=2e-5)
-        both.append(drawn(curves, ("mean",), metric))
-    grid = np.unique(np.concatenate([one.sizes for one in both]))
-    both = [replace(one, sizes=grid, values=np.interp(grid, one.sizes, one.values[0])[None]) for one in both]
-    assert bb.silhouettes.silhouette_accuracy(*both) == pytest.approx(figures["acc_paper_formula"], abs=2e-5)
-    published = bb.silhouettes.silhouette_accuracy(*both, compat="published")
-    assert published == pytest.approx(figures["acc_code_divisor_full_range"], abs=2e-5)
+    panels = json.loads((shared / "oracles" / "bsa_paper_figures_public.json").read_text())["panels"]
+    for figures in (panels[f"{metric}/{name}"] for name in PANELS):
+        both = []
+        for side in ("biased", "unbiased"):
+            curves = figures[f"curve_{side}"]
+            assert drawn(curves, ("b1", "b2"), metric).robustness == pytest.approx(figures[f"r_{side}"], abs=2e-5)
+            both.append(drawn(curves, ("mean",), metric))
+        grid = np.unique(np.concatenate([one.sizes for one in both]))
+        both = [replace(one, sizes=grid, values=np.interp(grid, one.sizes, one.values[0])[None]) for one in both]
+        assert bb.silhouettes.silhouette_accuracy(*both) == pytest.approx(figures["acc_paper_formula"], abs=2e-5)
+        published = bb.silhouettes.silhouette_accuracy(*both, compat="published")
+        assert published == pytest.approx(figures["acc_code_divisor_full_range"], abs=2e-5)
