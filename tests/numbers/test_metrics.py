@@ -194,19 +194,6 @@ def test_effect_sizes_of_bundled_queries_in_the_slice(slice_vectors, name, value
     assert found.p_value == pytest.approx(count / sizes, abs=1e-9)
 
 
-def test_queries_of_the_wefe_study_are_22_of_its_25():
-    """Of two groups each: 7 of gender, 6 of 9 of ethnicity (those of occupations are lacking), 9 of religion."""
-    named = [name for name in bb.bundled("queries")["name"] if name.startswith("wefe_")]
-    pairs = {name: len(bb.load_query(name).subqueries(2, 2)) for name in named}
-    beside = {"wefe_gender_pleasant", "wefe_ethnicity_pleasant", "wefe_ethnicity_intelligence_appearance"}
-    kinds = {"gender": "wefe_gender", "ethnicity": "wefe_white"}
-    counts = {kind: sum(n for name, n in pairs.items() if name.startswith(start)) for kind, start in kinds.items()}
-    assert counts == {"gender": 7 + 1, "ethnicity": 6}
-    assert sum(n for name, n in pairs.items() if name not in beside) == 22
-    pleasant = bb.load_query("weat1").attributes
-    assert all(bb.load_query(name).attributes == pleasant for name in named if name.endswith("_pleasant"))
-
-
 def test_a_set_of_a_query_may_be_a_bundled_list_or_a_file(tmp_path):
     query = bb.load_query("wefe_gender_sentiment")
     assert query.attributes == {kind: tuple(bb.load_list(f"opinion_{kind}")) for kind in ("positive", "negative")}
