@@ -143,23 +143,3 @@ class TestAudit:
     def test_one_word_a_list_tells_no_errors(self):
         with pytest.raises(InputError, match="two pairs or more, or two words a list"):
             bb.audit("google-news-slice", {"a": ["he"], "b": ["she"]})
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    words = [word for held in GROUPS.values() for word in held] + [f"w{at}" for at in range(70_000)]
-    vectors = rng.standard_normal((len(words), 12)).astype(np.float32)
-    path = tmp_path_factory.mktemp("audit") / "large.npz"
-    np.savez(path, words=words[::-1], vectors=vectors)  # the protected words come last, in the second block
-    return path
-
-
-@pytest.fixture(scope="module")
-def unshared(file):
-    return bb.audit(file, GROUPS)
-
-
-@pytest.mark.reproducible
-def test_threads_of_linear_algebra_change_no_bit(file, unshared, threads):
-    pd.testing.assert_frame_equal(bb.audit(file, GROUPS).words, unshared.words, check_exact=True)

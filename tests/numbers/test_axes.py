@@ -12,14 +12,12 @@ from scipy.stats import chi2, norm, t
 import bayesbias as bb
 from bayesbias.axes.poles import find_poles
 from bayesbias.errors import InputError
-from bayesbias.numerics.arrays import unit_rows
 from bayesbias.numerics.constants import FACTOR_MEDIAN as MEDIAN
 from bayesbias.numerics.constants import FACTOR_SPREAD as SPREAD
 from bayesbias.numerics.constants import STEP
 from bayesbias.numerics.offsets import (
     LEAST,
     _squared_factors,
-    expected_variances,
     signal,
 )
 from bayesbias.numerics.related import MIDDLES
@@ -383,28 +381,6 @@ class TestCovariance:
         assert np.abs(sds - 1).max() < 0.05
         assert np.linalg.norm(dense - ours) < 0.1 * np.linalg.norm(ours)
 
-    def test_draws_of_the_field_have_it(self, glove):
-        rng, size = np.random.default_rng(0), 4000
-        first = bb.axis(glove, PAIRS, WORDS)
-        field, strata = first.field, first.poles.strata
-        drawn = np.full((size, len(field.variances)), np.nan)
-        order = np.argsort(strata.members[0], axis=1)[:, [0, -1]].ravel()  # a, b, a, b, ...
-        scatter, apart = np.full((2, len(field.variances)), np.nan)
-        for q, kernel in enumerate(kernels(field, strata.vectors)):
-            if np.linalg.eigvalsh(kernel)[0] < 1e-6:
-                continue  # a smoothed curve that no field has
-            offsets = rng.standard_normal((size, len(kernel))) @ np.linalg.cholesky(kernel).T @ strata.members[0].T
-            drawn[:, q] = offsets.mean(axis=1)
-            scatter[q] = offsets.var(axis=1, ddof=1).mean()
-            apart[q] = scatters(kernel[np.ix_(order, order)])
-        possible = np.isfinite(scatter)
-        assert possible.sum() > 20
-        drawn, scatter, apart = drawn[:, possible], scatter[possible], apart[possible]
-        error = np.sqrt(2 / size)
-        opposition = expected_variances(field, strata).opposition[possible]
-        assert np.abs(drawn.var(axis=0) / opposition - 1).max() < 4 * error
-        assert np.abs(scatter / apart - 1).max() < 4 * error
-
     @pytest.mark.parametrize("planted", [3.0, 1000.0])
     def test_factors_of_components_are_as_unequal_as_these(self, planted):
         rng, freedom = np.random.default_rng(0), 10
@@ -419,31 +395,6 @@ class TestCovariance:
         none, share = _squared_factors(expected, observed, 1.3, 0)
         assert np.array_equal(none, np.full(300, 1.3))
         assert share == 1
-
-
-def drawn_pairs(words, units, count, rng):
-    """Pairs of a random word and one of the nine nearest to it, no word twice."""
-    pairs = []
-    while len(pairs) < count:
-        row = int(rng.integers(len(words)))
-        other = int(rng.choice(np.argsort(-(units @ units[row]))[1:10]))
-        if not {words[row], words[other]} & {word for pair in pairs for word in pair}:
-            pairs.append((words[row], words[other]))
-    return pairs
-
-
-@pytest.mark.full
-def test_axes_without_a_meaning(gender):
-    """How often intervals exclude 0 where nothing is opposed; the benchmarks have the same, and audits, in size."""
-    rng, shares = np.random.default_rng(0), []
-    words = gender.words[:8000]
-    apart = unit_rows(units_of(gender.kv, words) - gender.field.centre).astype(np.float32)
-    for _ in range(60):
-        pairs = drawn_pairs(words, apart, 6, rng)
-        table = bb.axis(gender.kv, pairs, gender.words[:4000:2]).table()
-        shares.append(((table["low"] > 0) | (table["high"] < 0)).mean())
-    error = np.std(shares) / np.sqrt(len(shares))
-    assert 0.08 - 3 * error < np.mean(shares) < 0.14 + 3 * error
 
 
 def test_a_criterion_of_exact_places_has_the_error_of_a_plain_correlation(gender):

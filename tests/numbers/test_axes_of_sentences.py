@@ -20,40 +20,6 @@ VOCABULARY = [f"v{i}" for i in range(200)]
 EVERY = [*WORDS, *(word for pair in PAIRS for word in pair)]
 
 
-class Planted:
-    """An encoder of ``t0 word.``: a word's vector, turned and shifted by its template, and what is of both alone."""
-
-    name = "planted"
-
-    def __init__(self, seed=0, turn=0.5, alone=0.3, shift=0.8):
-        self.seed, self.turn, self.alone, self.shift, self.drawn = seed, turn, alone, shift, {}
-
-    def draw(self, *shape, of):
-        """Normal numbers fixed by letters."""
-        if of not in self.drawn:
-            self.drawn[of] = np.random.default_rng([self.seed, *of.encode()]).standard_normal(shape)
-        return self.drawn[of]
-
-    def __call__(self, texts):
-        found = []
-        for text in texts:
-            template, word = text.rstrip(".").split()
-            side = {"n": -1.0, "p": 1.0}.get(word[0], 0.0)
-            # both words of a pair have its vector, apart from what opposes them
-            own = self.draw(DIMS, of=f"x{word[1:]}" if side else word)
-            own = own + 1.5 * side * self.draw(DIMS, of="opposition") + 0.3 * self.draw(DIMS, of=f"{word} alone")
-            turned = own @ self.draw(DIMS, DIMS, of=template) / np.sqrt(DIMS)
-            of_both = self.draw(DIMS, of=f"{template} and {word}")
-            found.append(
-                own + self.turn * turned + self.alone * of_both + self.shift * self.draw(DIMS, of=f"{template} s")
-            )
-        return np.array(found)
-
-
-def encoded(count, first=0, vocabulary=VOCABULARY, **options):
-    return bb.encode(Planted(**options), EVERY, [f"t{first + i} {{}}." for i in range(count)], vocabulary=vocabulary)
-
-
 def own_vectors(seed):
     """Vectors of words, and of pairs that one direction opposes."""
     rng = np.random.default_rng([seed, 1])
@@ -65,15 +31,16 @@ def own_vectors(seed):
     return own
 
 
-def drawn(own, count, rng):
+def drawn(own, count, rng, vocabulary=VOCABULARY):
     """Words in templates that turn all vectors, beside what is of a word and a template alone."""
+    own = {word: vector for word, vector in own.items() if word in EVERY or word in vocabulary}
     vectors = np.stack(list(own.values()))
     turns = rng.standard_normal((count, DIMS, DIMS)) / np.sqrt(DIMS)
     inside = vectors + 0.5 * vectors @ turns + 0.3 * rng.standard_normal((count, *vectors.shape))
     rows = np.moveaxis(inside, 0, 1).reshape(-1, DIMS).astype(np.float32)
     return ContextVectors(
         words=tuple(own),
-        vocabulary=tuple(VOCABULARY),
+        vocabulary=tuple(vocabulary),
         templates=tuple(f"t{i}" for i in range(count)),
         word=np.repeat(np.arange(len(own)), count),
         template=np.tile(np.arange(count), len(own)),
@@ -84,6 +51,10 @@ def drawn(own, count, rng):
         representation="sentence",
         source="planted",
     )
+
+
+def encoded(count, vocabulary=VOCABULARY):
+    return drawn(own_vectors(0), count, np.random.default_rng(7), vocabulary)
 
 
 @cache

@@ -167,22 +167,6 @@ def test_words_in_several_sets_are_reported():
     assert [note.numbers["words"] for note in query.notes] == [["b (x/y)", "c (y/p/p)"]]
 
 
-def test_bundled_queries_of_weat_have_two_sets_of_one_size():
-    for query in map(bb.load_query, (f"weat{at}" for at in range(1, 11))):
-        sizes = [[len(words) for words in sets.values()] for sets in (query.targets, query.attributes)]
-        assert query.template == (2, 2)
-        assert all(len(set(pair)) == 1 for pair in sizes)
-        assert query.doi == "10.1126/science.aal4230"
-
-
-def test_queries_of_wefe_have_the_sets_of_caliskan_in_exchanged_roles():
-    own, exchanged = bb.load_query("weat7"), bb.load_query("weat7_wefe")
-    assert dict(own.targets) == dict(exchanged.attributes)
-    assert dict(own.attributes) == dict(exchanged.targets)
-    assert list(own.targets)[1] == "arts"
-    assert exchanged.doi == "10.24963/ijcai.2020/60"
-
-
 @pytest.mark.parametrize(
     ("name", "value", "count"), [("weat7", 0.9981, 584), ("weat7_wefe", 0.8803, 1104), ("weat8", 1.2504, 62)]
 )
@@ -239,14 +223,6 @@ def test_words_of_one_vector_count_once_and_pairs_of_one_are_left_out():
     assert note.code == "copies"
     pairs = bb.metric("db_wa", PLANE, bb.Query({"m": ["he", "man"], "f": ["she", "man"]}, {"a": ["none"]}))
     assert [(n.code, n.numbers["kind"]) for n in pairs.notes if n.code == "left-out"] == [("left-out", "pairs")]
-
-
-def test_metrics_of_sentences_name_their_limits():
-    rng, places = np.random.default_rng(0), (np.array([0, 0, 1]), np.array([0, 1, 1]))
-    sets, owners = [tuple(rng.normal(size=(2, 3, 5))) for _ in range(2)], {"targets": places, "attributes": places}
-    found = [getattr(metrics.catalogue, name)(*sets, owners).notes[0] for name in ("seat", "ceat")]
-    assert [(note.code, note.numbers["metric"]) for note in found] == [("metric", "seat"), ("metric", "ceat")]
-    assert found[1].numbers["limit"] == "p of 1,000 dependent samples"
 
 
 @pytest.mark.parametrize("normalise", [False, True])
@@ -390,20 +366,6 @@ def test_weat_of_single_words_by_hand(kv):
     assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(found.value) / variance**0.5))
 
 
-def test_alike_words_are_worth_less(kv):
-    """Eight words near one another vary together: the sd of their mean is that of hardly more than one word."""
-    rng = np.random.default_rng(1)
-    vectors = {word: kv[word] for word in kv.index_to_key}
-    topic = {f"t{at}": kv["w9"] / np.linalg.norm(kv["w9"]) + 0.02 * rng.normal(size=10) for at in range(8)}
-    larger = bb.load_embedding(vectors | topic)
-    one, unlike, alike = (
-        bb.metric("mac", larger, bb.Query({"x": words(0, 1)}, {"a": listed}), p_value="related").null_sd
-        for listed in (["w9"], words(*range(20, 28)), list(topic))
-    )
-    assert 0.9 * one < alike < 1.05 * one  # the samples differ by the words of the topic
-    assert unlike < 0.6 * one
-
-
 def test_shared_words_have_the_sum_of_their_weights(kv):
     shared = bb.Query({"x": words(0, 1), "y": words(1, 2)}, {"a": words(5, 6), "b": words(6, 7)})
     # w1 and w6 cancel: what is left is (w0 - w2) x (w5 - w7) / 2
@@ -417,20 +379,6 @@ def test_shared_words_have_the_sum_of_their_weights(kv):
     assert none.p_value == 1
     both = bb.Query({"x": words(0, 1)}, {"a": words(1, 5)})
     assert 0 < bb.metric("mac", kv, both, p_value="related").p_value <= 1
-
-
-def test_spellings_are_looked_up_as_the_metric_does(kv):
-    def tested(first, second, **options):
-        query = bb.Query({"x": words(0, 1), "y": words(2)}, {"a": first, "b": second})
-        return bb.metric("weat", kv, query, p_value="related", **options)
-
-    found, same = tested(["W5", "w6"], ["W7"], case="fallback"), tested(words(5, 6), words(7))
-    assert (found.value, found.p_value, found.null_sd) == (same.value, same.p_value, same.null_sd)
-    missing = [*words(5, 6), "none"]
-    assert tested(missing, words(7), max_missing=0.5).p_value == same.p_value
-    gone = tested(missing, words(7))
-    assert (gone.p_value, gone.null_sd) == (None, None)
-    assert "1 of 3" in gone.reason
 
 
 def test_the_result_says_which_test_it_was(kv):
@@ -447,22 +395,6 @@ def test_the_result_says_which_test_it_was(kv):
     none = bb.metric("mac", kv, query)
     assert (none.p_value, none.null_mean, none.null_sd, none.null_words) == (None, None, None, None)
     assert none.summary().columns.tolist() == ["value", "least", "most"]
-
-
-def test_rows_of_many_metrics_are_those_of_single_ones(kv):
-    query = query_for("weat")
-    asked = [
-        ("weat", {"p_value": "related"}),
-        ("weat", {"p_value": True}),
-        ("mac", {"p_value": "related"}),
-        ("mac", {}),
-    ]
-    table = bb.run_metrics(kv, query, asked)
-    for (name, options), row in zip(asked, table.to_dict("records"), strict=True):
-        found = bb.metric(name, kv, query, **options)
-        assert row["metric"] == (f"{name} (p_value={options['p_value']})" if options else name)
-        assert row["value"] == found.value
-        assert row["p_value"] == pytest.approx(found.p_value if options else np.nan, nan_ok=True)
 
 
 @pytest.mark.study
@@ -483,32 +415,6 @@ def test_the_sd_is_that_of_random_lists(news, sized):
             means.append(found.null_mean)
     assert np.sqrt(np.mean(np.square(sds))) == pytest.approx(np.std(values), rel=0.15)
     assert np.mean(means) == pytest.approx(np.mean(values), abs=4 * np.std(values) / count**0.5)
-
-
-@pytest.mark.full
-@pytest.mark.study
-def test_p_values_of_random_topics_are_roughly_uniform(news, sized):
-    """Pairs of topics, each a random word with its seven nearest words, among 1,500 words of the vocabulary."""
-    targets = bb.load_query("weat1").targets
-    taken = {word for listed in targets.values() for word in listed if word in news}
-    rng = np.random.default_rng(0)
-    pool = [word for word in news.index_to_key if word not in taken]
-    pool = [pool[place] for place in rng.choice(len(pool), 1500, replace=False)]
-    smaller = bb.load_embedding({word: news[word] for word in [*pool, *sorted(taken)]})
-    units = units_of(smaller, pool)
-    found = []
-    for _ in range(sized(50, 30)):
-        first, second = (units @ units[rng.integers(len(pool))] for _ in range(2))
-        a = np.argsort(-first)[:8]
-        second[a] = -2  # a word is in one topic
-        b = np.argsort(-second)[:8]
-        query = bb.Query(targets, {"a": [pool[at] for at in a], "b": [pool[at] for at in b]})
-        found.append(bb.metric("weat", smaller, query, p_value="related"))
-    p = np.array([one.p_value for one in found])
-    z = np.array([one.value / one.null_sd for one in found])
-    assert stats.kstest(p, "uniform").pvalue > 0.01
-    assert np.mean(p < 0.11) < 0.25
-    assert 0.75 < z.std() < 1.3
 
 
 @pytest.mark.parametrize(

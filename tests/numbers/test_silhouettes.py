@@ -210,17 +210,6 @@ def test_uncertainty_of_means_is_their_standard_error():
     assert silhouette_uncertainty(biased, resamples=10, prob=0.5)["covered"].isna().all()
 
 
-@pytest.mark.full
-def test_uncertainty_of_robustness_over_runs(kv):
-    """Half-sampling against the spread of scores over sets of runs."""
-    runs = 4000
-    pool = silhouette(kv, query(), "weat", runs=runs, seed=2)
-    sets = [dataclasses.replace(pool, values=pool.values[at : at + 50]) for at in range(0, runs, 50)]
-    truth = np.std([one.robustness for one in sets], ddof=1)
-    found = [silhouette_uncertainty(one, resamples=60)["sd"].item() for one in sets[:20]]
-    assert np.mean(found) == pytest.approx(truth, rel=0.3)
-
-
 def test_uncertainty_needs_the_same_runs():
     one, few = (by_hand(np.ones((runs, 2))) for runs in (20, 5))
     with pytest.raises(bb.InputError, match="there are 20 and 5 runs"):

@@ -228,29 +228,6 @@ def test_subqueries_of_a_metric_of_any_number_of_sets(news, edges):
     assert (table["metric"] == "mac").sum() == 1
 
 
-def test_spellings_are_tried_only_when_asked_for(news, edges):
-    """Theirs takes a list of preprocessors; ours tries other capitals for words that are not found, and says which.
-
-    Lower-casing two of four words onto the other two loses half of the set in theirs, without a reason. Its strategy
-    "all" weighs a word by the number of its spellings; here every word counts once.
-    """
-
-    def mac_of(*words, **options):
-        return bb.metric("mac", news, bb.Query({"F": list(words)}, {"A": MATH[:3]}), **options)
-
-    assert edges["preproc_lower_merges"]["weat"] is None
-    mixed = query(["She", "she", "Woman", "woman"], MALE, MATH, ARTS)
-    assert np.isfinite(bb.metric("weat", news, mixed).value)
-    for words in edges["preproc_first_fallback"]["targets_eval"].values():
-        for word, by_set in words.items():
-            assert mac_of(word).value == pytest.approx(by_set["Attribute set 0"], abs=TOLERANCE)
-    assert {"She", "she", "SHE"} <= set(edges["preproc_strategy_all"]["targets_eval"]["Target set 0"])
-    assert "1 of 1 words" in mac_of("sHE").reason
-    found, both = mac_of("sHE", case="fallback"), mac_of("sHE", "she", case="fallback")
-    assert found.value == both.value == mac_of("she").value
-    assert [note.numbers["words"] for note in both.notes] == [["she"]]
-
-
 def test_aggregates_over_queries(news, edges):
     """Theirs skips a query without a value in silence; ours are a line of pandas, and ``rank`` says so."""
     shown = next(value for key, value in edges["run_queries_abs_avg"].items() if key.startswith("WEAT:"))["test_w2v"]
