@@ -322,7 +322,8 @@ class Axis(Result):
             return np.sqrt(variances), freedom
         total = variances + more
         # Satterthwaite: errors of few degrees of freedom matter as far as they are a part of the whole
-        inverse = variances**2 / freedom + more**2 / max(self.templates.placed.freedom, 1.0)
+        moderated = (len(self.templates.turns) - 1) / (1 - self.templates.placed.share)
+        inverse = variances**2 / freedom + more**2 / max(moderated, 1.0)
         return np.sqrt(total), np.divide(total**2, inverse, out=np.full_like(total, np.inf), where=inverse > 0)
 
     @property

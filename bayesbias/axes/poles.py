@@ -178,11 +178,6 @@ class Scatter:
     share: float  # how far covariances are moderated: the share of those that size and curve give, from 0 to 1
 
     @property
-    def freedom(self) -> float:
-        """Degrees of freedom of the moderated variances."""
-        return (len(self.places) - 1) / (1 - self.share)
-
-    @property
     def _shares(self) -> tuple[float, float]:
         """Weights of squared changes, and of the variance over the vocabulary, in the variance of a mean."""
         count = len(self.places)

@@ -268,7 +268,17 @@ def rank(
     total = sum(table["query"].nunique() for table in tables)
     valueless = [note for why, own in left.items() for note in left_out(len(own), total, "values", why, own)]
     first = [*lost, *_of_words(some, named, tables), *valueless]
-    notes = {**dict.fromkeys(first), **notes, **dict.fromkeys(_of_dimensions(list(sizes.values()), random))}
+    notes = {**dict.fromkeys(first), **notes}
+    dims = np.array(list(sizes.values()))
+    more = dims[:, None] > dims
+    # how often embeddings of more dimensions have the smaller score where there is no bias
+    shares = {
+        label: float((values[:, :, None] < values[:, None, :])[:, more].mean(axis=0).min())
+        for label, values in random.items()
+        if len(values) and more.any()
+    }
+    biases = [Note("dimension-bias", metric=label, share=share) for label, share in shares.items() if share > OFTEN]
+    notes |= dict.fromkeys(biases)
     frame = pd.DataFrame(scores)
     ranks = ranked(frame, {} if outside is None else outside)
     # by chance, ties have no share
@@ -385,17 +395,6 @@ def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd
     """Ranks of scores (embeddings by metrics, smaller first) and of outside scores (larger first), ties averaged."""
     ranks = scores.apply(lambda column: pd.Series(_places(column.to_numpy(dtype=float)).mean(axis=0), scores.index))
     return ranks.join(pd.DataFrame(outside, index=scores.index).rank(ascending=False))
-
-
-def _of_dimensions(sizes: Sequence[int], random: Mapping[str, FloatArray]) -> list[Note]:
-    """A note on each metric that follows the dimensions of embeddings where there is no bias."""
-    more = np.array(sizes)[:, None] > np.array(sizes)
-    shares = {
-        label: float((values[:, :, None] < values[:, None, :])[:, more].mean(axis=0).min())
-        for label, values in random.items()
-        if len(values) and more.any()
-    }
-    return [Note("dimension-bias", metric=label, share=share) for label, share in shares.items() if share > OFTEN]
 
 
 Ready = dict[tuple[str, str], Prepared]

@@ -123,11 +123,6 @@ class Silhouette(Result):
         full = self.values[:, -1].mean()
         return ((self.low <= full) & (full <= self.high)).mean(axis=0)
 
-    def _of_runs(self, chosen: IntArray) -> Silhouette:
-        """The same of some of the runs, by their places, which may repeat."""
-        low, high = (None if end is None else end[chosen] for end in (self.low, self.high))
-        return replace(self, values=self.values[chosen], low=low, high=high)
-
     def oriented(self) -> Silhouette:
         """The same of optimum - value, for a metric whose value of no bias is not 0 (1 - ECT): there 0 is no bias."""
         low, high = self.bounds
@@ -281,23 +276,21 @@ def silhouette_uncertainty(
             f"there are {runs} and {len(other.values)} runs: scores have an uncertainty with {FEWEST_RUNS} runs or "
             "more, the same of both"
         )
-    halves = [rng.permutation(runs)[: runs // 2] for _ in range(resamples)]
-    half_width = float(ndtri((1 + prob) / 2))
-    scores: dict[str, Callable[[IntArray], float]] = {"robustness": lambda runs: biased._of_runs(runs).robustness}
+    names = ["robustness"]
     if unbiased is not None:
-        scores = {
-            "robustness of the biased": scores["robustness"],
-            "robustness of the unbiased": lambda runs: other._of_runs(runs).robustness,
-            "accuracy": lambda runs: silhouette_accuracy(biased._of_runs(runs), other._of_runs(runs)),
-            "separation": lambda runs: silhouette_separation(biased._of_runs(runs), other._of_runs(runs)),
-        }
-    rows = []
-    for name, score in scores.items():
-        drawn = [score(chosen) for chosen in halves]
-        value, spread, fewer = score(np.arange(runs)), float(np.std(drawn, ddof=1)), float(np.mean(drawn))
-        tried = COVERED[name.split()[0]] if prob == PROB else float("nan")
-        rows.append((name, value, spread, value - half_width * spread, value + half_width * spread, fewer, tried))
-    return pd.DataFrame(rows, columns=["score", "value", "sd", "low", "high", "half_the_runs", "covered"])
+        names = ["robustness of the biased", "robustness of the unbiased", "accuracy", "separation"]
+    scores = []
+    for chosen in (np.arange(runs), *(rng.permutation(runs)[: runs // 2] for _ in range(resamples))):
+        first, second = (replace(each, values=each.values[chosen]) for each in (biased, other))  # noqa: PD011
+        scores.append([first.robustness])
+        if unbiased is not None:
+            scores[-1].append(second.robustness)
+            scores[-1] += [silhouette_accuracy(first, second), silhouette_separation(first, second)]
+    value, drawn = np.array(scores[0]), np.array(scores[1:])
+    spread, reach = drawn.std(axis=0, ddof=1), float(ndtri((1 + prob) / 2))
+    table = pd.DataFrame({"score": names, "value": value, "sd": spread})
+    table = table.assign(low=value - reach * spread, high=value + reach * spread, half_the_runs=drawn.mean(axis=0))
+    return table.assign(covered=[COVERED[name.split()[0]] if prob == PROB else np.nan for name in names])
 
 
 def lengths_of(sizes: Sequence[int], step: int) -> IntArray:

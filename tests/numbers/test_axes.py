@@ -232,10 +232,7 @@ class TestPlaces:
         )
         lost = bb.axis(twice, [("w0", "gone"), ("w2", "w3"), ("w4", "w5")], ["w9", "absent"])
         assert (lost.poles.pairs, lost.words) == ((("w2", "w3"), ("w4", "w5")), ("w9",))
-        assert {note.numbers["reason"]: note.numbers["words"] for note in lost.notes if note.code == "left-out"} == {
-            "a word is missing": ["w0/gone"]
-        }
-        assert ["absent"] in [note.numbers["words"] for note in lost.notes if note.code == "coverage"]
+        assert {"w0/gone", "absent"} <= {word for note in lost.notes for word in note.numbers.get("words", ())}
         for kv, pairs, message in (
             (twice, [("w0", "same0")], "the two words of each have one vector"),
             (twice, {"a": ["w0"], "b": ["same0"]}, "one vector: there is nothing between"),
@@ -257,20 +254,6 @@ class TestPlaces:
             others = np.delete(offsets, i, axis=0).mean(axis=0)
             agreement = (random * others) @ squares / np.sqrt((random**2 @ squares) * (others**2 @ squares))
             assert (agreement > table[found.poles.pairs[i]]).mean() == pytest.approx(0.05, abs=0.01)
-
-    @pytest.mark.parametrize(
-        ("pairs", "sign", "agree"),
-        [
-            ([("man", "woman"), ("boy", "girl")], 1, True),
-            ([("man", "woman"), ("girl", "boy")], -1, False),
-            ([("poor", "rich"), ("monday", "blue")], 0, False),
-        ],
-    )
-    def test_two_pairs_have_one_correlation(self, glove, pairs, sign, agree):
-        found = bb.axis(glove, pairs, WORDS)
-        value, bound = found.pairs()["agreement"][0], found.random_agreement
-        assert int(value > bound) - int(value < -bound) == sign
-        assert (found.doubt, [note.code for note in found.notes]) == (not agree, [] if agree else ["disagree"])
 
     def test_words_of_the_poles_are_not_judged(self, glove):
         pairs = [("bad", "good"), ("worst", "best"), ("terrible", "wonderful"), ("awful", "excellent")]

@@ -381,42 +381,6 @@ def test_shared_words_have_the_sum_of_their_weights(kv):
     assert 0 < bb.metric("mac", kv, both, p_value="related").p_value <= 1
 
 
-def test_the_result_says_which_test_it_was(kv):
-    query = query_for("mac")
-    found = bb.metric("mac", kv, query, p_value="related", seed=3)
-    assert (found.partitions, found.exact, found.options["p_value"]) == (None, None, "related")
-    row = found.table().iloc[0]
-    assert (row["null_mean"], row["null_sd"], row["null_words"]) == (found.null_mean, found.null_sd, 591)
-    assert found.header()["test"] == ["random lists", "two-sided"]
-    permuted = bb.metric("weat", kv, query_for("weat"), p_value=True)
-    assert (permuted.null_mean, permuted.null_sd) == (None, None)
-    row = permuted.table().iloc[0]
-    assert (row["partitions"], row["exact"]) == (3, True)
-    none = bb.metric("mac", kv, query)
-    assert (none.p_value, none.null_mean, none.null_sd, none.null_words) == (None, None, None, None)
-    assert none.summary().columns.tolist() == ["value", "least", "most"]
-
-
-@pytest.mark.study
-def test_the_sd_is_that_of_random_lists(news, sized):
-    """Lists of unrelated words of the vocabulary in place of the attribute sets."""
-    query = bb.load_query("weat1")
-    rng = np.random.default_rng(0)
-    pool = sorted(set(news.index_to_key) - {word for listed in query.targets.values() for word in listed})
-    values, sds, means = [], [], []
-    count = sized(300, 200)
-    for at in range(count):
-        drawn = [pool[place] for place in rng.choice(len(pool), 16, replace=False)]
-        made_up = bb.Query(query.targets, {"a": drawn[:8], "b": drawn[8:]})
-        values.append(bb.metric("weat", news, made_up).value)
-        if at < 6:
-            found = bb.metric("weat", news, made_up, p_value="related")
-            sds.append(found.null_sd)
-            means.append(found.null_mean)
-    assert np.sqrt(np.mean(np.square(sds))) == pytest.approx(np.std(values), rel=0.15)
-    assert np.mean(means) == pytest.approx(np.mean(values), abs=4 * np.std(values) / count**0.5)
-
-
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [

@@ -139,7 +139,6 @@ def test_words_that_one_embedding_lacks_count_as_missing_in_all():
     assert none.scores["weat"].isna().all()
     assert none.probabilities.empty
     assert {note.code for note in none.notes} == {"coverage", "left-out"}
-    bb.plots.plot_ranking(none)
 
 
 def test_lengths_of_vectors_do_not_count_unless_asked_for(pair):
