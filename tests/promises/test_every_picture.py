@@ -266,7 +266,7 @@ def test_silhouettes_have_the_range_of_their_metric_unless_they_fill_little_of_i
     assert np.diff(second.get_ylim()) < 0.5
     assert [text.get_text() for text in first.get_legend().get_texts()] == ["a", "b"]
     drawn = [line.get_ydata() for line in first.get_lines()]
-    np.testing.assert_array_equal(drawn[:3], [one.mean, one.low.mean(axis=0), one.high.mean(axis=0)])
+    np.testing.assert_array_equal(drawn[:3], [values.mean(axis=0), one.low.mean(axis=0), one.high.mean(axis=0)])
 
 
 def test_a_pool_draws_shrunken_and_unshrunken_estimates(made):
