@@ -45,7 +45,6 @@ METRICS = ("weat", "weat_effect_size", "rnd", "rnsb")
 AGREEMENT = ["first", "second", "spearman", "low", "high", "topics", "topics_low", "topics_high"]
 TOPIC_WORDS = 5000  # words among which random topics are looked for
 TOPIC_ROOM = 8  # words that there must be for each word of the topics
-BY_QUERY = ["embedding", "metric", "query", "value", "distance", "reason"]
 OFTEN = 0.75  # share of random topics with one order of two embeddings, beyond which it is said: by chance half have it
 SAME = 1e-5  # relative difference up to which scores are the same: vectors in single precision say no more
 
@@ -240,18 +239,16 @@ def rank(
     topics: dict[Lists, Topics | Note] = {}
     with progress("ranking", len(chosen) * max(draws, 1)) as done:
         for number, (label, (name, options)) in enumerate(chosen.items()):
-            ready = _ready(name, options, named, embeddings, how)
-            for (query, _), entry in ready.items():
+            ready, rows = _ready(name, options, named, embeddings, how), []
+            for (query, embedding), entry in ready.items():
                 notes |= dict.fromkeys(entry.found.twin_notes)
                 whole = next(name for name in named if query == name or query.startswith(f"{name}: "))
                 for own in entry.found.entries:
                     found[whole, own["set"]] = {**own, "list": own["set"], "kind": f"{whole} {own['kind']}"}
-            rows = []
-            for (query, embedding), entry in ready.items():
                 measured = entry.measure()
                 apart = abs(measured.value - entry.metric.optimum)
                 rows.append((embedding, label, query, measured.value, apart, measured.reason))
-            table = pd.DataFrame(rows, columns=BY_QUERY)
+            table = pd.DataFrame(rows, columns=["embedding", "metric", "query", "value", "distance", "reason"])
             usable = _usable(table, left)
             tables.append(table)
             by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
@@ -277,15 +274,13 @@ def rank(
         for label, values in random.items()
         if len(values) and more.any()
     }
-    biases = [Note("dimension-bias", metric=label, share=share) for label, share in shares.items() if share > OFTEN]
-    notes |= dict.fromkeys(biases)
+    notes |= {Note("dimension-bias", metric=label, share=n): None for label, n in shares.items() if n > OFTEN}
     frame = pd.DataFrame(scores)
     ranks = ranked(frame, {} if outside is None else outside)
-    # by chance, ties have no share
-    untied = {label: values for label, values in random.items() if len(values) and ranks[label].is_unique}
     same_order = {
         label: float((_places(values).mean(axis=0) == ranks[label].to_numpy()).all(axis=1).mean())
-        for label, values in untied.items()
+        for label, values in random.items()
+        if len(values) and ranks[label].is_unique  # by chance, ties have no share
     }
     kept = {label: values[np.isfinite(values).all(axis=1)] for label, values in drawn.items()}
     probabilities, distribution = _chances(kept, list(embeddings))

@@ -66,10 +66,7 @@ STEPS = {"targets": 2, "attributes": 6}
 """Words over all lists by which they grow, as in the published study."""
 IN_THE_STUDY = {"weat_effect_size": ((-2.0, 2.0), 0.0), "ect": ((-1.0, 1.0), 0.0)}
 """Smallest and largest value whatever the sizes of the sets, and the value from which accuracy counts, also for ECT."""
-STUDIED = ("ect", "rnsb", "weat_effect_size")
 NAME = "crossed"
-LARGEST = 2.0
-"""Of a difference of two mean cosine distances."""
 MOST_SIZES, FEWEST_RUNS = 10, 10
 """Sizes that are printed, and runs from which scores have an uncertainty."""
 COVERED = {"robustness": 0.77, "accuracy": 0.875, "separation": 0.958}
@@ -432,7 +429,8 @@ def _contrast_subject(
         return float(apart.mean()), float(low), float(high)
 
     name = " - ".join(contrast) + ("" if spec.name == NAME else f" ({spec.name})")
-    return measure, words, {"metric": name, "bounds": (-LARGEST, LARGEST), "prob": prob, "notes": (*notes, *data.notes)}
+    bounds = (-2.0, 2.0)  # of a difference of two mean cosine distances
+    return measure, words, {"metric": name, "bounds": bounds, "prob": prob, "notes": (*notes, *data.notes)}
 
 
 def _places(words: np.ndarray, labels: np.ndarray, name: str, listed: Sequence[str]) -> IntArray:
@@ -539,7 +537,7 @@ def silhouette(
 def silhouette_study(
     kvs: Mapping[str, Embedding],
     queries: Mapping[str, AnyQuery],
-    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] = STUDIED,
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] = ("ect", "rnsb", "weat_effect_size"),
     runs: int = 100,
     seed: int = 0,
 ) -> pd.DataFrame:

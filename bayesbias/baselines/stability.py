@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import flag, probability, text, whole_number
@@ -502,45 +503,40 @@ def setting_components(
     >>> study = bb.stability.direct_bias_study(kvs, {"jobs": "occ16", "adjectives": "adj"}, draws=50)
     >>> found = bb.stability.setting_components(study.table(), draws=400, seed=0)
     """
-    facets, y, notes = _grid(table, text(value, "value"), flag(log, "log"))
+    grid, notes = _grid(table, text(value, "value"), flag(log, "log"))
+    facets, y = tuple(map(str, grid.dims)), grid.to_numpy()
     spread = float(y.std())
     if not spread > 1e-12 * max(float(np.abs(y).max()), 1e-300):
         raise InputError(f"{value} does not vary, so that it has no components")
     scaled = (y - y.mean()) / spread
     # seeds stand within what else an embedding was trained with: seed 0 of two corpora have nothing in common
     within = [name for name in facets if name in ("corpus", "algorithm", "dims")]
-    layout = Layout(tuple(facets), nested=("seed", *within) if "seed" in facets and within else ())
+    layout = Layout(facets, nested=("seed", *within) if "seed" in facets and within else ())
     tree, faults = draw_components(scaled, layout, draws, chains, seed, spread)
     sizes = dict(zip(facets, y.shape, strict=True))
     return SettingComponents(tree, layout.components, sizes, (*notes, *faults))
 
 
-def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[Note]]:
-    """Facets that vary, the numbers as an array with one axis a facet, and notes on facets of few levels."""
-    known = {name: sorted(table[name].unique().tolist()) for name in FACET_NAMES if name in table.columns}
-    facets = [name for name, levels in known.items() if len(levels) > 1]
+def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[xr.DataArray, list[Note]]:
+    """The numbers with a dimension for each facet that varies, and notes on facets of few levels."""
+    facets = [name for name in FACET_NAMES if name in table and len(table[name].unique()) > 1]
     if len(facets) < 2:
         raise InputError(
             f"the table varies by {' and '.join(facets) or 'no facet'} only: give several values of two of "
             f"{', '.join(FACET_NAMES)}"
         )
-    numbers = table[value].to_numpy(dtype=float)
+    numbers = table.set_index(facets)[value].astype(float)
     if not np.isfinite(numbers).all() or (log and not (numbers > 0).all()):
         raise InputError(f"every number of the column {value!r} must be {'positive' if log else 'finite'}")
-    levels = [known[name] for name in facets]
-    codes = tuple(pd.Index(known[name]).get_indexer(table[name]) for name in facets)
-    if table.duplicated(facets).any():
-        twice = table.loc[table.duplicated(facets), facets].iloc[0].to_dict()
-        raise InputError(f"two rows have one setting, {twice}: give one row a setting")
-    y = np.full([len(level) for level in levels], np.nan)
-    y[codes] = np.log(numbers) if log else numbers
-    every = product(*(map(str, known[name]) for name in facets))
-    if gaps := [" ".join(setting) for setting, gap in zip(every, np.isnan(y).ravel(), strict=True) if gap]:
-        raise InputError(
-            f"{len(gaps)} of {y.size} settings have no value ({listed(gaps)}): leave out some of their levels"
-        )
-    few = {name: len(known[name]) for name in facets if len(known[name]) < FEW and name != "word_list"}
+    if (twice := numbers.index.duplicated()).any():
+        raise InputError(f"two rows have one setting, {numbers.index[twice][0]}: give one row a setting")
+    grid = (numbers.transform(np.log) if log else numbers).to_xarray()
+    gaps = pd.MultiIndex.from_product([grid.indexes[name] for name in facets]).difference(numbers.index)
+    if len(gaps):
+        named = listed([" ".join(map(str, setting)) for setting in gaps])
+        raise InputError(f"{len(gaps)} of {grid.size} settings have no value ({named}): leave out some of their levels")
+    few = {name: grid.sizes[name] for name in facets if grid.sizes[name] < FEW and name != "word_list"}
     if "seed" not in facets and "corpus" in facets:
         few["seed"] = 1
     notes = [Note("few-levels", count=count, factor=_levels(name, count)) for name, count in few.items()]
-    return facets, y, notes
+    return grid, notes

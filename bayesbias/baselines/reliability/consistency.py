@@ -24,18 +24,16 @@ from bayesbias.words import words_given
 DIMS = ("measure", "target", "base_pair", "seed")
 ACROSS = {"target": "base_pair", "base_pair": "target"}
 """What has a coefficient, and the rows of its table."""
-EVERY = "all"
 ALPHA = "ICC(3,k)"
 """Coefficient alpha, in the notation of Shrout and Fleiss."""
 type Interval = Literal["f", "bootstrap"]
 SAMPLES = 1000
-SEEDS, FEW = (1, 2, 5, 10), 5
+FEW = 5
 GOOD = 0.75
 """Reliability that is called good (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
 CONSTANT, NO_MEANS = "the scores do not vary", "the mean scores do not vary"
 NO_INTERVAL = "no interval: errors or rows do not vary"
 """Reasons of missing numbers."""
-DRAWN = {"rows": "component", "value": "share", "low": "share_low", "high": "share_high"}
 
 
 def retest_reliability(
@@ -188,7 +186,7 @@ def internal_consistency(
     values = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=3)
     parts = []
     measure = scores["measure"].to_numpy()
-    for name, words in ({EVERY: known} if queries is None else queries).items():
+    for name, words in ({"all": known} if queries is None else queries).items():
         unique = words_given(words, f"the query {name!r}")
         scored, lost = ([word for word in unique if (word in known) is there] for there in (True, False))
         if len(scored) < 2:
@@ -271,7 +269,8 @@ class ComponentResult(Result):
 
     def drawn_from(self) -> tuple[pd.DataFrame, dict[str, Any]]:
         """The shares, the largest on top."""
-        return self.summary(), DRAWN | {"label": "share of the variance"}
+        columns = {"rows": "component", "value": "share", "low": "share_low", "high": "share_high"}
+        return self.summary(), {**columns, "label": "share of the variance"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -338,7 +337,7 @@ class VarianceComponents(ComponentResult):
         embedding. Columns ``base_pairs``, ``seeds``, ``mean``, ``low``, ``high`` and ``p_reliable``, the probability
         that the threshold is reached.
         """
-        seeds = (SEEDS if "seed" in self.sizes else 1) if seeds is None else seeds
+        seeds = ((1, 2, 5, 10) if "seed" in self.sizes else 1) if seeds is None else seeds
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
         rows = []
         for number in whole_numbers(base_pairs, "base_pairs"):
