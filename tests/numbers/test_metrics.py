@@ -139,19 +139,6 @@ def test_the_classifier_has_converged(shape, scale, least):
     assert gradient_of_the_classifier(scale * x, first) < least
 
 
-@pytest.mark.parametrize(
-    ("targets", "attributes", "message"),
-    [
-        ({}, {"a": ["x"]}, "targets is {}: .* at least 1 item"),
-        ({"a": {"he", "him"}}, {"b": ["x"]}, "give its words in order"),
-        ({"a": ["he"]}, {"a": ["x"]}, "'a' names a target set and an attribute set"),
-    ],
-)
-def test_queries_that_are_none(targets, attributes, message):
-    with pytest.raises(bb.InputError, match=message):
-        bb.Query(targets, attributes)
-
-
 def test_subqueries_are_all_and_named_for_their_sets():
     query = bb.Query({"x": ["a"], "y": ["b"], "z": ["c"]}, {"p": ["d"], "q": ["e"]})
     names = [part.name for part in query.subqueries(2, 1)]
@@ -266,18 +253,6 @@ def test_the_default_metrics_need_no_pairs(kv):
     assert set(few) >= {"weat", "weat_effect_size", "rnsb", "semaxis"}
     note = both["notes"][0][0]
     assert (note.code, note.numbers["count"], note.numbers["words"]) == ("left-out", len(few), few)
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        (lambda: bb.metric("waet", PLANE, "weat7"), r"did you mean 'weat'.*semaxis"),
-        (lambda: bb.load_query("gender"), r"'gender' is a word list: Query.from_words"),
-    ],
-)
-def test_what_is_no_query_or_metric_is_refused(asked, message):
-    with pytest.raises(bb.InputError, match=message):
-        asked()
 
 
 LINEAR = {"weat": {}, "mac": {}, "db_wa": {}, "rnd": {"distance": "cos"}, "ripa": {"normalise": True}}
