@@ -381,3 +381,29 @@ def test_few_words_make_the_sd_larger_and_fewer_are_refused(kv):
     few = bb.load_embedding({word: kv[word] for word in kv.index_to_key[:38]})
     with pytest.raises(bb.InputError, match=r"p_value='related' needs a vocabulary: 29 words of the embedding"):
         bb.metric("weat", few, query, p_value="related")
+
+
+def test_ceat_weighs_draws_by_a_random_effects_meta_analysis():
+    """DerSimonian and Laird by hand, of draws whose effect sizes differ by more than their errors."""
+    rng, samples, axis = np.random.default_rng(0), 50, np.eye(4)[0]
+    first, second = (rng.normal(size=(20, 4)) + lean * axis for lean in (2, -2))  # two sentences of each of 10 words
+    a, b = (rng.normal(0, 0.3, size=(2, 4)) + [[1], [-1]] * axis for _ in range(2))  # of a word, in two senses
+    words_of, one = np.tile(np.arange(10), 2), np.zeros(2, dtype=int)
+    owners = {"targets": (words_of, words_of), "attributes": (one, one)}
+    found = metrics.catalogue.ceat((first, second), (a, b), owners, samples=samples, seed=3)
+    rng, unit = np.random.default_rng(3), [numerics.arrays.unit_rows(each) for each in (first, second, a, b)]
+    every = [*owners["targets"], *owners["attributes"]]
+    rows = [np.column_stack([rng.choice(np.flatnonzero(own == w), samples) for w in np.unique(own)]) for own in every]
+    d, v = [], []
+    for draw in range(samples):
+        x, y, p, q = (each[place[draw]] for each, place in zip(unit, rows, strict=True))
+        s = [side @ (p.mean(axis=0) - q.mean(axis=0)) for side in (x, y)]
+        d.append((s[0].mean() - s[1].mean()) / np.concatenate(s).std(ddof=1))
+        v.append(20 / 100 + d[-1] ** 2 / (2 * 20))
+    d, w = np.array(d), 1 / np.array(v)
+    q = (w * (d - (w @ d) / w.sum()) ** 2).sum()
+    between = max(0.0, (q - (samples - 1)) / (w.sum() - (w**2).sum() / w.sum()))
+    w = 1 / (np.array(v) + between)
+    assert between > 0
+    assert found.value == pytest.approx(w @ d / w.sum(), abs=1e-12)
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(found.value) * np.sqrt(w.sum())))
