@@ -428,9 +428,9 @@ def _contrast_subject(
         low, high = interval_ends(apart, prob)
         return float(apart.mean()), float(low), float(high)
 
-    name = " - ".join(contrast) + ("" if spec.name == NAME else f" ({spec.name})")
+    title = " - ".join(contrast) + ("" if spec.name == NAME else f" ({spec.name})")
     bounds = (-2.0, 2.0)  # of a difference of two mean cosine distances
-    return measure, words, {"metric": name, "bounds": bounds, "prob": prob, "notes": (*notes, *data.notes)}
+    return measure, words, {"metric": title, "bounds": bounds, "prob": prob, "notes": (*notes, *data.notes)}
 
 
 def _places(words: np.ndarray, labels: np.ndarray, name: str, listed: Sequence[str]) -> IntArray:
