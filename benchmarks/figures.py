@@ -69,7 +69,8 @@ def of_vectors():
         if name == "ect":
             query = bb.Query(query.targets, {"career": query.attributes["career"]})
         one = bb.silhouettes.silhouette(kv, query, name, runs=10)
-        yield f"silhouette {name}", [one.robustness, one.full, *one.mean[:3]]
+        means = one.by_size()["mean_value"]
+        yield f"silhouette {name}", [one.robustness, means.iloc[-1], *means[:3]]
     scores = bb.reliability.bias_scores([kv], ["nurse", "engineer", "teacher", "doctor", "artist"], PAIRS)
     yield "bias scores", np.asarray(scores).mean(axis=2).ravel()
     noise = bb.calibration.simulate_null_weat(draws=500, seed=1).summary().select_dtypes("number")

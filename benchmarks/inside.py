@@ -29,7 +29,6 @@ near_weights = numerics.related.near_weights
 template_variation = models.template_variation
 offsets, constants, axes = numerics.offsets, numerics.constants, bayesbias.axes
 find_poles, poles_of = axes.poles.find_poles, bayesbias.vectors.poles.poles_of
-vocabulary_of = axes.poles.vocabulary_of
 joint_relatedness, stacked_tables = distances.vocabularies.joint_relatedness, distances.distances.stacked_tables
 cell_fields, sides = models.functionals.cell_fields, comparison.sides
 latent_relation, second_stage = numerics.second_stage.latent_relation, numerics.second_stage.second_stage

@@ -66,7 +66,7 @@ bb.plots.plot_silhouette([weat, rnsb])
 
 # %%
 study = bb.silhouettes.silhouette_study(models, {"weat1": query}, ["ect", "rnsb", "weat", "mac"], runs=RUNS)
-study.drop(columns=["query", "coverage"]).round(3)
+study.drop(columns=["query", "coverage", "notes"]).round(3)
 
 # %% [markdown]
 # How far do these scores depend on which runs were made? Robustness rests on extremes: it falls as runs are added, and

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -120,8 +119,9 @@ class Audit(Result):
 
     def summary(self) -> pd.DataFrame:
         """The words called with the largest places on each side, or the largest places where no word is called."""
-        rows = self._largest(LARGEST)
-        if self.words["called"].any():
+        called = bool(self.words["called"].any())
+        rows = self.table(called).head(LARGEST)
+        if called:
             sides = self.table().groupby("leans_to", observed=True, sort=False)
             rows = sides.head(PRINTED // sides.ngroups).sort_values("leans_to", kind="stable")
         ranks = ["frequency_rank"] if (rows["frequency_rank"] > 0).all() else []
@@ -138,14 +138,10 @@ class Audit(Result):
         columns = ["word", "leans_to", "mean", "sd", "low", "high", "p_beyond_rope", "rank", "rank_low", "rank_high"]
         over = {"mean": self.zero, "sd": self.words["place"].std(ddof=0), "size": self.size, "rope": self.rope}
         return {
-            "Words": self._largest(MOST_ROWS)[columns],
+            "Words": self.table(bool(self.words["called"].any())).head(MOST_ROWS)[columns],
             "Contrasts over the vocabulary": pd.DataFrame([over]),
             **({} if self.by_pair is None else {"Agreement of pairs": self.by_pair}),
         }
-
-    def _largest(self, most: int) -> pd.DataFrame:
-        """So many words with the largest places, of those that are called if any is."""
-        return self.table(bool(self.words["called"].any())).head(most)
 
     def sources(self) -> tuple[Any, ...]:
         """The method of shrinkage, the word lists and the embedding."""
@@ -207,14 +203,23 @@ def audit(
     vectors = with_composed(opened(kv), asked.words)
     poles = find_poles(vectors, asked)
     warn_lost(poles.notes, "the notes of the result")
-    vocabulary, count = _vocabulary(vectors, poles.keys_at_poles, most_frequent), len(poles.pairs)
+    ordered, count, at_poles = ordered_by_frequency(vectors.index_to_key), len(poles.pairs), {*poles.keys_at_poles}
+    if most_frequent is not None:
+        whole_number(most_frequent, "most_frequent", least=FEWEST)
+        if not ordered:
+            raise InputError(
+                "most_frequent is given, but the file does not seem to be ordered by frequency: leave it out"
+            )
+    rows = np.array([i for i, key in enumerate(vectors.index_to_key[:most_frequent]) if key not in at_poles], np.intp)
     with one_thread():
         field = field_of(sample_beside(vectors, poles.keys_at_poles))
         offset = mean_offset(field, poles.strata)
         refuse_one_pair(offset, "an audit")
-        words, zero, size, rope = _places(vocabulary, field, poles, offset, rope, prob)
+        words, zero, size, rope = _places(vectors, rows, field, poles, offset, rope, prob)
+    if not ordered:
+        words["frequency_rank"] = -1
     words["called"] = words["s_value"] <= level
-    notes = [] if vocabulary.ordered else [Note("no-value", what="frequency ranks", reason="file of another order")]
+    notes = [] if ordered else [Note("no-value", what="frequency ranks", reason="file of another order")]
     by_pair, usual = None, None
     if not count:
         notes.append(Note("no-value", what="measured share of errors", reason="lists, not pairs"))
@@ -240,55 +245,27 @@ def audit(
     )
 
 
-@dataclass(frozen=True)
-class _Vocabulary:
-    """The words that an audit places."""
-
-    vectors: KeyedVectors
-    rows: NDArray[np.intp]  # of these words
-    ordered: bool  # whether rows are ranks of frequency
-
-    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Places of some words at a time, and their vectors (n, d)."""
-        for begin in range(0, len(self.rows), BLOCK):
-            part = slice(begin, begin + BLOCK)
-            yield part, np.asarray(self.vectors.vectors[self.rows[part]], dtype=float)
-
-    def mean(self) -> FloatArray:
-        """Mean (d,) of the unit vectors."""
-        total: FloatArray = np.sum([len(block) * mean_unit(block) for _, block in self.blocks()], axis=0)
-        return total / len(self.rows)
-
-
-def _vocabulary(vectors: KeyedVectors, own: Sequence[str], most_frequent: int | None) -> _Vocabulary:
-    """All words but those of the poles, or the first of a file that is ordered by frequency."""
-    ordered = ordered_by_frequency(vectors.index_to_key)
-    if most_frequent is not None:
-        whole_number(most_frequent, "most_frequent", least=FEWEST)
-        if not ordered:
-            raise InputError(
-                "most_frequent is given, but the file does not seem to be ordered by frequency: leave it out"
-            )
-    keys, at_poles = vectors.index_to_key[:most_frequent], set(own)
-    return _Vocabulary(vectors, np.array([i for i, key in enumerate(keys) if key not in at_poles], np.intp), ordered)
-
-
 def _places(
-    vocabulary: _Vocabulary, field: Field, poles: FoundPoles, offset: MeanOffset, rope: float | None, prob: float
+    kv: KeyedVectors,
+    rows: NDArray[np.intp],
+    field: Field,
+    poles: FoundPoles,
+    offset: MeanOffset,
+    rope: float | None,
+    prob: float,
 ) -> tuple[pd.DataFrame, float, float, float]:
-    """One row a word, the mean of contrasts, the standard deviation of places without errors, and the rope."""
-    rows, behind, mean, relation = (
-        vocabulary.rows,
-        signal(offset),
-        vocabulary.mean(),
-        _relation(vocabulary.vectors, poles),
-    )
+    """One row a word, by rows of the embedding, the mean of contrasts, the sd of places without errors, the rope."""
+    behind, relation = signal(offset), _relation(kv, poles)
+    parts = [slice(begin, begin + BLOCK) for begin in range(0, len(rows), BLOCK)]
+    sums = [len(rows[part]) * mean_unit(np.asarray(kv.vectors[rows[part]], dtype=float)) for part in parts]
+    mean: FloatArray = np.sum(sums, axis=0) / len(rows)
     # means are products with a vector; variances need all coordinates, whose squares are summed in single precision
     means = field.coordinates(np.eye(len(mean))) @ np.array([offset.mean, behind.mean]).T
     pairs = offset.pairs.astype(np.float32)
     place, se, shrunken, scale, ripa = np.full((5, len(rows)), np.nan)
     with progress("auditing the vocabulary", len(rows)) as done:
-        for part, block in vocabulary.blocks():
+        for part in parts:
+            block = np.asarray(kv.vectors[rows[part]], dtype=float)
             apart = unit_rows(block) - mean
             words = field.coordinates(apart.astype(np.float32))
             place[part], shrunken[part] = (apart @ means).T
@@ -303,7 +280,7 @@ def _places(
     ranked = np.sort(shrunken)
     table = pd.DataFrame(
         {
-            "word": pd.array([vocabulary.vectors.index_to_key[row] for row in rows.tolist()], dtype="str"),
+            "word": pd.array([kv.index_to_key[row] for row in rows.tolist()], dtype="str"),
             "contrast": place + zero,
             "place": place,
             "se": se,
@@ -315,7 +292,7 @@ def _places(
             "rank": np.searchsorted(ranked, shrunken) + 1,
             "rank_low": np.searchsorted(ranked, posterior["low"]) + 1,
             "rank_high": np.minimum(np.searchsorted(ranked, posterior["high"]) + 1, len(rows)),
-            "frequency_rank": rows + 1 if vocabulary.ordered else np.full(len(rows), -1),
+            "frequency_rank": rows + 1,
             "db_wa": np.nan if relation is None else -(place + zero),
             "ripa": ripa,
         }

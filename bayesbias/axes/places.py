@@ -19,7 +19,6 @@ from bayesbias.axes.poles import (
     FoundPoles,
     TemplateErrors,
     find_poles,
-    ranks_of,
     refuse_one_pair,
     refuse_templates,
     sample_beside,
@@ -46,7 +45,16 @@ from bayesbias.vectors import (
     with_composed,
 )
 from bayesbias.vectors.contextual import ContextVectors
-from bayesbias.vectors.lookup import CASES, first_keys, left_out, lost_of, other_capitals, spread_of, warn_lost
+from bayesbias.vectors.lookup import (
+    CASES,
+    first_keys,
+    left_out,
+    lost_of,
+    other_capitals,
+    places_of,
+    spread_of,
+    warn_lost,
+)
 from bayesbias.vectors.poles import poles_of
 from bayesbias.words import WordLists, words_given
 
@@ -123,17 +131,12 @@ class Axis(Result):
                 keys=tuple(keys.values()),
                 coordinates=self.coordinates[rows],
                 notes=(*self.poles.notes, *_word_notes(self, keys)),
-                templates=None if self.templates is None else self.templates.of(rows),
+                templates=self.templates and replace(self.templates, placed=self.templates.placed.rows(rows)),
             )
         vectors = with_composed(self.kv, names, case)
         keys, missing = _placed(vectors, names, case)
         warn_lost(missing, "the notes of the result")
         return _with(replace(self, kv=vectors), keys, missing, _units(vectors, keys.values()))
-
-    @property
-    def paired(self) -> bool:
-        """True if the axis is made of pairs, not of two lists."""
-        return bool(self.poles.pairs)
 
     @property
     def at_poles(self) -> tuple[str, ...]:
@@ -229,7 +232,8 @@ class Axis(Result):
         """
         mass, variances = probability(prob, "prob"), self.variances(population)
         rows = np.argsort(-self.places, kind="stable") if flag(order, "order") else np.arange(len(self.words))
-        ranks = ranks_of(self.kv, [self.keys[row] for row in rows])
+        places = places_of(self.kv)  # in a file ordered by frequency
+        ranks = [places.get(self.keys[row], -1) + 1 for row in rows]
         coordinates, mean = self.coordinates[rows], self.places[rows]
         scatter = None if self.templates is None else self.templates.placed.rows(rows)
         more, more_apart = (None, None) if scatter is None else (scatter.variances(), scatter.of_steps())
@@ -241,7 +245,7 @@ class Axis(Result):
                 **summary_of(mean, *errors, mass),
                 "p_above_next": np.append(above_zero(-np.diff(mean), *errors_apart), np.nan),
                 "pairs_sd": np.sqrt(coordinates**2 @ self.offset.pairs),
-                "frequency_rank": pd.array([rank or None for rank in ranks.tolist()], dtype="Int64"),
+                "frequency_rank": pd.array([rank or None for rank in ranks], dtype="Int64"),
             }
         )
         table.attrs = {"prob": mass}
@@ -255,7 +259,7 @@ class Axis(Result):
         random pairs of words in its place exceed); ``influence`` (root mean square change of places over the vocabulary
         if the pair is left out, in standard deviations of places); ``belongs`` (whether the agreement is above 0).
         """
-        if not self.paired:
+        if not self.poles.pairs:
             raise InputError(f"the axis {self.name} is made of two lists: give pairs of words to see how each agrees")
         return agreement_of(self.poles, self.offset, self.field)
 
@@ -318,7 +322,8 @@ class Axis(Result):
             return np.sqrt(variances), freedom
         total = variances + more
         # Satterthwaite: errors of few degrees of freedom matter as far as they are a part of the whole
-        inverse = variances**2 / freedom + more**2 / max(self.templates.placed.freedom, 1.0)
+        moderated = (len(self.templates.turns) - 1) / (1 - self.templates.placed.share)
+        inverse = variances**2 / freedom + more**2 / max(moderated, 1.0)
         return np.sqrt(total), np.divide(total**2, inverse, out=np.full_like(total, np.inf), where=inverse > 0)
 
     @property
@@ -338,17 +343,18 @@ class Axis(Result):
 
     def header(self) -> dict[str, object]:
         """Facts of the axis, and how many intervals exclude 0: of the words, by chance, and of the vocabulary."""
-        (out, chance), judged, several = self._outside, len(self.words) - len(self.at_poles), len(self.poles.pairs) > 1
+        (out, chance, share), judged = self._outside, len(self.words) - len(self.at_poles)
+        several = len(self.poles.pairs) > 1
         agreement = self.pairs()["agreement"].mean() if several else None
         return {
             "axis": self.name,
             "embedding": self.embedding["name"],
             "words": len(self.words),
-            "pairs": f"{len(self.poles.pairs)} (effective {self.effective_pairs:.1f})" if self.paired else None,
+            "pairs": f"{len(self.poles.pairs)} (effective {self.effective_pairs:.1f})" if self.poles.pairs else None,
             "lists": [f"{name} {len(words)}" for name, words in self.poles.lists],
             "intervals": f"{PROB:.0%}, axes without meaning",
             "without 0": f"in {out:,} of {judged:,}{f' (by chance p {chance:.2g})' if out else ''}",
-            "in the vocabulary": None if self.templates is not None else f"{self._share_of_vocabulary:.0%}",
+            "in the vocabulary": None if self.templates is not None else f"{share:.0%}",
             "agreement": f"{agreement:.2f} (random < {self.random_agreement:.2f})" if several else None,
             "templates": None if self.templates is None else len(self.templates.turns),
             "0 is": f"the mean of the {self.centre}" if self.centre else "equally far from both",
@@ -361,15 +367,12 @@ class Axis(Result):
         return self.table()
 
     @cached_property
-    def _outside(self) -> tuple[int, float]:
-        return self.chance()
-
-    @cached_property
-    def _share_of_vocabulary(self) -> float:
-        """Share of the words of the vocabulary whose intervals on this axis exclude 0, over oppositions."""
-        coordinates = self.field.coordinates(vocabulary_of(self.kv).units - self.base)
+    def _outside(self) -> tuple[int, float, float]:
+        """What :meth:`chance` returns, and the share of words of the vocabulary whose intervals exclude 0 as well."""
+        coordinates = self.field.coordinates(vocabulary_of(self.kv)[1] - self.base)
         sds = np.sqrt(coordinates**2 @ self.variances("oppositions"))
-        return float((np.abs(coordinates @ self.offset.mean) > stdtrit(np.inf, (1 + PROB) / 2) * sds).mean())
+        share = (np.abs(coordinates @ self.offset.mean) > stdtrit(np.inf, (1 + PROB) / 2) * sds).mean()
+        return *self.chance(), float(share)
 
     def summary(self) -> pd.DataFrame:
         """The mean place of the words, and the words in order; of many words those at the two ends."""
@@ -377,7 +380,8 @@ class Axis(Result):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The mean place and the words, of many the two ends; and the pairs."""
-        return {"Places": self._shown_words(MOST_ROWS), **({"Agreement of pairs": self.pairs()} if self.paired else {})}
+        pairs = {"Agreement of pairs": self.pairs()} if self.poles.pairs else {}
+        return {"Places": self._shown_words(MOST_ROWS), **pairs}
 
     def _shown_words(self, most: int) -> pd.DataFrame:
         """The mean place of the words that are not of the poles, and so many words at the two ends.
@@ -467,8 +471,8 @@ def axis(
     if isinstance(kv, ContextVectors) and sentences is not None:
         alone = Note("no-value", what="scatter of templates", reason="there is one template")
         poles = replace(poles, notes=(*poles.notes, *kv.notes, *[alone] * (len(sentences) == 1)))
-    vocabulary = vocabulary_of(vectors)
-    every = {word: word for word in vocabulary.words}
+    vocabulary, of_vocabulary = vocabulary_of(vectors)
+    every = dict(zip(vocabulary, vocabulary, strict=True))
     keys, missing = (every, []) if names is None else _placed(vectors, names, case)
     if where == "words" and len(keys) == 1:
         raise InputError(f"centre='words' takes places less their mean, and there is one, {next(iter(keys))}")
@@ -482,25 +486,21 @@ def axis(
         usual = random_agreement(sampled, len(poles.pairs))
         disagree = agreement_notes(agreement_of(poles, offset, sampled), usual, poles.ends)
         poles = replace(poles, notes=(*poles.notes, *disagree))
-
-    def base_of(of_vocabulary: FloatArray, placed: FloatArray) -> FloatArray:
-        base: FloatArray = {"vocabulary": of_vocabulary, "words": placed}.get(where or "", 0 * placed).mean(axis=0)
-        return base
-
-    units = vocabulary.units if names is None else _units(vectors, keys.values())
-    base = base_of(vocabulary.units, units)
+    units = of_vocabulary if names is None else _units(vectors, keys.values())
+    base = {"vocabulary": of_vocabulary, "words": units}.get(where or "", np.zeros((1, units.shape[1]))).mean(axis=0)
     weights, errors = poles.strata.weights, None
     if sentences is not None:
-        turns, spanned, own = turns_of(sentences, vectors), rows_of(vectors, every), rows_of(vectors, keys.values())
+        turns, spanned = turns_of(sentences, vectors), rows_of(vectors, every)
+        centred = {"vocabulary": spanned, "words": rows_of(vectors, keys.values())}.get(where or "")
         with one_thread():
             errors = template_errors(
                 turns,
                 offset=weights @ poles.strata.vectors,
                 offsets=weights @ turns[:, rows_of(vectors, poles.keys)],
                 base=base,
-                bases=np.stack([base_of(turn[spanned], turn[own]) for turn in turns]),
+                bases=np.zeros((len(turns), len(base))) if centred is None else turns[:, centred].mean(axis=1),
                 rows=spanned,
-                units=vocabulary.units,
+                units=of_vocabulary,
             )
     placed = Axis(
         name=poles.name,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesbias.errors import InputError, listed
 from bayesbias.numerics.arrays import NOTHING, SAME, FloatArray, IntArray, beyond_rounding, equal_rows, unit_rows
@@ -22,7 +21,6 @@ from bayesbias.vectors.lookup import (
     in_order,
     left_out,
     lost_of,
-    places_of,
     sample_of,
     sampled_rows,
 )
@@ -140,21 +138,16 @@ def _found_lists(poles: Poles, row_of: Mapping[str, int], vectors: np.ndarray) -
     return FoundPoles(poles, (), tuple(kept), strata, (), (unpaired, *notes))
 
 
-@dataclass(frozen=True)
-class ReferenceWords:
-    """The words that places are centred on, and their unit vectors (N, d)."""
+def vocabulary_of(kv: KeyedVectors) -> tuple[tuple[str, ...], FloatArray]:
+    """Words that places are centred on, and their unit vectors (N, d).
 
-    words: tuple[str, ...]
-    units: FloatArray
-
-
-def vocabulary_of(kv: KeyedVectors) -> ReferenceWords:
-    """The most frequent 20,000 words of a file ordered by frequency, 20,000 of another, or the sample of a part."""
+    The most frequent 20,000 words of a file ordered by frequency, 20,000 of another, or the sample of a part.
+    """
     part = sample_of(kv)
     if part is not None:
-        return ReferenceWords(part.words, unit_rows(part.vectors))
+        return part.words, unit_rows(part.vectors)
     rows, _ = sampled_rows(kv, set(), FREQUENT, 0)
-    return ReferenceWords(tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows]))
+    return tuple(kv.index_to_key[row] for row in rows.tolist()), unit_rows(kv.vectors[rows])
 
 
 def sample_beside(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
@@ -174,12 +167,6 @@ def sample_beside(kv: KeyedVectors, keys: Sequence[str]) -> FloatArray:
     return units
 
 
-def ranks_of(kv: KeyedVectors, keys: Sequence[str]) -> NDArray[np.intp]:
-    """Places of keys in a file ordered by frequency, from 1; 0 where it is not."""
-    places = places_of(kv)
-    return np.array([places.get(key, -1) + 1 for key in keys], dtype=np.intp)
-
-
 @dataclass(frozen=True, eq=False)
 class Scatter:
     """Scatter of the places of words over templates."""
@@ -189,11 +176,6 @@ class Scatter:
     size: float  # mean variance over templates of the places of the vocabulary, in squared cosine distance
     curve: FloatArray  # correlation over templates of the places of two words by their similarity, (BINS,)
     share: float  # how far covariances are moderated: the share of those that size and curve give, from 0 to 1
-
-    @property
-    def freedom(self) -> float:
-        """Degrees of freedom of the moderated variances."""
-        return (len(self.places) - 1) / (1 - self.share)
 
     @property
     def _shares(self) -> tuple[float, float]:
@@ -248,16 +230,9 @@ class TemplateErrors:
 
     def with_rows(self, rows: IntArray, units: FloatArray) -> TemplateErrors:
         """That of other words: their rows of the embedding, and unit vectors (n, d)."""
-        return replace(self, placed=self._scatter(rows, units))
-
-    def of(self, rows: IntArray) -> TemplateErrors:
-        """That of some of the words placed."""
-        return replace(self, placed=self.placed.rows(rows))
-
-    def _scatter(self, rows: IntArray, units: FloatArray) -> Scatter:
         turned = np.stack([turn[rows] @ self.offset for turn in self.turns]) - (self.bases @ self.offset)[:, None]
         apart = units - self.base
-        return replace(self.whole, places=turned + self.offsets @ apart.T, apart=unit_rows(apart))
+        return replace(self, placed=replace(self.whole, places=turned + self.offsets @ apart.T, apart=unit_rows(apart)))
 
 
 def turns_of(vectors: ContextVectors, kv: KeyedVectors) -> FloatArray:
@@ -292,7 +267,7 @@ def template_errors(
     count = len(turns)
     bare = Scatter(np.empty((count, 0)), np.empty((0, len(offset))), 0.0, np.zeros(1), 0.0)
     errors = TemplateErrors(turns, offset, offsets, base, bases, bare, bare)
-    whole = errors._scatter(rows, units)
+    whole = errors.with_rows(rows, units).placed
     squares = (whole.places**2).sum(axis=0) / max(count - 1, 1)
     size, pairs = float(squares.mean()), sample_pairs(whole.apart, np.random.default_rng([0, 1]))
     if count == 1 or size <= NOTHING**2:

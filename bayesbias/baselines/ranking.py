@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, permutations, product
+from itertools import combinations, permutations, product
 from math import factorial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,7 +29,7 @@ from bayesbias.metrics.batch import (
     prepared,
     untested,
 )
-from bayesbias.metrics.catalogue import find_metric
+from bayesbias.metrics.catalogue import METRICS as REGISTER
 from bayesbias.metrics.queries import Lookup, every_word
 from bayesbias.numerics.arrays import FloatArray, IntArray, unit_rows
 from bayesbias.numerics.random_lists import Wanted, by_list, draw_alike, joint_vectors
@@ -45,7 +45,6 @@ METRICS = ("weat", "weat_effect_size", "rnd", "rnsb")
 AGREEMENT = ["first", "second", "spearman", "low", "high", "topics", "topics_low", "topics_high"]
 TOPIC_WORDS = 5000  # words among which random topics are looked for
 TOPIC_ROOM = 8  # words that there must be for each word of the topics
-BY_QUERY = ["embedding", "metric", "query", "value", "distance", "reason"]
 OFTEN = 0.75  # share of random topics with one order of two embeddings, beyond which it is said: by chance half have it
 SAME = 1e-5  # relative difference up to which scores are the same: vectors in single precision say no more
 
@@ -226,10 +225,12 @@ def rank(
     draws, replicates = whole_number(draws, "draws", least=0), whole_number(replicates, "replicates", least=0)
     seed = whole_number(seed, "seed", least=0, most=None)
     how = Lookup("drop", max_missing, case, normalise, None, twins)
-    gone = _only_in_some(named, embeddings, case)
-    how = replace(how, without=frozenset(chain.from_iterable(gone.values())))
+    every = every_word(named.values())
+    known = [set(find_words(kv, every, case).keys) for kv in embeddings.values()]
+    some = frozenset(word for word in every if 0 < sum(word in keys for keys in known) < len(known))
+    how = replace(how, without=some)
     if twins == "once":
-        how = replace(how, alike=alike_in_some(every_word(named.values()), embeddings.values(), case))
+        how = replace(how, alike=alike_in_some(every, embeddings.values(), case))
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     tables, scores, left = [], {}, defaultdict[str, list[str]](list)
     drawn: dict[str, FloatArray] = {}
@@ -238,18 +239,16 @@ def rank(
     topics: dict[Lists, Topics | Note] = {}
     with progress("ranking", len(chosen) * max(draws, 1)) as done:
         for number, (label, (name, options)) in enumerate(chosen.items()):
-            ready = _ready(name, options, named, embeddings, how)
-            for (query, _), entry in ready.items():
+            ready, rows = _ready(name, options, named, embeddings, how), []
+            for (query, embedding), entry in ready.items():
                 notes |= dict.fromkeys(entry.found.twin_notes)
                 whole = next(name for name in named if query == name or query.startswith(f"{name}: "))
                 for own in entry.found.entries:
                     found[whole, own["set"]] = {**own, "list": own["set"], "kind": f"{whole} {own['kind']}"}
-            rows = []
-            for (query, embedding), entry in ready.items():
                 measured = entry.measure()
                 apart = abs(measured.value - entry.metric.optimum)
                 rows.append((embedding, label, query, measured.value, apart, measured.reason))
-            table = pd.DataFrame(rows, columns=BY_QUERY)
+            table = pd.DataFrame(rows, columns=["embedding", "metric", "query", "value", "distance", "reason"])
             usable = _usable(table, left)
             tables.append(table)
             by_embedding = table[table["query"].isin(usable)].groupby("embedding", sort=False)["distance"]
@@ -265,10 +264,24 @@ def rank(
     sizes = {name: kv.vector_size for name, kv in embeddings.items()}
     total = sum(table["query"].nunique() for table in tables)
     valueless = [note for why, own in left.items() for note in left_out(len(own), total, "values", why, own)]
-    first = [*lost, *_of_words(gone, named, tables), *valueless]
-    notes = {**dict.fromkeys(first), **notes, **dict.fromkeys(_of_dimensions(list(sizes.values()), random))}
+    first = [*lost, *_of_words(some, named, tables), *valueless]
+    notes = {**dict.fromkeys(first), **notes}
+    dims = np.array(list(sizes.values()))
+    more = dims[:, None] > dims
+    # how often embeddings of more dimensions have the smaller score where there is no bias
+    shares = {
+        label: float((values[:, :, None] < values[:, None, :])[:, more].mean(axis=0).min())
+        for label, values in random.items()
+        if len(values) and more.any()
+    }
+    notes |= {Note("dimension-bias", metric=label, share=n): None for label, n in shares.items() if n > OFTEN}
     frame = pd.DataFrame(scores)
     ranks = ranked(frame, {} if outside is None else outside)
+    same_order = {
+        label: float((_places(values).mean(axis=0) == ranks[label].to_numpy()).all(axis=1).mean())
+        for label, values in random.items()
+        if len(values) and ranks[label].is_unique  # by chance, ties have no share
+    }
     kept = {label: values[np.isfinite(values).all(axis=1)] for label, values in drawn.items()}
     probabilities, distribution = _chances(kept, list(embeddings))
     return Ranking(
@@ -278,7 +291,7 @@ def rank(
         by_query=pd.concat(tables, ignore_index=True),
         probabilities=probabilities,
         rank_distribution=distribution,
-        same_order=_same_order(ranks, random),
+        same_order=same_order,
         notes=tuple(notes),
         draws=draws,
         dimensions=sizes,
@@ -373,41 +386,10 @@ def _correlations(ranks: pd.DataFrame, scores: Mapping[str, FloatArray], first: 
     return values[np.isfinite(values)]
 
 
-def _same_order(ranks: pd.DataFrame, random: Mapping[str, FloatArray]) -> dict[str, float]:
-    """Metric to the share of random topics that order the embeddings as the given words do."""
-    return {
-        label: float((_places(values).mean(axis=0) == ranks[label].to_numpy()).all(axis=1).mean())
-        for label, values in random.items()
-        if len(values) and ranks[label].is_unique  # by chance, ties have no share
-    }
-
-
 def ranked(scores: pd.DataFrame, outside: Mapping[str, Mapping[str, float]] | pd.DataFrame) -> pd.DataFrame:
     """Ranks of scores (embeddings by metrics, smaller first) and of outside scores (larger first), ties averaged."""
     ranks = scores.apply(lambda column: pd.Series(_places(column.to_numpy(dtype=float)).mean(axis=0), scores.index))
     return ranks.join(pd.DataFrame(outside, index=scores.index).rank(ascending=False))
-
-
-def _of_dimensions(sizes: Sequence[int], random: Mapping[str, FloatArray]) -> list[Note]:
-    """A note on each metric that follows the dimensions of embeddings where there is no bias."""
-    more = np.array(sizes)[:, None] > np.array(sizes)
-    shares = {
-        label: float((values[:, :, None] < values[:, None, :])[:, more].mean(axis=0).min())
-        for label, values in random.items()
-        if len(values) and more.any()
-    }
-    return [Note("dimension-bias", metric=label, share=share) for label, share in shares.items() if share > OFTEN]
-
-
-def _only_in_some(
-    queries: Mapping[str, Query], embeddings: Mapping[str, KeyedVectors], case: Case
-) -> dict[str, list[str]]:
-    """Query to its words that some of the embeddings hold and others do not."""
-    words = every_word(queries.values())
-    known = [set(find_words(kv, words, case).keys) for kv in embeddings.values()]
-    some = {word for word in words if 0 < sum(word in keys for keys in known) < len(known)}
-    every = {name: dict.fromkeys(chain.from_iterable(query.sets.values())) for name, query in queries.items()}
-    return {name: [word for word in own if word in some] for name, own in every.items()}
 
 
 Ready = dict[tuple[str, str], Prepared]
@@ -423,7 +405,7 @@ def _ready(
     """Sub-query and embedding to what is measured."""
     ready: Ready = {}
     for label, query in queries.items():
-        parts = parts_for(find_metric(name), query)
+        parts = parts_for(REGISTER.find(name), query)
         for part in parts:
             title = label if len(parts) == 1 else f"{label}: {part.name}"
             for embedding, kv in embeddings.items():
@@ -445,17 +427,16 @@ def _usable(table: pd.DataFrame, left: dict[str, list[str]]) -> list[str]:
     return usable
 
 
-def _of_words(
-    gone: Mapping[str, list[str]], queries: Mapping[str, Query], tables: Sequence[pd.DataFrame]
-) -> list[Note]:
+def _of_words(gone: frozenset[str], queries: Mapping[str, Query], tables: Sequence[pd.DataFrame]) -> list[Note]:
     """A note on the words that were left out of each query of which there are values."""
     every = pd.concat(tables)
     valued = every.loc[every["value"].notna(), "query"].unique().tolist()
     notes = []
-    for name, words in gone.items():
+    for name, query in queries.items():
         if any(each == name or each.startswith(f"{name}: ") for each in valued):
-            asked = len({*chain.from_iterable(queries[name].sets.values())})
-            notes += left_out(len(words), asked, f"words of {name}", "missing in some embedding", words)
+            asked = every_word([query])
+            lost = [word for word in asked if word in gone]
+            notes += left_out(len(lost), len(asked), f"words of {name}", "missing in some embedding", lost)
     return notes
 
 

@@ -30,7 +30,7 @@ from bayesbias.metrics.batch import (
     prepared,
     untested,
 )
-from bayesbias.metrics.catalogue import find_metric
+from bayesbias.metrics.catalogue import METRICS
 from bayesbias.metrics.queries import FoundSets, Lookup, every_word, look_up
 from bayesbias.models import load_model
 from bayesbias.models.families import family_of
@@ -59,15 +59,14 @@ type Varied = Literal["targets", "attributes"]
 type Sizes = Literal["trimmed", "saturate"]
 type Chosen = Mapping[str, IntArray]
 """Set to the places of the words that are used."""
+type Words = dict[str, dict[str, tuple[str, ...]]]
+"""Kind of sets to the words of each."""
 VARIED: tuple[Literal["targets"], Literal["attributes"]] = ("targets", "attributes")
 STEPS = {"targets": 2, "attributes": 6}
 """Words over all lists by which they grow, as in the published study."""
 IN_THE_STUDY = {"weat_effect_size": ((-2.0, 2.0), 0.0), "ect": ((-1.0, 1.0), 0.0)}
 """Smallest and largest value whatever the sizes of the sets, and the value from which accuracy counts, also for ECT."""
-STUDIED = ("ect", "rnsb", "weat_effect_size")
 NAME = "crossed"
-LARGEST = 2.0
-"""Of a difference of two mean cosine distances."""
 MOST_SIZES, FEWEST_RUNS = 10, 10
 """Sizes that are printed, and runs from which scores have an uncertainty."""
 COVERED = {"robustness": 0.77, "accuracy": 0.875, "separation": 0.958}
@@ -99,7 +98,7 @@ class Silhouette(Result):
     sizes: IntArray
     values: FloatArray
     bounds: tuple[float, float]
-    zero: float
+    zero: float = 0.0
     embedding: str = "unnamed"
     notes: tuple[Note, ...] = ()
     optimum: float = 0.0
@@ -108,42 +107,18 @@ class Silhouette(Result):
     prob: float = PROB
 
     @property
-    def min(self) -> FloatArray:
-        """Smallest value over the runs at each size, (sizes,)."""
-        return self.values.min(axis=0)
-
-    @property
-    def max(self) -> FloatArray:
-        """Largest value over the runs at each size, (sizes,)."""
-        return self.values.max(axis=0)
-
-    @property
-    def mean(self) -> FloatArray:
-        """Mean over the runs at each size, (sizes,)."""
-        return self.values.mean(axis=0)
-
-    @property
     def robustness(self) -> float:
         """1 less the silhouette's area over that of all values, in [0, 1]; NaN with one size or a missing value."""
         low, high = self.bounds
-        return 1 - self._area(self.max - self.min) / ((high - low) * int(self.sizes[-1]))
-
-    @property
-    def full(self) -> float:
-        """The value with all words."""
-        return float(self.mean[-1])
+        return 1 - self._area(np.ptp(self.values, axis=0)) / ((high - low) * int(self.sizes[-1]))
 
     @property
     def coverage(self) -> FloatArray:
         """Share of the runs whose interval holds the value with all words, (sizes,); NaN for a metric without."""
         if self.low is None or self.high is None:
             return np.full(len(self.sizes), np.nan)
-        return ((self.low <= self.full) & (self.full <= self.high)).mean(axis=0)
-
-    def _of_runs(self, chosen: IntArray) -> Silhouette:
-        """The same of some of the runs, by their places, which may repeat."""
-        low, high = (None if end is None else end[chosen] for end in (self.low, self.high))
-        return replace(self, values=self.values[chosen], low=low, high=high)
+        full = self.values[:, -1].mean()
+        return ((self.low <= full) & (full <= self.high)).mean(axis=0)
 
     def oriented(self) -> Silhouette:
         """The same of optimum - value, for a metric whose value of no bias is not 0 (1 - ECT): there 0 is no bias."""
@@ -186,7 +161,9 @@ class Silhouette(Result):
 
     def by_size(self) -> pd.DataFrame:
         """One row a size: ``words``, ``mean_value``, ``smallest``, ``largest``, and ``coverage`` of intervals."""
-        columns = {"words": self.sizes, "mean_value": self.mean, "smallest": self.min, "largest": self.max}
+        values = self.values
+        ends = {"smallest": values.min(axis=0), "largest": values.max(axis=0)}
+        columns = {"words": self.sizes, "mean_value": values.mean(axis=0), **ends}
         return pd.DataFrame(columns if self.low is None else {**columns, "coverage": self.coverage})
 
     def summary(self) -> pd.DataFrame:
@@ -218,8 +195,8 @@ def silhouette_accuracy(biased: Silhouette, unbiased: Silhouette, compat: Litera
     _check_comparable(biased, unbiased)
     low, high = biased.bounds
     range_ = high - low if compat == "published" and biased.zero == 0 else high - biased.zero
-    area = biased._area(np.abs(biased.mean - biased.zero) - np.abs(unbiased.mean - unbiased.zero))
-    return 0.5 + 0.5 * area / (range_ * int(biased.sizes[-1]))
+    far, near = (np.abs(curves.values.mean(axis=0) - curves.zero) for curves in (biased, unbiased))  # noqa: PD011
+    return 0.5 + 0.5 * biased._area(far - near) / (range_ * int(biased.sizes[-1]))
 
 
 def silhouette_separation(biased: Silhouette, unbiased: Silhouette) -> float:
@@ -296,23 +273,21 @@ def silhouette_uncertainty(
             f"there are {runs} and {len(other.values)} runs: scores have an uncertainty with {FEWEST_RUNS} runs or "
             "more, the same of both"
         )
-    halves = [rng.permutation(runs)[: runs // 2] for _ in range(resamples)]
-    half_width = float(ndtri((1 + prob) / 2))
-    scores: dict[str, Callable[[IntArray], float]] = {"robustness": lambda runs: biased._of_runs(runs).robustness}
+    names = ["robustness"]
     if unbiased is not None:
-        scores = {
-            "robustness of the biased": scores["robustness"],
-            "robustness of the unbiased": lambda runs: other._of_runs(runs).robustness,
-            "accuracy": lambda runs: silhouette_accuracy(biased._of_runs(runs), other._of_runs(runs)),
-            "separation": lambda runs: silhouette_separation(biased._of_runs(runs), other._of_runs(runs)),
-        }
-    rows = []
-    for name, score in scores.items():
-        drawn = [score(chosen) for chosen in halves]
-        value, spread, fewer = score(np.arange(runs)), float(np.std(drawn, ddof=1)), float(np.mean(drawn))
-        tried = COVERED[name.split()[0]] if prob == PROB else float("nan")
-        rows.append((name, value, spread, value - half_width * spread, value + half_width * spread, fewer, tried))
-    return pd.DataFrame(rows, columns=["score", "value", "sd", "low", "high", "half_the_runs", "covered"])
+        names = ["robustness of the biased", "robustness of the unbiased", "accuracy", "separation"]
+    scores = []
+    for chosen in (np.arange(runs), *(rng.permutation(runs)[: runs // 2] for _ in range(resamples))):
+        first, second = (replace(each, values=each.values[chosen]) for each in (biased, other))  # noqa: PD011
+        scores.append([first.robustness])
+        if unbiased is not None:
+            scores[-1].append(second.robustness)
+            scores[-1] += [silhouette_accuracy(first, second), silhouette_separation(first, second)]
+    value, drawn = np.array(scores[0]), np.array(scores[1:])
+    spread, reach = drawn.std(axis=0, ddof=1), float(ndtri((1 + prob) / 2))
+    table = pd.DataFrame({"score": names, "value": value, "sd": spread})
+    table = table.assign(low=value - reach * spread, high=value + reach * spread, half_the_runs=drawn.mean(axis=0))
+    return table.assign(covered=[COVERED[name.split()[0]] if prob == PROB else np.nan for name in names])
 
 
 def lengths_of(sizes: Sequence[int], step: int) -> IntArray:
@@ -342,22 +317,8 @@ def shuffled(
 
 type Value = tuple[float, float, float]
 """A metric's value on some words, and the ends of its interval, NaN where it has none."""
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A metric on the words of a query."""
-
-    metric: str
-    targets: Mapping[str, tuple[str, ...]]  # set to the words that the embedding holds
-    attributes: Mapping[str, tuple[str, ...]]
-    bounds: tuple[float, float]  # smallest and largest value
-    measure: Callable[[Chosen], Value]
-    zero: float = 0.0  # the value at which the study's accuracy begins
-    optimum: float = 0.0  # the value of no bias
-    paired: bool = False  # whether the words of the target sets are pairs in order
-    intervals: float | None = None  # mass of the intervals of values, where they have some
-    notes: tuple[Note, ...] = ()  # on words that were left out
+type Subject = tuple[Callable[[Chosen], Value], Words, dict[str, Any]]
+"""A metric on the words of a query: its values, the words that the embedding holds, and fields of its silhouette."""
 
 
 def _study_rnsb(kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
@@ -365,6 +326,7 @@ def _study_rnsb(kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
     if query.template[1] != 2:
         raise InputError(f"rnsb takes 2 attribute sets: the query {query.name!r} has {query.template[1]}")
     sets = look_up(kv, query, how, paired=False)
+    words, notes = _found(query, sets)
     x, first = np.vstack(sets.attributes), len(sets.attributes[0])
     gram, products = x @ x.T, dict(zip(query.targets, (vectors @ x.T for vectors in sets.targets), strict=True))
     fitted, alpha, b = np.empty(0, dtype=np.intp), np.zeros(len(x)), 0.0
@@ -383,53 +345,36 @@ def _study_rnsb(kv: KeyedVectors, query: Query, how: Lookup) -> Subject:
         shares = negative / negative.sum()
         return float(xlogy(shares, shares * len(shares)).sum()), np.nan, np.nan
 
-    return Subject(
-        metric="rnsb",
-        **_words_of(query, sets),
-        bounds=(0.0, float(np.log(len(query.targets)))),
-        measure=measure,
-        notes=_checked(sets),
-    )
+    return measure, words, {"metric": "rnsb", "bounds": (0.0, float(np.log(len(query.targets)))), "notes": notes}
 
 
 def _registered_subject(
     chosen: OneMetric, options: Mapping[str, Any], kv: KeyedVectors, query: Query, how: Lookup
 ) -> Subject:
     """A metric of the registry, measured anew at every size."""
-    metric = find_metric(chosen)
+    metric = METRICS.find(chosen)
     name = metric.name
     subject_options = untested(checked_options(metric, options))
     ready = prepared(metric, kv, query, subject_options, how)
-    notes = _checked(ready.found)
+    words, notes = _found(query, ready.found)
     usual = metric.range([len(vectors) for vectors in ready.found.targets], subject_options), metric.optimum
     bounds, zero = IN_THE_STUDY.get(chosen, usual) if isinstance(chosen, str) else usual
     if not np.isfinite(bounds).all():
         raise InputError(f"{name} has no smallest and largest value, which the scores of a silhouette need")
-    return Subject(
-        metric=name,
-        **_words_of(query, ready.found),
-        bounds=bounds,
-        measure=lambda chosen: (ready.resampled(chosen).value, np.nan, np.nan),
-        zero=zero,
-        optimum=metric.optimum,
-        paired=metric.paired,
-        notes=notes,
-    )
+    facts = {"metric": name, "bounds": bounds, "zero": zero, "optimum": metric.optimum, "notes": notes}
+    return (lambda chosen: (ready.resampled(chosen).value, np.nan, np.nan)), words, facts
 
 
-def _checked(sets: FoundSets) -> tuple[Note, ...]:
-    """Notes on the words that the embedding lacks; refuses sets without a word."""
+def _found(query: Query, sets: FoundSets) -> tuple[Words, tuple[Note, ...]]:
+    """The words that were found, and notes on those that the embedding lacks; refuses sets without a word."""
     empty = [f"none of the {entry['asked']} words of {entry['set']!r}" for entry in sets.entries if not entry["found"]]
     if why := (*empty, *([] if sets.reason is None else [sets.reason])):
         raise InputError(f"the embedding holds too little of the query: {why[0]}")
     lacking = [{**entry, "kind": entry["set"], "words": entry["missing"]} for entry in sets.entries if entry["missing"]]
     names = ("found", "asked", "kind", "words")
-    return (*(Note("coverage", **{name: entry[name] for name in names}) for entry in lacking), *sets.twin_notes)
-
-
-def _words_of(query: Query, sets: FoundSets) -> dict[str, Any]:
-    """The words that were found, by kind and set."""
-    return {kind: {name: tuple(sets.words[name]) for name in getattr(query, kind)} for kind in VARIED}
+    notes = (Note("coverage", **{name: entry[name] for name in names}) for entry in lacking)
+    words: Words = {kind: {name: sets.words[name] for name in getattr(query, kind)} for kind in VARIED}
+    return words, (*notes, *sets.twin_notes)
 
 
 def _contrast_subject(
@@ -450,8 +395,8 @@ def _contrast_subject(
     """
     prob, draws = probability(prob, "prob"), whole_number(draws, "draws", least=100)
     sets = look_up(kv, query, how, paired=False)
-    notes, words = _checked(sets), _words_of(query, sets)
-    lists = Query(**words, name=query.name, language=query.language).words()
+    words, notes = _found(query, sets)
+    lists = Query(words["targets"], words["attributes"], name=query.name, language=query.language).words()
     data = Distances.read(distance_table(kv, lists, case=how.case, relatedness=False, twins=how.twins), check=False)
     spec = model if isinstance(model, ModelSpec) else load_model(model)
     name = engines_for(spec)[0]
@@ -483,14 +428,9 @@ def _contrast_subject(
         low, high = interval_ends(apart, prob)
         return float(apart.mean()), float(low), float(high)
 
-    return Subject(
-        metric=" - ".join(contrast) + ("" if spec.name == NAME else f" ({spec.name})"),
-        **words,
-        bounds=(-LARGEST, LARGEST),
-        measure=measure,
-        intervals=prob,
-        notes=(*notes, *data.notes),
-    )
+    title = " - ".join(contrast) + ("" if spec.name == NAME else f" ({spec.name})")
+    bounds = (-2.0, 2.0)  # of a difference of two mean cosine distances
+    return measure, words, {"metric": title, "bounds": bounds, "prob": prob, "notes": (*notes, *data.notes)}
 
 
 def _places(words: np.ndarray, labels: np.ndarray, name: str, listed: Sequence[str]) -> IntArray:
@@ -563,49 +503,41 @@ def silhouette(
     chosen, options = metric_and_options(metric)
     vectors = opened(kv, every_word([parsed]), case, parsed.language)
     if chosen == NAME:
-        subject = _contrast_subject(vectors, parsed, how, **options)
+        measure, words, facts = _contrast_subject(vectors, parsed, how, **options)
     elif chosen == "rnsb":
-        subject = _study_rnsb(vectors, parsed, how, **options)
+        measure, words, facts = _study_rnsb(vectors, parsed, how, **options)
     else:
         one = "weat_effect_size" if chosen == "weat" else chosen
-        subject = _registered_subject(one, options, vectors, parsed, how)
-    kinds = {kind: {name: len(words) for name, words in getattr(subject, kind).items()} for kind in VARIED}
+        measure, words, facts = _registered_subject(one, options, vectors, parsed, how)
+    kinds = {kind: {name: len(held) for name, held in sets.items()} for kind, sets in words.items()}
     if sizes == "trimmed":
         kinds = {kind: dict.fromkeys(most, min(most.values())) for kind, most in kinds.items()}
     every = {name: np.arange(length) for most in kinds.values() for name, length in most.items()}
-    grown = {name: getattr(subject, vary)[name][:length] for name, length in kinds[vary].items()}
-    orders = shuffled(grown, runs, seed, compat == "published", subject.paired and vary == "targets")
+    grown = {name: words[vary][name][:length] for name, length in kinds[vary].items()}
+    pairs = vary == "targets" and chosen != NAME and METRICS.find(chosen).paired
+    orders = shuffled(grown, runs, seed, compat == "published", pairs)
     lengths = lengths_of(list(kinds[vary].values()), step)
     values = np.empty((runs, len(lengths), 3))
     with progress("measuring", runs * len(lengths)) as done:
         for run, i in np.ndindex(runs, len(lengths)):
             parts = zip(grown, orders, lengths[i], strict=True)
-            values[run, i] = subject.measure(every | {name: places[run, :length] for name, places, length in parts})
+            values[run, i] = measure(every | {name: places[run, :length] for name, places, length in parts})
             done(run * len(lengths) + i + 1)
     value, low, high = np.moveaxis(values, 2, 0)
     name = str(about(vectors)["name"])
-    kind = f"values of {subject.metric} in {name}"
-    notes = (*subject.notes, *left_out(int(np.isnan(value).sum()), value.size, kind, "no variation"))
-    return Silhouette(
-        metric=subject.metric,
-        vary=vary,
-        sizes=lengths.sum(axis=1),
-        values=value,
-        bounds=(0.0, 1.0) if compat == "published" and subject.metric == "rnsb" else subject.bounds,
-        zero=subject.zero,
-        embedding=name,
-        notes=notes,
-        optimum=subject.optimum,
-        low=None if subject.intervals is None else low,
-        high=None if subject.intervals is None else high,
-        prob=subject.intervals or PROB,
-    )
+    kind = f"values of {facts['metric']} in {name}"
+    facts["notes"] += tuple(left_out(int(np.isnan(value).sum()), value.size, kind, "no variation"))
+    if compat == "published" and chosen == "rnsb":
+        facts["bounds"] = (0.0, 1.0)
+    if "prob" in facts:
+        facts |= {"low": low, "high": high}
+    return Silhouette(vary=vary, sizes=lengths.sum(axis=1), values=value, embedding=name, **facts)
 
 
 def silhouette_study(
     kvs: Mapping[str, Embedding],
     queries: Mapping[str, AnyQuery],
-    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] = STUDIED,
+    metrics: Sequence[AnyMetric] | Mapping[str, AnyMetric] = ("ect", "rnsb", "weat_effect_size"),
     runs: int = 100,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -629,8 +561,7 @@ def silhouette_study(
         ``accuracy`` and ``separation`` of the pair of models, NaN unless there are two; ``oriented_accuracy``, that of
         ``optimum - value`` (:meth:`Silhouette.oriented`) for a metric whose value of no bias is not 0: ECT is 1 then,
         so that models that it ranks rightly have an accuracy below .5; and ``coverage``: for a metric with intervals,
-        the share that hold the value with all words, over all sizes but the last. ``attrs["notes"]`` says what was left
-        out.
+        the share that hold the value with all words, over all sizes but the last; ``notes`` on what was left out.
 
     Examples
     --------
@@ -642,21 +573,21 @@ def silhouette_study(
     models = opened_by_name(mapping(kvs, "kvs", "embeddings"), every_word(asked_for.values()))
     chosen = named_metrics(metrics)
     rows: list[tuple[Any, ...]] = []
-    notes: dict[Note, None] = {}
     for label, sets in asked_for.items():
         shared, left = _in_all(sets, models, label)
-        notes |= dict.fromkeys(left)
+        # of words of each attribute set in turn, as many of each as the shortest holds
+        words = dict.fromkeys(chain(*zip(*shared.attributes.values(), strict=False)))
+        one_set = {" and ".join(shared.attributes): list(words)}
+        joined = Query(shared.targets, one_set, name=shared.name, language=shared.language)
         for (metric, one, options), vary in product(chosen, VARIED):
-            takes_one = one != NAME and find_metric(one).attributes[1] == 1
-            fitting = _joined(shared) if takes_one else shared
+            takes_one = one != NAME and METRICS.find(one).attributes[1] == 1
+            fitting = joined if takes_one else shared
             found = {
                 model: silhouette(kv, fitting, (one, options), vary, runs, seed=seed) for model, kv in models.items()
             }
-            notes |= dict.fromkeys(note for each in found.values() for note in each.notes)
-            rows += [(label, vary, metric, *scores) for scores in _scores(found)]
-    table = pd.DataFrame(rows, columns=["query", "vary", "metric", "model", "words", *SCORES])
-    table.attrs["notes"] = tuple(notes)
-    return table
+            notes = (tuple(dict.fromkeys([*left, *each.notes])) for each in found.values())
+            rows += [(label, vary, metric, *scores, own) for scores, own in zip(_scores(found), notes, strict=True)]
+    return pd.DataFrame(rows, columns=["query", "vary", "metric", "model", "words", *SCORES, "notes"])
 
 
 def _scores(found: Mapping[str, Silhouette]) -> Iterator[tuple[Any, ...]]:
@@ -686,10 +617,3 @@ def _in_all(query: Query, models: Mapping[str, KeyedVectors], label: str) -> tup
             sets[kind][name], again = words_once(shared, alike, f"{name} in {label}")
             notes += again
     return Query(sets["targets"], sets["attributes"], name=query.name, language=query.language), notes
-
-
-def _joined(query: Query) -> Query:
-    """The query with one attribute set, of words of each in turn, as many of each as the shortest holds."""
-    words = dict.fromkeys(chain(*zip(*query.attributes.values(), strict=False)))
-    joined = {" and ".join(query.attributes): list(words)}
-    return Query(query.targets, joined, name=query.name, language=query.language)

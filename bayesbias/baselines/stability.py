@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 from bayesbias._support.arguments import flag, probability, text, whole_number
@@ -18,10 +19,10 @@ from bayesbias._support.progress import progress
 from bayesbias.baselines.reliability.consistency import ComponentResult
 from bayesbias.checks.convergence import diagnose
 from bayesbias.checks.summaries import PROB, flat_draws
-from bayesbias.checks.variance_components import ComponentEngine, Layout, draw_components
+from bayesbias.checks.variance_components import Layout, draw_components
 from bayesbias.contrast import POPULATION, contrasts
 from bayesbias.distances import distance_table
-from bayesbias.errors import InputError, within
+from bayesbias.errors import InputError, listed, within
 from bayesbias.metrics import run_metrics
 from bayesbias.metrics.batch import AnyMetric, AnyQuery, as_query, named_metrics
 from bayesbias.metrics.queries import every_word
@@ -29,7 +30,7 @@ from bayesbias.models import fit
 from bayesbias.numerics.arrays import FloatArray, row_differences, unit_rows
 from bayesbias.results import Note, Result
 from bayesbias.vectors import Case, Embedding, opened, rows_of
-from bayesbias.vectors.lookup import in_all, left_out
+from bayesbias.vectors.lookup import in_all
 from bayesbias.words import pairs_given, words_given
 
 if TYPE_CHECKING:
@@ -134,11 +135,9 @@ class MetricStability(Result):
         (:class:`SettingComponents`), NaN where values are missing or a single facet varies; and ``tau``, the mean of
         Kendall's tau between the orders of corpora in every two settings.
         """
-        groups, seed = (
-            self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False),
-            whole_number(seed, "seed", least=0, most=None),
-        )
-        rows = [(*key, *_shares(part, seed), _mean_tau(part)) for key, part in groups]
+        groups = self.rows.groupby(["metric", "subquery", "form"], sort=False, dropna=False)
+        seed = whole_number(seed, "seed", least=0, most=None)
+        rows = [(*key, *_shares(part, seed)) for key, part in groups]
         columns = ["metric", "subquery", "form", "corpus_share", "low", "high", "p_settings_outweigh", "tau"]
         table = pd.DataFrame(rows, columns=columns)
         return table.sort_values("corpus_share", ascending=False, ignore_index=True, na_position="last")
@@ -210,7 +209,7 @@ def metric_stability(
     with progress("measuring", len(named)) as done:
         for i, (setting, kv) in enumerate(named.items()):
             table = run_metrics(kv, parsed, metrics, max_missing=1.0, case=case)
-            notes |= dict.fromkeys(table.attrs["notes"])
+            notes |= dict.fromkeys(chain.from_iterable(table["notes"]))
             names = {label: name for label, name, _ in named_metrics(metrics or list(table["metric"].unique()))}
             table = table.assign(value=table["value"] - table["optimum"], low=np.nan, high=np.nan)
             cosines = [names[label] in COSINES for label in table["metric"]]
@@ -232,27 +231,25 @@ def metric_stability(
     return MetricStability(pd.DataFrame(rows, columns=COLUMNS), tuple(notes), prob)
 
 
-def _shares(part: pd.DataFrame, seed: int) -> tuple[float, float, float, float]:
-    """The corpora's share of the sum of squares with its interval, and the probability that settings outweigh them."""
-    missing = (float("nan"),) * 4
+def _shares(part: pd.DataFrame, seed: int) -> tuple[float, ...]:
+    """The corpora's share of the sum of squares with its interval, P(settings outweigh them), and tau.
+
+    Tau is the mean of Kendall's between the orders of corpora in every two settings that hold them all.
+    """
+    mean_tau = np.nan
+    wide = part.pivot_table(index=list(FACETS[1:]), columns="corpus", values="value").dropna()
+    if len(wide) > 1 and wide.shape[1] > 1:
+        tau = wide.T.corr(method="kendall").to_numpy()
+        mean_tau = float(np.nanmean(tau[np.triu_indices(len(tau), 1)]))
     varied = [name for name in FACETS if len(part[name].unique()) > 1]
     if "corpus" not in varied or len(varied) < 2 or part["value"].isna().any():
-        return missing
+        return *[np.nan] * 4, mean_tau
     try:
         components = setting_components(part, "value", seed=seed)
-    except InputError:  # a measure that does not vary has no components
-        return missing
-    row = components.table().set_index("component").to_dict("index")["corpus"]
-    return float(row["share"]), float(row["share_low"]), float(row["share_high"]), components.p_settings_outweigh
-
-
-def _mean_tau(part: pd.DataFrame) -> float:
-    """Mean of Kendall's tau between the orders of corpora in every two settings that hold them all."""
-    wide = part.pivot_table(index=list(FACETS[1:]), columns="corpus", values="value").dropna()
-    if len(wide) < 2 or wide.shape[1] < 2:
-        return float("nan")
-    tau = wide.T.corr(method="kendall").to_numpy()
-    return float(np.nanmean(tau[np.triu_indices(len(tau), 1)]))
+    except InputError:  # a measure that does not vary, or a grid with gaps, has no components
+        return *[np.nan] * 4, mean_tau
+    row = components.table().set_index("component").loc["corpus", ["share", "share_low", "share_high"]]
+    return *map(float, row), components.p_settings_outweigh, mean_tau
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -481,7 +478,6 @@ def setting_components(
     table: pd.DataFrame,
     value: str = "direct_bias",
     log: bool = False,
-    engine: ComponentEngine = "auto",
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = 0,
@@ -497,8 +493,8 @@ def setting_components(
         and have several values are facets) and ``value``; such as the table of :func:`direct_bias_study`.
     log
         Whether the logarithm of the numbers is taken: direct bias decays by a factor with the dimensions.
-    engine, draws, chains, seed
-        As in :func:`variance_components`; a grid with gaps needs NUTS.
+    draws, chains, seed
+        As in :func:`variance_components`.
 
     Examples
     --------
@@ -507,43 +503,40 @@ def setting_components(
     >>> study = bb.stability.direct_bias_study(kvs, {"jobs": "occ16", "adjectives": "adj"}, draws=50)
     >>> found = bb.stability.setting_components(study.table(), draws=400, seed=0)
     """
-    facets, y, notes = _grid(table, text(value, "value"), flag(log, "log"))
-    spread = float(np.nanstd(y))
-    if not spread > 1e-12 * max(float(np.nanmax(np.abs(y))), 1e-300):
+    grid, notes = _grid(table, text(value, "value"), flag(log, "log"))
+    facets, y = tuple(map(str, grid.dims)), grid.to_numpy()
+    spread = float(y.std())
+    if not spread > 1e-12 * max(float(np.abs(y).max()), 1e-300):
         raise InputError(f"{value} does not vary, so that it has no components")
-    scaled = (y - np.nanmean(y)) / spread
+    scaled = (y - y.mean()) / spread
     # seeds stand within what else an embedding was trained with: seed 0 of two corpora have nothing in common
     within = [name for name in facets if name in ("corpus", "algorithm", "dims")]
-    layout = Layout(tuple(facets), nested=("seed", *within) if "seed" in facets and within else ())
-    tree, faults = draw_components(scaled, layout, engine, draws, chains, seed, spread)
+    layout = Layout(facets, nested=("seed", *within) if "seed" in facets and within else ())
+    tree, faults = draw_components(scaled, layout, draws, chains, seed, spread)
     sizes = dict(zip(facets, y.shape, strict=True))
     return SettingComponents(tree, layout.components, sizes, (*notes, *faults))
 
 
-def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[list[str], FloatArray, list[Note]]:
-    """Facets that vary, the numbers as an array with one axis a facet, and notes on what they leave open."""
-    known = {name: sorted(table[name].unique().tolist()) for name in FACET_NAMES if name in table.columns}
-    facets = [name for name, levels in known.items() if len(levels) > 1]
+def _grid(table: pd.DataFrame, value: str, log: bool) -> tuple[xr.DataArray, list[Note]]:
+    """The numbers with a dimension for each facet that varies, and notes on facets of few levels."""
+    facets = [name for name in FACET_NAMES if name in table and len(table[name].unique()) > 1]
     if len(facets) < 2:
         raise InputError(
             f"the table varies by {' and '.join(facets) or 'no facet'} only: give several values of two of "
             f"{', '.join(FACET_NAMES)}"
         )
-    numbers = table[value].to_numpy(dtype=float)
+    numbers = table.set_index(facets)[value].astype(float)
     if not np.isfinite(numbers).all() or (log and not (numbers > 0).all()):
         raise InputError(f"every number of the column {value!r} must be {'positive' if log else 'finite'}")
-    levels = [known[name] for name in facets]
-    codes = tuple(pd.Index(known[name]).get_indexer(table[name]) for name in facets)
-    if table.duplicated(facets).any():
-        twice = table.loc[table.duplicated(facets), facets].iloc[0].to_dict()
-        raise InputError(f"two rows have one setting, {twice}: give one row a setting")
-    y = np.full([len(level) for level in levels], np.nan)
-    y[codes] = np.log(numbers) if log else numbers
-    few = {name: len(known[name]) for name in facets if len(known[name]) < FEW and name != "word_list"}
+    if (twice := numbers.index.duplicated()).any():
+        raise InputError(f"two rows have one setting, {numbers.index[twice][0]}: give one row a setting")
+    grid = (numbers.transform(np.log) if log else numbers).to_xarray()
+    gaps = pd.MultiIndex.from_product([grid.indexes[name] for name in facets]).difference(numbers.index)
+    if len(gaps):
+        named = listed([" ".join(map(str, setting)) for setting in gaps])
+        raise InputError(f"{len(gaps)} of {grid.size} settings have no value ({named}): leave out some of their levels")
+    few = {name: grid.sizes[name] for name in facets if grid.sizes[name] < FEW and name != "word_list"}
     if "seed" not in facets and "corpus" in facets:
         few["seed"] = 1
     notes = [Note("few-levels", count=count, factor=_levels(name, count)) for name, count in few.items()]
-    every = product(*(map(str, known[name]) for name in facets))
-    gaps = [" ".join(setting) for setting, gap in zip(every, np.isnan(y).ravel(), strict=True) if gap]
-    notes += left_out(len(gaps), y.size, "settings", "no value", gaps)
-    return facets, y, notes
+    return grid, notes

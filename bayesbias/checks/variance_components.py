@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
-from bayesbias._support.arguments import one_of
 from bayesbias._support.files import to_json
 from bayesbias._support.progress import counted, progress
-from bayesbias.checks.convergence import judged, mixing_faults
+from bayesbias.checks.convergence import judged
 from bayesbias.checks.summaries import describe, flat_draws
 from bayesbias.errors import InputError
 from bayesbias.models.fits import checked_draws, used_seed
-from bayesbias.models.nuts import run_nuts
 from bayesbias.models.spec import Exponential
 from bayesbias.models.tree import versions_of
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.quadrature import STAGES, importance_sample, points_for, resample
 from bayesbias.numerics.statistics import Component as Axes
-from bayesbias.numerics.statistics import FacetSums, facet_sums, noise_to
+from bayesbias.numerics.statistics import FacetSums, facet_sums
 from bayesbias.results import Note
 
 PRIOR = Exponential(distribution="exponential", rate=2.0)  # of every standard deviation, in units of the numbers' own
@@ -33,21 +31,12 @@ UNIT = Exponential(distribution="exponential", rate=1.0)
 FEWEST_POINTS = 4096
 LEAST_SD = 0.01
 """Standard deviation from which the search for the mode begins where the analysis of variance gives less."""
-CENTRE_SD = 5.0
 NOTHING_LEFT = 1e-20  # share of the residual in the sum of squares that is rounding and no more
-MOST_WITH_GAPS = 2_000  # numbers of an array with gaps up to which NUTS is tried unasked: a minute or two
-ComponentEngine = Literal["auto", "marginal", "nuts"]
-"""Ways to draw from the posterior of components; those of models of distances are :data:`models.fits.ENGINES`."""
-ENGINES: tuple[str, ...] = get_args(ComponentEngine)
-AUTO, MARGINAL, NUTS = ENGINES
+MARGINAL = "marginal"  # the engine, as a tree names it
 STEPS = ("chain", "draw", "component")
 
 type Components = tuple[frozenset[str], ...]
 """Facets of each component."""
-
-
-type ComponentDraws = tuple[FloatArray, FloatArray, dict[str, Any], tuple[Note, ...]]
-"""Standard deviations (chain, draw, component), the same of the observed levels, figures of the sampler, and faults."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +60,12 @@ class Layout:
     def axes(self, component: frozenset[str]) -> Axes:
         return tuple(axis for axis, name in enumerate(self.facets) if name in component)
 
-    def centred(self, axes: Axes) -> list[int]:
-        """Axes along which an effect has mean 0: all but those within which a nested facet stands."""
-        nested = [self.facets.index(name) for name in self.nested]
-        within = nested[1:] if nested and nested[0] in axes else []
-        return [axis for axis in axes if axis not in within]
-
     def degrees(self, component: frozenset[str], shape: tuple[int, ...]) -> tuple[float, float]:
         """Degrees of freedom of a component, and how many numbers share each of its effects."""
         axes = self.axes(component)
-        centred = self.centred(axes)
-        freedom = np.prod([shape[axis] - (axis in centred) for axis in axes])
+        # an effect has mean 0 along all axes but those within which a nested facet stands
+        within = self.nested[1:] if component & {*self.nested[:1]} else ()
+        freedom = np.prod([shape[axis] - (self.facets[axis] not in within) for axis in axes])
         return float(freedom), float(np.prod([size for axis, size in enumerate(shape) if axis not in axes]))
 
     def label(self, component: frozenset[str]) -> str:
@@ -91,7 +75,6 @@ class Layout:
 def draw_components(
     y: FloatArray,
     layout: Layout,
-    engine: ComponentEngine = "auto",
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = 0,
@@ -99,29 +82,22 @@ def draw_components(
 ) -> tuple[xr.DataTree, tuple[Note, ...]]:
     """Posterior of the variance components of an array, and faults of the draws.
 
-    The array has the standard deviation 1, one axis a facet and NaN for gaps, which ``"marginal"`` refuses. The group
-    ``posterior`` has, times a ``unit``, ``component_sd`` (chain, draw, component), of levels like the observed ones,
-    and ``finite_population_sd``, of what these add in the mean over the levels of the other facets (Gelman 2005,
-    https://doi.org/10.1214/009053604000001048). With few levels the first rests on its prior, the second does not.
+    The array has the standard deviation 1, one axis a facet and no gaps. The group ``posterior`` has, times a ``unit``,
+    ``component_sd`` (chain, draw, component), of levels like the observed ones, and ``finite_population_sd``, of what
+    these add in the mean over the levels of the other facets (Gelman 2005, https://doi.org/10.1214/009053604000001048).
+    With few levels the first rests on its prior, the second does not.
     """
-    one_of(engine, ENGINES, "engine")
     draws, chains = checked_draws(draws, chains)
     seed_used = used_seed(seed)
     rng = np.random.default_rng(seed_used)
-    components, missing = layout.components, int(np.isnan(y).sum())
-    if missing and (engine == MARGINAL or (engine == AUTO and y.size > MOST_WITH_GAPS)):
-        raise InputError(f"{missing:,} of {y.size:,} numbers are missing: leave out their levels or give engine='nuts'")
-    chosen = NUTS if missing or engine == NUTS else MARGINAL
-    if chosen == NUTS:
-        drawn, at_hand, stats, faults = _draw_by_nuts(y, layout, chains, draws // chains, rng)
-    else:
-        nested = tuple(layout.facets.index(name) for name in layout.nested)
-        sums = facet_sums(y, [layout.axes(component) for component in components], nested)
-        drawn, at_hand, stats, faults = _draw_by_marginal(sums, chains, draws // chains, rng)
+    components = layout.components
+    nested = tuple(layout.facets.index(name) for name in layout.nested)
+    sums = facet_sums(y, [layout.axes(component) for component in components], nested)
+    drawn, finite_population, stats, faults = draw_exactly(sums, chains, draws // chains, rng)
     freedom, shared_by = zip(*(layout.degrees(component, y.shape) for component in components), strict=True)
     steps = {"chain": np.arange(chains), "draw": np.arange(draws // chains)}
     labels = {"component": [layout.label(component) for component in components]}
-    sds = {"component_sd": drawn, "finite_population_sd": at_hand}
+    sds = {"component_sd": drawn, "finite_population_sd": finite_population}
     tree = xr.DataTree.from_dict(
         {
             "/posterior": xr.Dataset({name: (STEPS, unit * each) for name, each in sds.items()}, steps | labels),
@@ -134,7 +110,7 @@ def draw_components(
             ),
         }
     )
-    tree.attrs = {"engine": chosen, "seed": seed_used, "versions": to_json(versions_of(chosen))}
+    tree.attrs = {"engine": MARGINAL, "seed": seed_used, "versions": to_json(versions_of(MARGINAL))}
     return tree, faults
 
 
@@ -164,8 +140,13 @@ def draw_sds(
     return prior_means * UNIT.from_normal(theta), stats, judged(ess=sampled.ess, pareto_k=sampled.pareto_k)
 
 
-def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
-    """Draws given the sums of squares, which hold all that a complete array says."""
+def draw_exactly(
+    sums: FacetSums, chains: int, draws: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, dict[str, Any], tuple[Note, ...]]:
+    """Standard deviations (chain, draw, component), the same of the observed levels, and as :func:`draw_sds`.
+
+    The sums of squares hold all that a complete array says.
+    """
     if sums.squares[-1] <= NOTHING_LEFT * sums.squares.sum():
         raise InputError("nothing is left over but effects of fewer facets: look for levels that repeat each other")
     # the search for the mode starts from the estimates of the analysis of variance
@@ -174,50 +155,6 @@ def _draw_by_marginal(sums: FacetSums, chains: int, draws: int, rng: np.random.G
     sds, stats, faults = draw_sds(lambda sds: sums.log_likelihood(sds**2), means, guess, chains, draws, rng)
     finite_population = np.sqrt(sums.finite_population(sds.reshape(chains * draws, -1) ** 2, rng)).reshape(sds.shape)
     return sds, finite_population, stats, faults
-
-
-def _draw_by_nuts(y: FloatArray, layout: Layout, chains: int, draws: int, rng: np.random.Generator) -> ComponentDraws:
-    import pymc as pm
-
-    indices = np.nonzero(~np.isnan(y))
-    taken_out = [layout.facets.index(name) for name in layout.without]
-    places = [layout.axes(component) for component in layout.components]
-    with pm.Model() as model:
-        sds = pm.Exponential("component_sd", lam=PRIOR.rate, shape=len(places))
-        # of an effect that was taken out of the array its mean is free
-        shape = [y.shape[axis] for axis in taken_out]
-        means = pm.Normal("mean", 0.0, CENTRE_SD, shape=int(np.prod(shape)))
-        value = means[
-            np.ravel_multi_index([indices[axis] for axis in taken_out], shape) if shape else np.zeros_like(indices[0])
-        ]
-        for number, axes in enumerate(places[:-1]):
-            shape = [y.shape[axis] for axis in axes]
-            effect = pm.Normal(f"effect_{number}", shape=int(np.prod(shape)))
-            value = value + sds[number] * effect[np.ravel_multi_index([indices[axis] for axis in axes], shape)]
-        pm.Normal("score", value, sds[len(places) - 1], observed=y[indices])
-    drawn, stats, _ = run_nuts(model, chains, draws, rng)
-    sds_drawn = drawn["component_sd"]
-    effects = [
-        (sds_drawn[..., number, None] * drawn[f"effect_{number}"]).reshape(
-            *sds_drawn.shape[:2], *(y.shape[axis] if axis in axes else 1 for axis in range(y.ndim))
-        )
-        for number, axes in enumerate(places[:-1])
-    ]
-    nested = tuple(layout.facets.index(name) for name in layout.nested)
-    finite_population = sds_drawn.copy()
-    for number, axes in enumerate(places[:-1]):
-        # what levels at hand add, in the mean over those of the other facets
-        kept = tuple(2 + axis for axis in range(y.ndim) if axis not in axes)
-        mean: FloatArray = np.zeros(1)
-        for effect, other in zip(effects, places[:-1], strict=True):
-            if set(axes) <= set(other) and not noise_to(other, axes, nested, places[-1]):
-                mean = mean + effect.mean(axis=kept, keepdims=True)
-        centred = layout.centred(axes)
-        for axis in centred:
-            mean = mean - mean.mean(axis=2 + axis, keepdims=True)
-        freedom = np.prod([y.shape[axis] - (axis in centred) for axis in axes])
-        finite_population[..., number] = np.sqrt((mean**2).sum(axis=tuple(range(2, mean.ndim))) / freedom)
-    return sds_drawn, finite_population, dict(stats), mixing_faults(sds_drawn, stats)
 
 
 def component_table(tree: xr.DataTree, prob: float, finite_population: bool = False) -> pd.DataFrame:

@@ -179,11 +179,12 @@ def metrics(
         case=case,
         normalise=normalise,
     )
+    notes = dict.fromkeys(note for own in scores["notes"] for note in own)
     one = [name for name in ("embedding", "query") if len(set(scores[name])) == 1]
-    _print(scores.drop(columns=["optimum", *one]).dropna(axis="columns", how="all"), scores.attrs["notes"])
+    _print(scores.drop(columns=["optimum", "notes", *one]).dropna(axis="columns", how="all"), tuple(notes))
     if out is not None:
         with _whole_folder(out) as folder:
-            _write(folder, {"metrics": scores})
+            _write(folder, {"metrics": scores.assign(notes=scores["notes"].map("; ".join))})
 
 
 @app.command(name="list")

@@ -252,7 +252,7 @@ class Covariates(Result):
         ends, of = poles.ends, zip(*poles.pairs, strict=True) if poles.pairs else dict(poles.lists).values()
         own = dict(zip(ends, (list(dict.fromkeys(each)) for each in of), strict=True))
         warn_lost(poles.notes, SEE)
-        centre: FloatArray = vocabulary_of(kv).units.mean(axis=0)
+        centre: FloatArray = vocabulary_of(kv)[1].mean(axis=0)
         return self.answered(attributes, word, self.design(word), ends, poles.notes, centre, own)
 
     def answered(

@@ -2,7 +2,7 @@
 
 from bayesbias.metrics.batch import MetricResult, metric, run_metrics
 from bayesbias.metrics.catalogue import register
-from bayesbias.metrics.definition import Linear, Measured, Metric, Option, Sides
+from bayesbias.metrics.definition import Linear, Measured, Metric, Option
 from bayesbias.metrics.queries import Query, load_query
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "MetricResult",
     "Option",
     "Query",
-    "Sides",
     "load_query",
     "metric",
     "register",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -19,7 +19,7 @@ from bayesbias._support.progress import progress
 from bayesbias.distances.covariances import Relatedness
 from bayesbias.distances.vocabularies import measured_relatedness
 from bayesbias.errors import BayesbiasWarning, InputError, shown, warn
-from bayesbias.metrics.catalogue import METRICS, find_metric
+from bayesbias.metrics.catalogue import METRICS
 from bayesbias.metrics.definition import (
     RELATED,
     TEST_OPTIONS,
@@ -208,8 +208,7 @@ class Prepared:
             [found.keys[word] for name in names for word in found.words[name]]
             for names in (self.query.targets, self.query.attributes)
         )
-        sides = linear.sides(found.targets, found.attributes)
-        weights = pd.DataFrame(np.outer(sides.targets, sides.attributes), targets, attributes)
+        weights = pd.DataFrame(np.outer(*linear.sides(found.targets, found.attributes)), targets, attributes)
         weights = weights.groupby(level=0, sort=False).sum().T.groupby(level=0, sort=False).sum().T
         # words that cancel out say nothing of how near the random lists are
         heavy = weights.abs() >= NOTHING * weights.abs().to_numpy().max()
@@ -272,7 +271,7 @@ def prepared(
     if how is None:
         lookup = {name: options.get(name, value) for name, value in Lookup().options.items()}
         how, options = Lookup(**lookup), {key: value for key, value in options.items() if key not in lookup}
-    chosen, parsed = find_metric(name), as_query(query)
+    chosen, parsed = METRICS.find(name), as_query(query)
     values = checked_options(chosen, options, how.normalise)
     if (parts := parts_for(chosen, parsed)) != (parsed,):
         raise InputError(f"{chosen.name} takes fewer sets: measure {parsed.name!r} by subqueries{parts[0].template}")
@@ -350,18 +349,15 @@ def checked_options(chosen: Metric, given: Mapping[str, Any], normalise: bool = 
         there, needs = {**values, "normalise": normalise}, chosen.linear.needs if chosen.linear else {}
         wrong = [f" with {name}={there[name]!r}" for name, value in needs.items() if there[name] != value]
         if chosen.linear is None or wrong:
-            valid = ", ".join(_linear_metrics())
+            linear = {name: metric.linear.needs for name, metric in METRICS.items() if metric.linear is not None}
+            needed = ([f"{key}={value!r}" for key, value in own.items()] for own in linear.values())
+            valid = ", ".join(" with ".join([name, *own]) for name, own in zip(linear, needed, strict=True))
             raise InputError(f"{chosen.name}{''.join(wrong)} is not a weighted sum of cosines: valid are {valid}")
     return values
 
 
-def _linear_metrics() -> list[str]:
-    """The metrics that are weighted sums of cosines, with the options that make them so."""
-    needs = {name: metric.linear.needs for name, metric in METRICS.items() if metric.linear is not None}
-    return [" with ".join([name, *(f"{key}={value!r}" for key, value in own.items())]) for name, own in needs.items()]
-
-
-COLUMNS = ["embedding", "query", "subquery", "metric", "value", "p_value", "optimum", "found", "missing", "reason"]
+COLUMNS = ["embedding", "query", "subquery", "metric", "value", "p_value", "optimum", "found", "missing"]
+COLUMNS += ["reason", "notes"]
 
 
 def metric(
@@ -482,8 +478,8 @@ def run_metrics(
     -------
     DataFrame
         Columns ``embedding``, ``query``, ``subquery`` (of queries with more sets than a metric takes), ``metric``,
-        ``value``, ``p_value``, ``optimum``, ``found`` and ``missing`` (words) and ``reason`` (of a NaN, such as the
-        fault of a metric that fails). ``attrs["notes"]`` are notes on missing, repeated and shared words.
+        ``value``, ``p_value``, ``optimum``, ``found`` and ``missing`` (words), ``reason`` (of a NaN, such as the fault
+        of a metric that fails) and ``notes``, a tuple of those on missing, repeated and shared words.
 
     Examples
     --------
@@ -495,9 +491,13 @@ def run_metrics(
     how = Lookup(on_missing, max_missing, case, normalise, compat, twins)
     named = named_queries(queries)
     embeddings = named_embeddings(kvs, every_word(named.values()), case)
-    usual, too_few = usual_metrics(named.values()) if metrics is None else ([], [])
+    # metrics that need no pairs: those for which every query has enough sets, and those for which one has not
+    least = [min(sizes) for sizes in zip(*(query.template for query in named.values()), strict=True)]
+    unpaired = [one for one in METRICS.values() if metrics is None and one.usual and not one.paired]
+    usual = [one.name for one in unpaired if one.template[0] <= least[0] and one.template[1] <= least[1]]
+    too_few = [one.name for one in unpaired if one.name not in usual]
     chosen = [
-        (label, find_metric(choice), checked_options(find_metric(choice), options, normalise))
+        (label, METRICS.find(choice), checked_options(METRICS.find(choice), options, normalise))
         for label, choice, options in named_metrics(usual if metrics is None else metrics)
     ]
     parts = {
@@ -508,7 +508,6 @@ def run_metrics(
     rows: list[tuple[object, ...]] = []
     lost: dict[Note, None] = {}
     of_sets = left_out(len(too_few), len(usual) + len(too_few), "metrics", "too few sets", too_few)
-    notes: dict[Note, None] = dict.fromkeys(of_sets)
     with progress("measuring", len(embeddings) * len(named)) as done:
         for i, ((embedding, kv), (number, name)) in enumerate(product(embeddings.items(), enumerate(named))):
             space = unit_single(kv.vectors) if any(m.space for _, m, _ in chosen) else None
@@ -523,28 +522,19 @@ def run_metrics(
                     except MetricFaultError as error:  # the others work
                         got = no_value(str(error))
                     lines, where = lost_lines(sets.notes), f"{name} in {embedding}" if len(embeddings) > 1 else name
-                    for line in lines:
-                        lost[Note(line.code, **{**line.numbers, "kind": f"{where}: {line.numbers['kind']}"})] = None
-                    notes |= dict.fromkeys((*part.notes, *sets.notes[len(lines) :], *got.notes))
+                    kinds = ({**line.numbers, "kind": f"{where}: {line.numbers['kind']}"} for line in lines)
+                    own = [Note(line.code, **numbers) for line, numbers in zip(lines, kinds, strict=True)]
+                    lost |= dict.fromkeys(own)
+                    notes = (*own, *of_sets, *part.notes, *sets.notes[len(lines) :], *got.notes)
                     sub = part.name if len(parts[number, label]) > 1 else None
                     found = sum(entry["found"] for entry in sets.entries)
                     missing = sum(len(entry["missing"]) for entry in sets.entries)
-                    figures = (got.value, got.p_value, choice.optimum, found, missing, got.reason)
+                    figures = (got.value, got.p_value, choice.optimum, found, missing, got.reason, notes)
                     rows.append((embedding, name, sub, label, *figures))
             done(i + 1)
     numbers = {"value": float, "p_value": float, "optimum": float, "found": int, "missing": int}
-    table = pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype(numbers)
-    table.attrs["notes"] = (*lost, *notes)
-    warn_lost(lost, "attrs['notes']")
-    return table
-
-
-def usual_metrics(queries: Iterable[Query]) -> tuple[list[str], list[str]]:
-    """Metrics that need no pairs: those for which every query has enough sets, and those for which one has not."""
-    targets, attributes = (min(sizes) for sizes in zip(*(query.template for query in queries), strict=True))
-    unpaired = {name: metric for name, metric in METRICS.items() if metric.usual and not metric.paired}
-    fits = {name: one.template[0] <= targets and one.template[1] <= attributes for name, one in unpaired.items()}
-    return [name for name in fits if fits[name]], [name for name in fits if not fits[name]]
+    warn_lost(lost, "the column notes")
+    return pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype(numbers)
 
 
 def named_queries(queries: Mapping[str, AnyQuery] | Sequence[AnyQuery] | AnyQuery) -> dict[str, Query]:
@@ -582,7 +572,8 @@ def named_metrics(
     if isinstance(metrics, Mapping):
         pairs: list[tuple[Any, Any]] = list(metrics.items())
     else:
-        pairs = [(None, one) for one in ([metrics] if _with_options(metrics) else several(metrics))]
+        single = isinstance(metrics, tuple) and len(metrics) == 2 and isinstance(metrics[1], Mapping)
+        pairs = [(None, one) for one in ([metrics] if single else several(metrics))]
     named = []
     for label, choice in pairs:
         one, options = metric_and_options(choice)
@@ -597,8 +588,4 @@ def named_metrics(
 
 def metric_and_options(choice: object) -> tuple[str | Metric, Mapping[str, Any]]:
     one, options = choice if isinstance(choice, tuple) else (choice, {})
-    return (one if isinstance(one, str) else find_metric(one)), options
-
-
-def _with_options(choice: object) -> bool:
-    return isinstance(choice, tuple) and len(choice) == 2 and isinstance(choice[1], Mapping)
+    return (one if isinstance(one, str) else METRICS.find(one)), options

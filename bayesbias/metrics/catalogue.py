@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, ndtr, rel_entr
@@ -12,7 +12,7 @@ from scipy.special import expit, ndtr, rel_entr
 from bayesbias._support.arguments import finite_number, flag, one_of, whole_number
 from bayesbias._support.registers import Register
 from bayesbias.errors import InputError
-from bayesbias.metrics.definition import SEED, Linear, Measured, Metric, Option, Sides, Space, no_value, options_of_test
+from bayesbias.metrics.definition import SEED, Linear, Measured, Metric, Option, Space, no_value, options_of_test
 from bayesbias.metrics.queries import Sets
 from bayesbias.numerics.arrays import (
     NOTHING,
@@ -30,8 +30,8 @@ from bayesbias.numerics.arrays import (
 from bayesbias.numerics.statistics import effect_size, sum_statistic
 from bayesbias.results import Note
 
-if TYPE_CHECKING:
-    pass
+type Weights = tuple[FloatArray, FloatArray]
+"""Of target words and of attribute words in a sum of cosines, set after set."""
 
 
 def associations(targets: Sets, attributes: Sets) -> tuple[FloatArray, FloatArray]:
@@ -78,8 +78,8 @@ def _shares(sets: Sets, signs: Sequence[float]) -> FloatArray:
     return np.concatenate([np.full(len(words), sign / len(words)) for sign, words in zip(signs, sets, strict=True)])
 
 
-def _weat_sides(targets: Sets, attributes: Sets) -> Sides:
-    return Sides(np.repeat([1.0, -1.0], list(map(len, targets))), _shares(attributes, (1, -1)))
+def _weat_sides(targets: Sets, attributes: Sets) -> Weights:
+    return (np.repeat([1.0, -1.0], list(map(len, targets))), _shares(attributes, (1, -1)))
 
 
 def _effect_bounds(sizes: list[int], options: Mapping[str, Any]) -> tuple[float, float]:
@@ -117,13 +117,13 @@ def rnd(targets: Sets, attributes: Sets, distance: str = "norm") -> Measured:
     return Measured(float(by_word.mean()), by_word)
 
 
-def _rnd_sides(targets: Sets, attributes: Sets) -> Sides:
+def _rnd_sides(targets: Sets, attributes: Sets) -> Weights:
     """Weights of the words in the mean of cosines: cos(a, m) = sum over v of |v| cos(a, v) / (n |m|)."""
     shares = [
         sign * np.linalg.norm(target, axis=1) / np.linalg.norm(target.sum(axis=0))
         for sign, target in zip((1, -1), targets, strict=True)
     ]
-    return Sides(np.concatenate(shares), _shares(attributes, (1,)))
+    return (np.concatenate(shares), _shares(attributes, (1,)))
 
 
 def rnsb(
@@ -179,9 +179,9 @@ def mac(targets: Sets, attributes: Sets) -> Measured:
     return Measured(float(by_word.mean()), by_word)
 
 
-def _mac_sides(targets: Sets, attributes: Sets) -> Sides:
+def _mac_sides(targets: Sets, attributes: Sets) -> Weights:
     words, sets = sum(map(len, targets)), len(attributes)
-    return Sides(np.full(words, -1 / words), _shares(attributes, (1,) * sets) / sets)
+    return (np.full(words, -1 / words), _shares(attributes, (1,) * sets) / sets)
 
 
 def ect(targets: Sets, attributes: Sets) -> Measured:
@@ -219,10 +219,10 @@ def ripa(targets: Sets, attributes: Sets) -> Measured:
     return Measured(float(by_word.mean()), by_word)
 
 
-def _ripa_sides(targets: Sets, attributes: Sets) -> Sides:
+def _ripa_sides(targets: Sets, attributes: Sets) -> Weights:
     """Weights of the words in the mean, for vectors of length 1, whose inner products are cosines."""
     share = 1 / (len(targets[0]) * np.linalg.norm(targets[0] - targets[1], axis=1))
-    return Sides(np.concatenate([share, -share]), _shares(attributes, (1,)))
+    return (np.concatenate([share, -share]), _shares(attributes, (1,)))
 
 
 def direct_bias(targets: Sets, attributes: Sets, exponent: float = 1.0) -> Measured:
@@ -242,8 +242,8 @@ def db_wa(targets: Sets, attributes: Sets) -> Measured:
     return Measured(float(by_word.mean()), by_word)
 
 
-def _db_wa_sides(targets: Sets, attributes: Sets) -> Sides:
-    return Sides(_shares(targets, (1, -1)), _shares(attributes, (1,)))
+def _db_wa_sides(targets: Sets, attributes: Sets) -> Weights:
+    return (_shares(targets, (1, -1)), _shares(attributes, (1,)))
 
 
 def check_neighbours(neighbours: int, words: int) -> None:
@@ -541,8 +541,3 @@ for bundled in (
     ),
 ):
     register(bundled)
-
-
-def find_metric(metric: object) -> Metric:
-    """A metric by name, as it is, or that of a function."""
-    return METRICS.find(metric)

@@ -35,21 +35,15 @@ class Space:
     nearest: IntArray | None = None  # (attribute words, k): rows of their nearest neighbours where these are known
 
 
-class Sides(NamedTuple):
-    """Weights of the target words and of the attribute words, set after set: a cosine has the product of its two."""
-
-    targets: FloatArray
-    attributes: FloatArray
-
-
 @dataclass(frozen=True)
 class Linear:
     """A constant, and from target and attribute sets the weights of their words in a sum of cosines.
 
-    ``needs`` are options, also of the look-up, that make the metric such a sum.
+    ``sides`` gives the weights of the target words and of the attribute words, set after set: a cosine has the product
+    of its two. ``needs`` are options, also of the look-up, that make the metric such a sum.
     """
 
-    sides: Callable[[Sets, Sets], Sides]
+    sides: Callable[[Sets, Sets], tuple[FloatArray, FloatArray]]
     constant: float = 0.0
     needs: Mapping[str, Any] = field(default_factory=dict)
 

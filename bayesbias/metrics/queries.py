@@ -271,37 +271,50 @@ def look_up(kv: KeyedVectors, query: Query, how: Lookup, paired: bool) -> FoundS
     lost = [word for entry in entries for word in entry["missing"]]
     if lost and how.on_missing == "error":
         raise InputError(f"the embedding lacks {listed(lost)}: change {query.name!r}, or pass on_missing='drop'")
-    counted: dict[str, tuple[str, ...]] = {name: _once(words.keys) for name, words in sets.items()}
+    counted: dict[str, tuple[str, ...]] = {}
+    for name, words in sets.items():  # without words that the embedding holds under the key of an earlier one
+        first = {key: word for word, key in reversed(list(words.keys.items()))}
+        counted[name] = tuple(word for word, key in words.keys.items() if first[key] == word)
     lines = missing_words({**entry, "list": entry["set"]} for entry in entries)
     notes, alike, twin_notes = [*lines, *_lost(lines, entries, sets, counted)], _alike(sets, how), list[Note]()
     for name in query.attributes if paired else query.sets:
         distinct, again = words_once(counted[name], alike, name)
         counted[name], twin_notes = tuple(distinct), [*twin_notes, *again]
-    reasons = _too_few(query, query.attributes if paired and how.compat != "wefe" else query.sets, sets, how)
+    reasons, limit = [], f" (at most {how.max_missing:.0%} may be)" if how.max_missing < 1 else ""
+    what, asked = ("missing or repeated", query.sets) if how.compat == "wefe" else ("missing", query.distinct)
+    for name in query.attributes if paired and how.compat != "wefe" else query.sets:
+        count, gone = len(asked[name]), len(asked[name]) - len(sets[name].keys)
+        if gone > how.max_missing * count or gone == count:
+            reasons.append(f"{gone} of {count} words of the set {name!r} are {what}{limit}")
     if paired and how.compat == "wefe":
         least = min(len(counted[name]) for name in query.targets)
         counted |= {name: counted[name][:least] for name in query.targets}
     elif paired:
         whole, lacking = _whole_pairs(query, sets)
         if len(lacking) > how.max_missing * (len(whole) + len(lacking)) or not whole:
-            reasons.insert(0, f"{len(lacking)} of {len(whole) + len(lacking)} pairs lack a word{_limit(how)}")
+            reasons.insert(0, f"{len(lacking)} of {len(whole) + len(lacking)} pairs lack a word{limit}")
         else:
-            gone = map("/".join, lacking)
-            notes += left_out(len(lacking), len(whole) + len(lacking), "pairs", "a word is missing", gone)
+            named = map("/".join, lacking)
+            notes += left_out(len(lacking), len(whole) + len(lacking), "pairs", "a word is missing", named)
         different, again = pairs_once(whole, alike)
         if whole and not different:
             reasons.append(ONE_VECTOR)
-        words = zip(*different, strict=True) if different else ((), ())
-        counted |= dict(zip(query.targets, words, strict=True))
+        sides = zip(*different, strict=True) if different else ((), ())
+        counted |= dict(zip(query.targets, sides, strict=True))
         twin_notes += again
     twin_notes += _across(counted, sets, alike)
+    # what the keys look like where a set has none of its words, or which other capitals do
+    look = other_capitals if all(entry["found"] for entry in entries) else first_keys
+    remedy = [said for said in [look(kv, lost, how.case, query.language)] if said] if reasons else []
+    arrays = {name: words.of(counted[name]) for name, words in sets.items()}
+    vectors = {name: unit_rows(own) if how.normalise and len(own) else own for name, own in arrays.items()}
     return FoundSets(
-        targets=_vectors(query.targets, sets, counted, how),
-        attributes=_vectors(query.attributes, sets, counted, how),
+        targets=tuple(vectors[name] for name in query.targets),
+        attributes=tuple(vectors[name] for name in query.attributes),
         words=counted,
         keys=keys,
         entries=entries,
-        reason="; ".join(reasons) + _remedy(kv, query, entries, how) if reasons else None,
+        reason="; ".join([*reasons, *remedy]) if reasons else None,
         notes=(*notes, *composed_notes(kv, keys), *twin_notes),
         twin_notes=tuple(twin_notes),
     )
@@ -317,13 +330,6 @@ def _whole_pairs(query: Query, sets: Mapping[str, FoundWords]) -> tuple[list[tup
     pairs = list(zip(left, right, strict=True))
     whole = [pair for pair in pairs if pair[0] in found[0] and pair[1] in found[1]]
     return whole, [pair for pair in pairs if pair not in whole]
-
-
-def _vectors(
-    names: Iterable[str], sets: Mapping[str, FoundWords], counted: Mapping[str, Sequence[str]], how: Lookup
-) -> Sets:
-    arrays = [sets[name].of(counted[name]) for name in names]
-    return tuple(unit_rows(array) if how.normalise and len(array) else array for array in arrays)
 
 
 def _alike(sets: Mapping[str, FoundWords], how: Lookup) -> Mapping[str, str]:
@@ -371,35 +377,3 @@ def _lost(
         again = dict.fromkeys(key for key in keys if keys.count(key) > 1)
         notes += left_out(len(keys) - len(counted[name]), len(keys), f"words of {name}", "other spellings", again)
     return notes
-
-
-def _once(keys: Mapping[str, str]) -> tuple[str, ...]:
-    """Words without those that the embedding holds under the key of an earlier one."""
-    first = dict[str, str]()
-    for word, key in keys.items():
-        first.setdefault(key, word)
-    return tuple(first.values())
-
-
-def _too_few(query: Query, names: Iterable[str], sets: Mapping[str, FoundWords], how: Lookup) -> list[str]:
-    """Why there is no value: the sets that lost too many words."""
-    reasons = []
-    what = "missing or repeated" if how.compat == "wefe" else "missing"
-    for name in names:
-        count = len(query.sets[name] if how.compat == "wefe" else query.distinct[name])
-        lost = count - len(sets[name].keys)
-        if lost > how.max_missing * count or lost == count:
-            reasons.append(f"{lost} of {count} words of the set {name!r} are {what}{_limit(how)}")
-    return reasons
-
-
-def _remedy(kv: KeyedVectors, query: Query, entries: Iterable[Mapping[str, Any]], how: Lookup) -> str:
-    """The end of a reason: what the keys look like where a set has none of its words, or which other capitals do."""
-    missing = [word for entry in entries for word in entry["missing"]]
-    look = kv, missing, how.case, query.language
-    said = other_capitals(*look) if all(entry["found"] for entry in entries) else first_keys(*look)
-    return f"; {said}" if said else ""
-
-
-def _limit(how: Lookup) -> str:
-    return f" (at most {how.max_missing:.0%} may be)" if how.max_missing < 1 else ""

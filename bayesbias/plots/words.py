@@ -272,11 +272,12 @@ def plot_silhouette(
 def _silhouettes(axes: Axes, held: Mapping[str, Silhouette]) -> None:
     """Silhouettes of one metric in a panel."""
     for one, look, hatch in zip(held.values(), looks_of(held).values(), HATCHES * len(held), strict=False):
-        draw_curve(axes, one.sizes, one.mean, one.min, one.max, look, hatch)
+        values = one.values  # noqa: PD011
+        draw_curve(axes, one.sizes, values.mean(axis=0), values.min(axis=0), values.max(axis=0), look, hatch)
         for end in (end.mean(axis=0) for end in (one.low, one.high) if end is not None):
             axes.plot(one.sizes, end, color=look.colour, linewidth=0.8, linestyle=(0, (5, 2)))
     low, high = one.bounds
-    ends = [float(f(end)) for one in held.values() for f, end in ((np.nanmin, one.min), (np.nanmax, one.max))]
+    ends = [float(end(one.values)) for one in held.values() for end in (np.nanmin, np.nanmax)]
     if max(ends) - min(ends) >= 0.1 * (high - low):
         axes.set_ylim(low - 0.03 * (high - low), high + 0.03 * (high - low))
     style_axes(axes, f"{one.vary.removesuffix('s')} words used")

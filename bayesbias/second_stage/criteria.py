@@ -338,7 +338,7 @@ def _side_of_axis(given: Axis, outside: pd.Series) -> _Side:
         behind=signal(placed.offset),
         dimensions=len(placed.field.centre),
         y=placed.places,
-        further=FURTHER_PAIRS if placed.paired else FURTHER_WORDS,
+        further=FURTHER_PAIRS if placed.poles.pairs else FURTHER_WORDS,
         less=LESS[placed.centre],
         # of words without a place there is a note that counts those with a value
         notes=tuple(

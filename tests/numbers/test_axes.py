@@ -5,23 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.integrate import quad
-from scipy.special import stdtrit
 from scipy.stats import chi2, norm, t
 
 import bayesbias as bb
 from bayesbias.axes.poles import find_poles
 from bayesbias.errors import InputError
-from bayesbias.numerics.arrays import unit_rows
 from bayesbias.numerics.constants import FACTOR_MEDIAN as MEDIAN
 from bayesbias.numerics.constants import FACTOR_SPREAD as SPREAD
 from bayesbias.numerics.constants import STEP
 from bayesbias.numerics.offsets import (
     LEAST,
-    Strata,
     _squared_factors,
-    expected_variances,
-    mean_offset,
     signal,
 )
 from bayesbias.numerics.related import MIDDLES
@@ -47,12 +43,11 @@ def affluence(glove):
     return bb.axis(glove, "affluence")
 
 
-@pytest.mark.parametrize("name", ["education", "organization", "gender"])
-def test_an_axis_by_name_is_that_of_its_own_pairs(glove, name):
+def test_an_axis_by_name_is_that_of_its_own_pairs(glove):
     """Words of pairs that are left out were kept out of the sample of the vocabulary: sds moved by up to 1.3%."""
-    named = bb.axis(glove, name, words=WORDS)
+    named = bb.axis(glove, "education", words=WORDS)
     own = bb.axis(glove, list(named.poles.pairs), words=WORDS)
-    assert (len(named.poles.keys) > len(own.poles.keys)) == (name != "gender")
+    assert len(named.poles.keys) > len(own.poles.keys)
     columns = ["mean", "sd", "low", "high", "pairs_sd"]
     pd.testing.assert_frame_equal(own.table()[columns], named.table()[columns], rtol=1e-9, atol=1e-12)
 
@@ -195,7 +190,7 @@ class TestPlaces:
         poles = {"poor": ["poor", "needy"], "rich": ["rich", "wealthy", "affluent"]}
         found = bb.axis(glove, poles, WORDS, centre=None)
         assert np.allclose(found.places, [difference(glove, word, *poles.values()) for word in WORDS], atol=1e-6)
-        assert (found.ends, found.paired) == (("poor", "rich"), False)
+        assert (found.ends, found.poles.pairs) == (("poor", "rich"), ())
         assert found.offset.freedom > 3
         assert [(note.code, dict(note.numbers)) for note in found.notes] == [
             ("no-value", {"what": "agreement of pairs", "reason": "two lists"})
@@ -237,10 +232,7 @@ class TestPlaces:
         )
         lost = bb.axis(twice, [("w0", "gone"), ("w2", "w3"), ("w4", "w5")], ["w9", "absent"])
         assert (lost.poles.pairs, lost.words) == ((("w2", "w3"), ("w4", "w5")), ("w9",))
-        assert {note.numbers["reason"]: note.numbers["words"] for note in lost.notes if note.code == "left-out"} == {
-            "a word is missing": ["w0/gone"]
-        }
-        assert ["absent"] in [note.numbers["words"] for note in lost.notes if note.code == "coverage"]
+        assert {"w0/gone", "absent"} <= {word for note in lost.notes for word in note.numbers.get("words", ())}
         for kv, pairs, message in (
             (twice, [("w0", "same0")], "the two words of each have one vector"),
             (twice, {"a": ["w0"], "b": ["same0"]}, "one vector: there is nothing between"),
@@ -249,9 +241,8 @@ class TestPlaces:
             with pytest.raises(InputError, match=message):
                 bb.axis(kv, pairs)
 
-    @pytest.mark.parametrize("name", ["gender", "affluence"])
-    def test_random_pairs_in_the_place_of_one_agree_as_little_as_is_said(self, glove, name):
-        found, rng = bb.axis(glove, name, ["nurse"]), np.random.default_rng(2)
+    def test_random_pairs_in_the_place_of_one_agree_as_little_as_is_said(self, glove):
+        found, rng = bb.axis(glove, "affluence", ["nurse"]), np.random.default_rng(2)
         offsets, vectors = found.offset.offsets[0], np.asarray(glove.vectors, dtype=float)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         first, second = rng.integers(0, len(vectors), (2, 20_000))
@@ -263,20 +254,6 @@ class TestPlaces:
             others = np.delete(offsets, i, axis=0).mean(axis=0)
             agreement = (random * others) @ squares / np.sqrt((random**2 @ squares) * (others**2 @ squares))
             assert (agreement > table[found.poles.pairs[i]]).mean() == pytest.approx(0.05, abs=0.01)
-
-    @pytest.mark.parametrize(
-        ("pairs", "sign", "agree"),
-        [
-            ([("man", "woman"), ("boy", "girl")], 1, True),
-            ([("man", "woman"), ("girl", "boy")], -1, False),
-            ([("poor", "rich"), ("monday", "blue")], 0, False),
-        ],
-    )
-    def test_two_pairs_have_one_correlation(self, glove, pairs, sign, agree):
-        found = bb.axis(glove, pairs, WORDS)
-        value, bound = found.pairs()["agreement"][0], found.random_agreement
-        assert int(value > bound) - int(value < -bound) == sign
-        assert (found.doubt, [note.code for note in found.notes]) == (not agree, [] if agree else ["disagree"])
 
     def test_words_of_the_poles_are_not_judged(self, glove):
         pairs = [("bad", "good"), ("worst", "best"), ("terrible", "wonderful"), ("awful", "excellent")]
@@ -313,10 +290,7 @@ class TestPlaces:
             ([("he", "she"), ("man", "he")], {}, "he at both poles"),
             ([("zzzz", "yyyy")], {}, "no word of the axis"),
             ([("he", "yyyy")], {}, "each lacks a word"),
-            ({"a": ["zzzz"], "b": ["he"]}, {}, "no word of the pole 'a'"),
-            ({"a": ["he"]}, {}, "an axis runs between two"),
             ("afluence", {}, r"there is no axis 'afluence' \(did you mean 'affluence'\?\)\. Bundled axes are activity"),
-            (PAIRS, {"words": "nurse, captain"}, "give the list"),
             (PAIRS, {"words": ["zzzz"]}, "none of the words"),
         ],
     )
@@ -366,11 +340,10 @@ def noise(count, dimensions, seed=0):
 class TestCovariance:
     """The covariance of places beside other ways to it."""
 
-    @pytest.mark.parametrize("name", ["affluence", "gender_pairs"])
-    def test_it_is_that_of_weighted_distances(self, glove, name):
-        found = bb.axis(glove, name, bb.axis(glove, name).words[100:8000:400], centre="words")
+    def test_it_is_that_of_weighted_distances(self, glove):
+        found = bb.axis(glove, "affluence", bb.axis(glove, "affluence").words[100:8000:400], centre="words")
         words = [word for word in found.words if word not in found.poles.keys]
-        found = bb.axis(glove, name, words, centre="words")
+        found = bb.axis(glove, "affluence", words, centre="words")
         negative, positive = ([pair[i] for pair in found.poles.pairs] for i in range(2))
         # without stereotypes the covariance is that of the vocabulary
         lists = bb.WordLists("x", {"g": words}, {}, {"positive": positive, "negative": negative})
@@ -391,28 +364,6 @@ class TestCovariance:
         assert np.abs(sds - 1).max() < 0.05
         assert np.linalg.norm(dense - ours) < 0.1 * np.linalg.norm(ours)
 
-    def test_draws_of_the_field_have_it(self, glove):
-        rng, size = np.random.default_rng(0), 4000
-        first = bb.axis(glove, PAIRS, WORDS)
-        field, strata = first.field, first.poles.strata
-        drawn = np.full((size, len(field.variances)), np.nan)
-        order = np.argsort(strata.members[0], axis=1)[:, [0, -1]].ravel()  # a, b, a, b, ...
-        scatter, apart = np.full((2, len(field.variances)), np.nan)
-        for q, kernel in enumerate(kernels(field, strata.vectors)):
-            if np.linalg.eigvalsh(kernel)[0] < 1e-6:
-                continue  # a smoothed curve that no field has
-            offsets = rng.standard_normal((size, len(kernel))) @ np.linalg.cholesky(kernel).T @ strata.members[0].T
-            drawn[:, q] = offsets.mean(axis=1)
-            scatter[q] = offsets.var(axis=1, ddof=1).mean()
-            apart[q] = scatters(kernel[np.ix_(order, order)])
-        possible = np.isfinite(scatter)
-        assert possible.sum() > 20
-        drawn, scatter, apart = drawn[:, possible], scatter[possible], apart[possible]
-        error = np.sqrt(2 / size)
-        opposition = expected_variances(field, strata)[0][possible]
-        assert np.abs(drawn.var(axis=0) / opposition - 1).max() < 4 * error
-        assert np.abs(scatter / apart - 1).max() < 4 * error
-
     @pytest.mark.parametrize("planted", [3.0, 1000.0])
     def test_factors_of_components_are_as_unequal_as_these(self, planted):
         rng, freedom = np.random.default_rng(0), 10
@@ -429,69 +380,14 @@ class TestCovariance:
         assert share == 1
 
 
-def drawn_pairs(words, units, count, rng):
-    """Pairs of a random word and one of the nine nearest to it, no word twice."""
-    pairs = []
-    while len(pairs) < count:
-        row = int(rng.integers(len(words)))
-        other = int(rng.choice(np.argsort(-(units @ units[row]))[1:10]))
-        if not {words[row], words[other]} & {word for pair in pairs for word in pair}:
-            pairs.append((words[row], words[other]))
-    return pairs
-
-
-@pytest.fixture(scope="module")
-def pool(gender):
-    """Words that random pairs are made of, and their centred unit vectors."""
-    words = gender.words[:8000]
-    return words, unit_rows(units_of(gender.kv, words) - gender.field.centre).astype(np.float32)
-
-
-def planted(axis, rho, count, smooth, rng):
-    """An axis seen with the errors of its pairs, and values of random words with a correlation with the true axis."""
-    rows = rng.choice(len(axis.words), count, replace=False)
-    words = axis.coordinates[rows]
-    own = rng.standard_normal(count)
-    if smooth:
-        shared = words @ rng.standard_normal(words.shape[1])
-        own = 0.8 * (shared - shared.mean()) / shared.std() + 0.6 * own
-    true = words @ axis.offset.mean
-    true, own = ((each - each.mean()) / each.std() for each in (true, own))
-    values = rho * true + np.sqrt(1 - rho**2) * own
-    mean = axis.offset.mean + np.sqrt(axis.offset.pairs) * rng.standard_normal(words.shape[1])
-    seen = replace(axis, offset=replace(axis.offset, mean=mean))
-    return seen, dict(zip([axis.words[row] for row in rows], values, strict=True))
-
-
-@pytest.mark.study
-class TestRates:
-    """How often statements are wrong where the truth is known, small; the benchmarks have the same in size."""
-
-    def test_axes_without_a_meaning(self, gender, pool, sized):
-        rng, shares = np.random.default_rng(0), []
-        for _ in range(sized(60, 8)):
-            pairs = drawn_pairs(*pool, 6, rng)
-            table = bb.axis(gender.kv, pairs, gender.words[:4000:2]).table()
-            shares.append(((table["low"] > 0) | (table["high"] < 0)).mean())
-        error = np.std(shares) / np.sqrt(len(shares))
-        assert 0.08 - 3 * error < np.mean(shares) < 0.14 + 3 * error
-
-    @pytest.mark.parametrize("kind", ["groups", "pairs"])
-    def test_audits_without_a_meaning(self, gender, pool, sized, kind):
-        rng, called = np.random.default_rng(0), []
-        for _ in range(sized(30, 4)):
-            words = rng.choice(pool[0], (2, 8), replace=False).tolist()
-            given = {"a": words[0], "b": words[1]} if kind == "groups" else drawn_pairs(*pool, 8, rng)
-            called.append(bb.audit(gender.kv, given).words["called"].mean())
-        assert np.mean(called) < 0.05
-
-
-@pytest.mark.parametrize("rho", [0.0, -0.8])
-def test_a_criterion_of_exact_places_has_the_error_of_a_plain_correlation(gender, rho):
+def test_a_criterion_of_exact_places_has_the_error_of_a_plain_correlation(gender):
     """With many words the posterior is far narrower than first nodes are apart."""
+    rng = np.random.default_rng(0)
     exact = replace(gender, offset=replace(gender.offset, pairs=gender.offset.pairs * 1e-9))
-    seen, values = planted(exact, rho, 1500, False, np.random.default_rng(0))
-    found = bb.criterion(seen, values, seed=0)
+    rows = rng.choice(len(exact.words), 1500, replace=False)
+    places, own = stats.zscore(exact.places[rows]), stats.zscore(rng.standard_normal(1500))
+    values = 0.6 * own - 0.8 * places
+    found = bb.criterion(exact, dict(zip([exact.words[row] for row in rows], values, strict=True)), seed=0)
     row = found.table().iloc[0]
     assert row["mean"] == pytest.approx(found.plain, abs=0.2 * row["sd"])
     # of a correlation over given places, whose spread is known
@@ -499,12 +395,11 @@ def test_a_criterion_of_exact_places_has_the_error_of_a_plain_correlation(gender
     assert row["sd"] == pytest.approx(error, rel=0.12)
 
 
-@pytest.mark.parametrize("size", [0.15, 0.6])
-def test_the_signal_is_that_of_a_quadrature(gender, size):
+def test_the_signal_is_that_of_a_quadrature(gender):
     """Shrinkage by adaptive quadrature over the size itself, not its logarithm, with a half-Cauchy prior."""
     rng = np.random.default_rng(1)
     noise = np.full(len(gender.offset.mean), 0.5)
-    mean = size * rng.standard_normal(len(noise)) + np.sqrt(noise) * rng.standard_normal(len(noise))
+    mean = 0.15 * rng.standard_normal(len(noise)) + np.sqrt(noise) * rng.standard_normal(len(noise))
 
     def density(sd):
         total = sd**2 + noise
@@ -515,26 +410,6 @@ def test_the_signal_is_that_of_a_quadrature(gender, size):
     gain = quad(lambda sd: density(sd) * sd**2 / (sd**2 + noise[0]), 0.02, 3, limit=400, points=points)[0] / mass
     found = signal(replace(gender.offset, mean=mean, pairs=noise))
     assert np.allclose(found.mean, gain * mean, rtol=0.02)
-
-
-@pytest.mark.study
-def test_errors_of_few_pairs_are_those_of_further_ones(gender, pool, sized):
-    """Pairs of near neighbours, either way round: what a few of them differ from 0 has the error that they show."""
-    rng, size, misses = np.random.default_rng(0), sized(200, 40), []
-    words, apart = pool
-    units = units_of(gender.kv, words)
-    placed = gender.coordinates[::50]
-    member = np.kron(np.eye(2), [-1.0, 1.0])
-    for _ in range(size):
-        first = rng.choice(len(words), 2, replace=False)
-        near = [rng.choice(np.argsort(-(apart @ apart[row]))[1:15]) for row in first]
-        pairs = rng.permuted(np.column_stack([first, near]), axis=1).ravel()
-        if len(set(pairs)) == 4:
-            offset = mean_offset(gender.field, Strata(units[pairs], (member,)))
-            reach = stdtrit(offset.freedom, 0.945) * np.sqrt(placed**2 @ offset.pairs)
-            misses.append((np.abs(placed @ offset.mean) > reach).mean())
-    error = np.std(misses) / np.sqrt(len(misses))
-    assert 0.11 - 3 * error < np.mean(misses) < 0.11 + 3 * error
 
 
 def test_word_lists_have_their_protected_words_placed():

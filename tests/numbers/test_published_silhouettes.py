@@ -1,6 +1,5 @@
 """Silhouettes would differ from the recorded runs of the study's own program and from its printed curves."""
 
-import hashlib
 import json
 from dataclasses import replace
 
@@ -69,7 +68,7 @@ def recorded_values(record, model, metric, sizes, vary):
 @pytest.mark.parametrize("sizes", ["trimmed", "saturate"])
 def test_values_and_scores_in_the_recorded_orders(record, models, metric, vary, sizes, sized):
     unconverged = metric == "rnsb" and sizes == "saturate"  # recorded with scikit-learn's default tolerance only
-    runs = sized(None, 6) if unconverged else None  # of 20: classifiers of up to 75 words take long
+    runs = sized(None, 3) if unconverged else None  # of 20: classifiers of up to 75 words take long
     close = 0.02 if unconverged else CLOSE[metric]
     mode = record["modes"][MODES[sizes]]
     expected = mode["scores"]["biased_vs_unbiased"][KEYS[metric]][f"shuffled_{vary.removesuffix('s')}_results"]
@@ -79,8 +78,8 @@ def test_values_and_scores_in_the_recorded_orders(record, models, metric, vary, 
         measured = recorded_values(record, model, metric, sizes, vary)
         assert own.values.shape == measured[:runs].shape
         np.testing.assert_allclose(own.values, measured[:runs], atol=close, rtol=0)
-        default = followed(record, kv, metric, sizes, vary, runs=2)
-        np.testing.assert_allclose(default.values, measured[:2], atol=close, rtol=0)
+        default = followed(record, kv, metric, sizes, vary, runs=1)
+        np.testing.assert_allclose(default.values, measured[:1], atol=close, rtol=0)
         curves = np.array(mode["results"][model][KEYS[metric]][f"shuffled_{vary.removesuffix('s')}_results"])
         one = replace(own, values=curves)
         assert one.robustness == pytest.approx(expected[f"robustness_paper_formula_{model}"], abs=1e-9)
@@ -104,15 +103,8 @@ def test_the_studys_own_shuffles(record, models):
     np.testing.assert_allclose(found.values, expected, atol=1e-9, rtol=0)
 
 
-def test_the_unbiased_vectors_are_those_of_the_record(record, models):
-    digest = hashlib.sha256(np.ascontiguousarray(models["biased"].vectors).tobytes()).hexdigest()
-    assert digest == record["models"]["biased"]["vectors_float32_sha256"]
-
-
 BOUNDS = {"weat": (-2.0, 2.0), "ect": (-1.0, 1.0), "rnsb": (0.0, 1.0)}
-PANELS = [
-    f"{metric}/{topic}/{kind}" for metric in BOUNDS for topic in ("gender", "religion") for kind in ("group", "concept")
-]
+PANELS = [f"{topic}/{kind}" for topic in ("gender", "religion") for kind in ("group", "concept")]
 
 
 def drawn(curves, name, metric):
@@ -122,18 +114,18 @@ def drawn(curves, name, metric):
     return bb.silhouettes.Silhouette(metric, "targets", grid, np.array(rows), BOUNDS[metric], 0.0)
 
 
-@pytest.mark.parametrize("panel", PANELS)
-def test_scores_of_the_printed_curves(shared, panel):
+@pytest.mark.parametrize("metric", BOUNDS)
+def test_scores_of_the_printed_curves(shared, metric):
     """Curves read off the supplement's figures to four decimals: robustness, accuracy with the fault and without."""
-    figures = json.loads((shared / "oracles" / "bsa_paper_figures_public.json").read_text())["panels"][panel]
-    metric = panel.split("/")[0]
-    both = []
-    for side in ("biased", "unbiased"):
-        curves = figures[f"curve_{side}"]
-        assert drawn(curves, ("b1", "b2"), metric).robustness == pytest.approx(figures[f"r_{side}"], abs=2e-5)
-        both.append(drawn(curves, ("mean",), metric))
-    grid = np.unique(np.concatenate([one.sizes for one in both]))
-    both = [replace(one, sizes=grid, values=np.interp(grid, one.sizes, one.values[0])[None]) for one in both]
-    assert bb.silhouettes.silhouette_accuracy(*both) == pytest.approx(figures["acc_paper_formula"], abs=2e-5)
-    published = bb.silhouettes.silhouette_accuracy(*both, compat="published")
-    assert published == pytest.approx(figures["acc_code_divisor_full_range"], abs=2e-5)
+    panels = json.loads((shared / "oracles" / "bsa_paper_figures_public.json").read_text())["panels"]
+    for figures in (panels[f"{metric}/{name}"] for name in PANELS):
+        both = []
+        for side in ("biased", "unbiased"):
+            curves = figures[f"curve_{side}"]
+            assert drawn(curves, ("b1", "b2"), metric).robustness == pytest.approx(figures[f"r_{side}"], abs=2e-5)
+            both.append(drawn(curves, ("mean",), metric))
+        grid = np.unique(np.concatenate([one.sizes for one in both]))
+        both = [replace(one, sizes=grid, values=np.interp(grid, one.sizes, one.values[0])[None]) for one in both]
+        assert bb.silhouettes.silhouette_accuracy(*both) == pytest.approx(figures["acc_paper_formula"], abs=2e-5)
+        published = bb.silhouettes.silhouette_accuracy(*both, compat="published")
+        assert published == pytest.approx(figures["acc_code_divisor_full_range"], abs=2e-5)

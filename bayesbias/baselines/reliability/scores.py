@@ -18,8 +18,6 @@ from bayesbias.metrics.batch import is_embedding
 from bayesbias.metrics.catalogue import check_neighbours
 from bayesbias.numerics.arrays import (
     FloatArray,
-    IntArray,
-    in_blocks,
     nearest_rows,
     row_differences,
     unit_rows,
@@ -47,8 +45,6 @@ if TYPE_CHECKING:
 
 MEASURES = ("db_wa", "ripa", "nbm")
 NEIGHBOURS = 100
-BLOCK = 1_000
-"""Target words whose neighbours are looked at together."""
 MADE_UP = -1
 """The step of the counts that gensim makes up for a file without counts."""
 
@@ -174,24 +170,13 @@ def _scores(
         elif measure == "db_wa":
             scores.append(unit_rows(vectors) @ apart.T)
         else:
-            rows = rows_of(kv, words)
-            scores.append(_neighbour_scores(unit_single(kv.vectors), rows, apart, neighbours))
+            unit = unit_single(kv.vectors)
+            check_neighbours(neighbours, len(unit))
+            first_side = unit @ apart.T >= 0
+            nearest = nearest_rows(unit, rows_of(kv, words), neighbours)
+            shares = [first_side[own].sum(axis=0, dtype=np.intp) / neighbours for own in nearest]
+            scores.append(2 * np.array(shares) - 1)
     return np.stack(scores)
-
-
-def _neighbour_scores(unit: np.ndarray, rows: IntArray, apart: FloatArray, neighbours: int) -> FloatArray:
-    """NBM (rows, pairs) of words of a vocabulary of unit vectors, by the pairs' differences (pairs, dimensions)."""
-    check_neighbours(neighbours, len(unit))
-    first = np.ascontiguousarray((unit @ apart.T >= 0).T.astype(np.uint8))
-    nearest = nearest_rows(unit, rows, neighbours)
-    scores = np.empty((len(rows), len(apart)))
-
-    def count(part: slice) -> None:
-        for pair, side in enumerate(first):
-            scores[part, pair] = 2 * side[nearest[part]].sum(axis=1, dtype=np.intp) / neighbours - 1
-
-    in_blocks(count, len(rows), BLOCK)
-    return scores
 
 
 def _seeds_of(kvs: Seeds, words: Collection[str]) -> dict[Hashable, KeyedVectors]:
@@ -201,7 +186,13 @@ def _seeds_of(kvs: Seeds, words: Collection[str]) -> dict[Hashable, KeyedVectors
     """
     source: Any = kvs
     if isinstance(source, Mapping) and source and all(map(is_embedding, source.values())):
-        given: dict[Hashable, Any] = dict(zip(_seed_labels(list(source)), source.values(), strict=True))
+        keys = list(source)
+        if all(isinstance(key, tuple) and len(key) == 4 for key in keys):
+            if other := [key for key in keys if key[:-1] != keys[0][:-1]]:
+                apart = f"{keys[0]} and {other[0]} differ in more than their seed"
+                raise InputError(f"{apart}: give those that differ in it only")
+            keys = [key[-1] for key in keys]
+        given: dict[Hashable, Any] = dict(zip(keys, source.values(), strict=True))
     elif isinstance(source, Sequence) and not isinstance(source, str):
         given = dict(enumerate(source))
     else:
@@ -214,15 +205,6 @@ def _seeds_of(kvs: Seeds, words: Collection[str]) -> dict[Hashable, KeyedVectors
 def _called(label: Hashable) -> str:
     """An embedding in a sentence: its name, or such as ``embedding 1`` after its seed or place."""
     return label if isinstance(label, str) else f"embedding {label}"
-
-
-def _seed_labels(keys: list[Any]) -> list[Hashable]:
-    """Seeds of settings that differ in nothing else; other keys as they are."""
-    if not all(isinstance(key, tuple) and len(key) == 4 for key in keys):
-        return keys
-    if other := [key for key in keys if key[:-1] != keys[0][:-1]]:
-        raise InputError(f"{keys[0]} and {other[0]} differ in more than their seed: give those that differ in it only")
-    return [key[-1] for key in keys]
 
 
 def word_features(
@@ -239,8 +221,8 @@ def word_features(
         One row a word: ``word``; ``log_frequency`` (natural log, NaN if not known); ``log_frequency_squared`` (of the
         log frequency z-scored over these words); ``nn_similarity`` (cosine to the nearest other word) and ``l2_norm``
         (of the raw vector), means over the embeddings; ``stability`` (mean over pairs of embeddings of the cosine of a
-        word's vectors after an orthogonal map of one embedding to the other; NaN for one). ``attrs["notes"]`` says what
-        was left out. The study's other features are columns of your own: ``log_senses`` (natural log of the number of
+        word's vectors after an orthogonal map of one embedding to the other; NaN for one); ``notes`` on what was left
+        out. The study's other features are columns of your own: ``log_senses`` (natural log of the number of
         WordNet's synsets) and ``part_of_speech``.
 
     Examples
@@ -254,11 +236,11 @@ def word_features(
     if not shared:
         raise InputError(f"the embeddings share none of the {len(wanted)} words: choose other words")
     frequency, remarks = _log_frequencies(named, shared, counts)
+    notes += remarks
     known_frequency = frequency[~np.isnan(frequency)]
     spread = known_frequency.std(ddof=1) if len(known_frequency) > 1 else 0.0
     z = (frequency - known_frequency.mean()) / spread if spread > 0 else np.full(len(frequency), np.nan)
     columns: dict[str, Any] = {"word": shared, "log_frequency": frequency, "log_frequency_squared": z**2}
-    notes += remarks
     vectors, near = [each.of(shared) for each in found], []
     with progress("measuring words", len(named)) as done:
         for i, kv in enumerate(named.values()):
@@ -267,10 +249,17 @@ def word_features(
             done(i + 1)
     columns["nn_similarity"] = np.mean(near, axis=0)
     columns["l2_norm"] = np.mean([np.sqrt(np.vecdot(rows, rows)) for rows in vectors], axis=0)
-    columns["stability"], remarks = _stability(list(named.values()), vectors)
-    table = pd.DataFrame(columns)
-    table.attrs["notes"] = tuple(notes + remarks)
-    return table
+    every, size = list(named.values()), len(vectors[0][0])
+    if len(every) == 1:
+        columns["stability"] = np.full(len(shared), np.nan)
+        notes.append(Note("no-value", what="stability", reason="one embedding"))
+    else:
+        common, _ = in_all(every[0].index_to_key, every, "words")
+        columns["stability"] = word_stability(vectors, [kv.vectors[rows_of(kv, common)] for kv in every])
+        if len(common) <= size:
+            known = {"count": len(common), "what": "words", "total": size, "of": "dimensions"}
+            notes.append(Note("weak-basis", measure="stability", basis="map", **known))
+    return pd.DataFrame({**columns, "notes": [tuple(notes)] * len(shared)})
 
 
 def _log_frequencies(
@@ -301,15 +290,3 @@ def _log_frequencies(
         return np.mean(own, axis=0), notes
     missing = Note("no-value", what="log_frequency", reason="no counts: give counts=")
     return np.full(len(words), np.nan), [*notes, missing]
-
-
-def _stability(kvs: Sequence[KeyedVectors], vectors: Sequence[FloatArray]) -> tuple[FloatArray, list[Note]]:
-    """Stability of words with these vectors (seeds, words, dimensions), and notes on what it rests on."""
-    if len(kvs) == 1:
-        return np.full(len(vectors[0]), np.nan), [Note("no-value", what="stability", reason="one embedding")]
-    common, _ = in_all(kvs[0].index_to_key, kvs, "words")
-    notes, size = [], kvs[0].vector_size
-    if len(common) <= size:
-        known = {"count": len(common), "what": "words", "total": size, "of": "dimensions"}
-        notes.append(Note("weak-basis", measure="stability", basis="map", **known))
-    return word_stability(vectors, [kv.vectors[rows_of(kv, common)] for kv in kvs]), notes
