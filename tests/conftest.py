@@ -51,13 +51,13 @@ def threads(request, monkeypatch):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--full", action="store_true", help="every test, and studies in full size: pytest -m study --full")
+    parser.addoption("--full", action="store_true", help="the tests marked slow too")
 
 
 def pytest_configure(config):
     if not config.getoption("--full"):
         chosen = config.option.markexpr
-        config.option.markexpr = f"({chosen}) and not full" if chosen else "not full"
+        config.option.markexpr = f"({chosen}) and not slow" if chosen else "not slow"
 
 
 def pytest_collection_finish(session):
@@ -72,13 +72,7 @@ def pytest_terminal_summary(terminalreporter, config):
     for cause, count in causes.most_common():
         terminalreporter.write_line(f"{count} skipped: {cause}")
     if not config.getoption("--full"):
-        terminalreporter.write_line("tests marked full were left out: they run with --full")
-
-
-@pytest.fixture(scope="session")
-def sized(request):
-    """A function (full, reduced): the size of a study, which is reduced unless pytest is given --full."""
-    return lambda full, reduced: full if request.config.getoption("--full") else reduced
+        terminalreporter.write_line("tests marked slow were left out: they run with --full")
 
 
 @pytest.fixture(scope="session")

@@ -130,7 +130,7 @@ class TestErrors:
         inside = on.templates.placed.of_steps() + np.diff(on.coordinates, axis=0) ** 2 @ on.offset.opposition
         np.testing.assert_allclose(inside, steps)
 
-    @pytest.mark.parametrize("count", [2, pytest.param(8, marks=pytest.mark.full)])
+    @pytest.mark.parametrize("count", [2, pytest.param(8, marks=pytest.mark.slow)])
     def test_places_over_many_templates_are_inside(self, count):
         words, lists = [], []
         for seed in range(10):

@@ -30,11 +30,10 @@ def alarms(shape, truth, models, replicates, seed):
     return rates(((simulate(shape, "crossed", truth, rng), rng) for rng in rngs), models)
 
 
-@pytest.mark.study
-@pytest.mark.full
-def test_false_alarms_are_counted_against_the_nominal_rate(sized):
+@pytest.mark.slow
+def test_false_alarms_are_counted_against_the_nominal_rate():
     shape = {"groups": {"g": 8, "h": 8}, "stereotypes": {"g": 8, "h": 8}, "human": 20, "neutral": 20}
-    replicates = sized(300, 40)
+    replicates = 300
     found = alarms(shape, NULL, ("published", "crossed"), replicates, 5)
     assert (found["replicates"] == replicates).all()
     published, crossed = (
@@ -46,8 +45,7 @@ def test_false_alarms_are_counted_against_the_nominal_rate(sized):
     assert crossed["width"] > 1.5 * published["width"]
 
 
-@pytest.mark.study
-@pytest.mark.full
+@pytest.mark.slow
 def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
     """One draw of a study (benchmarks/validity/simulated_tables.py) whose rates were 0 to 4% under Exponential(2)."""
     shape = {"groups": {"g": 2, "h": 1}, "stereotypes": {"g": 4, "h": 4}, "human": 8}
@@ -63,8 +61,7 @@ def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
     assert found.loc["associated - different", "width"] < 0.25
 
 
-@pytest.mark.nuts
-@pytest.mark.full
+@pytest.mark.slow
 def test_heavier_tails_shrink_an_extreme_word_less():
     shape = {"groups": {"g": 8, "h": 7}, "stereotypes": {"g": 6, "h": 6}, "human": 8}
     means = 0.9 + 0.02 * np.random.default_rng(0).standard_normal((15, 3))

@@ -155,13 +155,12 @@ def test_a_fit_of_three_lists_is_asked_for_two(religion_fit):
         bb.criterion(religion_fit, dict(zip(words, range(5), strict=True)))
 
 
-@pytest.mark.study
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["a fit", "an axis"])
-def test_false_positives_of_values_that_are_unrelated(occupations, shares, ratings, gender, sized, of):
+def test_false_positives_of_values_that_are_unrelated(occupations, shares, ratings, gender, of):
     held = {"a fit": (occupations("crossed"), pd.Series(shares), POLES), "an axis": (gender, ratings[0], None)}
     post, values, poles = held[of]
-    rng, calls, trials = np.random.default_rng(0), 0, sized(60, 30)
+    rng, calls, trials = np.random.default_rng(0), 0, 60
     for seed in range(trials):
         shuffled = pd.Series(rng.permutation(values.to_numpy()), values.index)
         row = bb.criterion(post, shuffled, contrast=poles, draws=1000, seed=seed).table().iloc[0]

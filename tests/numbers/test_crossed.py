@@ -422,8 +422,7 @@ def standard_errors_apart(weighted, walked):
     return apart
 
 
-@pytest.mark.nuts
-@pytest.mark.full
+@pytest.mark.slow
 def test_where_weights_fail_the_scales_are_walked_and_the_result_says_so(monkeypatch):
     """A limit that no table keeps sends the engine to NUTS on the same marginal posterior."""
     table = simulated()

@@ -141,8 +141,7 @@ def test_vectorised_draws_are_those_of_a_loop_over_tables_with_holes(name):
     assert len(set(slow)) > 1
 
 
-@pytest.mark.study
-@pytest.mark.full
+@pytest.mark.slow
 def test_p_values_are_uniform_where_the_stereotypes_are_random_control_words():
     rng = np.random.default_rng(8)
     words = lists(neutral=80, human=1)

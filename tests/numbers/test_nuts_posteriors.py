@@ -83,8 +83,7 @@ def test_changes_are_those_of_nuts_for_both_tables(script, stored):
         assert (own["mean"] - theirs["mean"]).abs()[whole].item() < 0.15 * theirs["sd"][whole].item(), name
 
 
-@pytest.mark.full
-@pytest.mark.nuts
+@pytest.mark.slow
 def test_the_model_of_related_words_samples(script, monkeypatch):
     """One short run: the builder, the sampler, and the variables' names, dimensions and rough places."""
     monkeypatch.setattr(models.nuts, "TUNE", 200)

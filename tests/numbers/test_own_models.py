@@ -60,7 +60,7 @@ def built_in(table):
     return bb.fit(table, "published", draws=4000, seed=1)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_published_model_by_hand_is_the_built_in_one(table, built_in):
     by_hand = bb.fit(table, published, draws=2000, chains=2, seed=1)
     assert by_hand.attrs["model"] == "published (own)"
@@ -132,7 +132,7 @@ def test_labels_of_arrays_that_have_some_are_kept(built_in, table):
         bb.from_draws({"word_mean": means.drop_vars("protected_word")}, table)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_groups_of_draws_hold_one_value_a_draw_and_row(built_in, table):
     """Their last dimension may have any name, such as log_lik_dim_0 of Stan."""
     posterior = built_in["posterior"].to_dataset()[["word_mean"]]
@@ -169,7 +169,7 @@ def test_models_that_are_none_are_refused(model, how, message, table):
         bb.fit(table, model, **how)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_failure_of_a_sampler_comes_without_its_backtrace():
     pytest.importorskip("nutpie")
     with pm.Model() as model:

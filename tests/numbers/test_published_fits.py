@@ -40,10 +40,10 @@ def distances_to_published(post, published):
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_fit_equals_the_published_one(shared, name, sized):
+def test_fit_equals_the_published_one(shared, name):
     published = json.loads((shared / "paper_results" / "published_fits.json").read_text())[name]
     table = bb.read_distance_table(shared / "paper_tables" / f"{name}.csv", keep_duplicates=True)
-    means, ends = distances_to_published(bb.fit(table, "published", draws=sized(100_000, 40_000), seed=0), published)
+    means, ends = distances_to_published(bb.fit(table, "published", draws=40_000, seed=0), published)
     assert means.max() < (0.012 if name == LOOSER else 0.003)
     assert ends.max() < (0.018 if name == LOOSER else 0.006)
 

@@ -66,9 +66,9 @@ def recorded_values(record, model, metric, sizes, vary):
 @pytest.mark.parametrize("vary", ["targets", "attributes"])
 @pytest.mark.parametrize("metric", KEYS)
 @pytest.mark.parametrize("sizes", ["trimmed", "saturate"])
-def test_values_and_scores_in_the_recorded_orders(record, models, metric, vary, sizes, sized):
+def test_values_and_scores_in_the_recorded_orders(record, models, metric, vary, sizes):
     unconverged = metric == "rnsb" and sizes == "saturate"  # recorded with scikit-learn's default tolerance only
-    runs = sized(None, 3) if unconverged else None  # of 20: classifiers of up to 75 words take long
+    runs = 3 if unconverged else None  # of 20: classifiers of up to 75 words take long
     close = 0.02 if unconverged else CLOSE[metric]
     mode = record["modes"][MODES[sizes]]
     expected = mode["scores"]["biased_vs_unbiased"][KEYS[metric]][f"shuffled_{vary.removesuffix('s')}_results"]

@@ -43,7 +43,7 @@ def tree_of(post):
 
 
 @pytest.mark.parametrize(
-    "name", [name if name in USUAL else pytest.param(name, marks=pytest.mark.full) for name in MODELS]
+    "name", [name if name in USUAL else pytest.param(name, marks=pytest.mark.slow) for name in MODELS]
 )
 def test_free_variables_are_those_of_a_fit(name, fits):
     post = fits(name)
@@ -59,7 +59,7 @@ def test_free_variables_are_those_of_a_fit(name, fits):
 
 
 @pytest.mark.parametrize(
-    "name", [name if name in USUAL else pytest.param(name, marks=pytest.mark.full) for name in MODELS]
+    "name", [name if name in USUAL else pytest.param(name, marks=pytest.mark.slow) for name in MODELS]
 )
 def test_log_likelihood_and_log_prior_are_ours(name, fits):
     post = fits(name)
@@ -111,7 +111,7 @@ def test_priors_of_the_call_and_of_a_fit_reach_pymc(table):
         assert model["sigma"].owner.inputs[-1].eval().item() == pytest.approx(2)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_options_reach_the_sampler_and_are_recorded(table):
     post = bb.fit(
         table, "published", engine="nuts", draws=100, chains=1, seed=1, sampler={"tune": 150, "nuts_sampler": "pymc"}

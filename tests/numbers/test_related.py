@@ -64,9 +64,8 @@ def posterior(data):
 
 
 @pytest.fixture(scope="module")
-def gender(slice_vectors):
-    table = bb.distance_table(slice_vectors, "gender")
-    return table, bb.fit(table, seed=0)
+def gender(gender_table, gender_fit):
+    return gender_table, gender_fit
 
 
 class TestCovariance:
@@ -262,8 +261,7 @@ class TestModel:
         alone, own = found.components.loadings**2 @ found.components.variances, np.flatnonzero(sums.connection == 0)
         np.testing.assert_allclose(np.diag(sums.covariance)[own], alone[sums.word[own]], rtol=1e-6)
 
-    @pytest.mark.nuts
-    @pytest.mark.full
+    @pytest.mark.slow
     def test_nuts_agrees(self, small):
         exact = bb.fit(small[2], draws=16_000, seed=1)
         nuts = bb.fit(small[2], engine="nuts", draws=8_000, seed=2)

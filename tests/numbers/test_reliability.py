@@ -220,7 +220,7 @@ def test_sums_of_squares_hold_the_likelihood():
     np.testing.assert_allclose(apart, apart[0], atol=1e-10)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_components_are_calibrated():
     """Ranks of the true standard deviations among the posterior's, 400 arrays from the prior: uniform."""
     rng, ranks = np.random.default_rng(6), []

@@ -436,7 +436,7 @@ class TestTemplatesAsRandomEffect:
 class TestMiniLM:
     """A real encoder, all-MiniLM-L6-v2."""
 
-    @pytest.mark.full  # with PyTorch, of the extra
+    @pytest.mark.slow  # with PyTorch, of the extra
     def test_transformers_give_the_same_vectors(self, tmp_path):
         reason = "needs the extra contextual: uv sync --extra contextual"
         torch = pytest.importorskip("torch", reason=reason)

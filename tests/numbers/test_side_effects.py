@@ -281,7 +281,7 @@ def test_planted_groups_are_found_only_where_they_are(redundant):
     assert table.loc["cluster", "chance"] == pytest.approx(0.52, abs=0.02)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_more_is_left_than_of_random_topics_as_often_as_by_chance(slice_vectors):
     """The difference of random topics is removed: more is left than of each of ten others in 1 of 11."""
     shared = _shared_vocabulary(slice_vectors, slice_vectors, [], None)

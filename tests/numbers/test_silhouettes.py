@@ -239,7 +239,7 @@ def test_a_study_is_its_silhouettes(kv):
     assert rows.loc[("ect", "targets"), "oriented_accuracy"].unique() == [silhouette_accuracy(*both)]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_coverage_of_the_intervals_stands_beside_them(slice_vectors):
     """Robustness of 60 sets of 100 runs: fewer than 89% of the intervals hold its mean."""
     sets = [silhouette(slice_vectors, "weat7_wefe", "weat", runs=100, seed=seed) for seed in range(60)]

@@ -269,7 +269,7 @@ def test_random_lists_are_as_similar_to_each_other_as_the_given_ones(gender, unr
     assert abs(unrelated.similarity.iloc[0]["cosine_reached"]) < 0.05
 
 
-@pytest.mark.parametrize("name", ["weat6", pytest.param("gender", marks=pytest.mark.full)])
+@pytest.mark.parametrize("name", ["weat6", pytest.param("gender", marks=pytest.mark.slow)])
 def test_the_null_is_as_wide_as_the_posterior(news, name):
     """Two answers to two questions on one scale: unlike random lists gave .8 to 2.3 times the posterior's sd.
 
@@ -309,10 +309,9 @@ def test_real_lists_among_topics(gender, unrelated, news):
     assert (gender.table()["sd"] > [1.15, 1.5, 1.5] * unrelated.table()["sd"]).all()
 
 
-@pytest.mark.study
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize("alike", [False, True])
-def test_p_values_are_uniform_where_the_lists_are_topics_themselves(part, sized, alike):
+def test_p_values_are_uniform_where_the_lists_are_topics_themselves(part, alike):
     """Topics of unrelated seed words, and of a seed word and one of its nearest neighbours."""
     rng = np.random.default_rng(3)
     protected = bb.load_words("gender").protected
@@ -320,7 +319,7 @@ def test_p_values_are_uniform_where_the_lists_are_topics_themselves(part, sized,
     unit = part.get_normed_vectors()
     free = np.array([at for at, word in enumerate(part.index_to_key) if word not in listed])
     p_values, cosines = [], []
-    trials = sized(200, 20)
+    trials = 200
     for trial in range(trials):
         stereotypes, used, seed = {}, set(), rng.choice(free)
         for name in protected:

@@ -24,8 +24,8 @@ def dois(result):
 
 
 @pytest.fixture(scope="module")
-def table(slice_vectors):
-    return bb.distance_table(slice_vectors, "weat7")
+def table(weat7):
+    return weat7
 
 
 def test_a_table_a_fit_and_a_comparison(table, slice_vectors):

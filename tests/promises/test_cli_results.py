@@ -81,7 +81,7 @@ def test_metrics_gives_what_run_metrics_gives(prints, two_embeddings):
     assert all(name in out for name in bb.run_metrics(two_embeddings["plain.txt"], "weat6")["metric"])
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_compare_gives_what_the_functions_give(here, slice_vectors, hard_debiased):
     bb.save_embedding(hard_debiased, "after.bin")
     line = "compare google-news-slice after.bin --words gender --seed 3 -o c --side-effects"

@@ -112,7 +112,7 @@ def outside(python):
     return run
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_script_of_the_page_uses_its_metric_and_its_method(mine, outside):
     lines = outside(mine, "study.py").splitlines()
     assert lines[0] == "centroid centre"
@@ -124,7 +124,7 @@ def test_the_script_of_the_page_uses_its_metric_and_its_method(mine, outside):
     ]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_model_of_the_page_is_fitted_from_a_script(extended, outside, tmp_path):
     ok, _, row, _, sigmas = outside(extended / "mine", "alone.py", str(tmp_path / "r.html")).splitlines()
     assert ok == "True"
@@ -140,7 +140,7 @@ def test_the_model_of_the_page_is_fitted_from_a_script(extended, outside, tmp_pa
     assert "model alone (nuts)" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_engine_the_prior_the_model_the_list_and_the_picture(said):
     assert said["engines"] == ["exact", "thinned"]
     (mean, sd), (other, _) = said["sigma"]
@@ -149,7 +149,7 @@ def test_the_engine_the_prior_the_model_the_list_and_the_picture(said):
     assert said["label"] == "standard deviation of cosine distance"
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_result_has_a_report_a_table_and_sources(said):
     text, page, table, works = said["result"]
     assert text.startswith("standard deviation of distances (cosine distance)\ndistances ")
@@ -158,7 +158,7 @@ def test_the_result_has_a_report_a_table_and_sources(said):
     assert "word list trades" in works
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

@@ -112,7 +112,7 @@ SLIM = {
 """Programs, and what they do not load."""
 
 
-@pytest.mark.parametrize("name", ["help", pytest.param("exact fit", marks=pytest.mark.full)])
+@pytest.mark.parametrize("name", ["help", pytest.param("exact fit", marks=pytest.mark.slow)])
 def test_nothing_heavy_is_loaded(name, python, tmp_path):
     code, heavy = SLIM[name]
     code += "\nimport sys; print('LOADED', *{name.split('.')[0] for name in sys.modules})"

@@ -64,7 +64,7 @@ def pages(slice_vectors, hard_debiased, page):
     return {"fit": page} | {kind: bb.report(result, page.with_name(f"{kind}.html")) for kind, result in results.items()}
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fit", "several", "audit"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_fits_screens_in_either_scheme(browser, axe, pages, kind, scheme):
@@ -78,7 +78,7 @@ def test_a_page_fits_screens_in_either_scheme(browser, axe, pages, kind, scheme)
     assert pages[kind].stat().st_size < 1_000_000
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_page_prints_all_rows(browser, page):
     printed = browser.new_page()
     printed.goto(page.as_uri())

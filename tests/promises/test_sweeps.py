@@ -113,7 +113,7 @@ def test_a_sweep_that_is_killed_goes_on(study, tmp_path):
     assert before.items() <= contents(tmp_path / "stopped").items()
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_cluster_of_dask(study, tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
     cluster = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)

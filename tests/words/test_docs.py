@@ -120,7 +120,7 @@ def resolved(path):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what a reader is told of these files
-@pytest.mark.parametrize("page", [pytest.param(page, marks=[] if page in FAST else pytest.mark.full) for page in RUN])
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[] if page in FAST else pytest.mark.slow) for page in RUN])
 def test_the_code_of(page, given):
     given(page)
     names = {"__name__": "__main__"}

@@ -24,7 +24,7 @@ FUNCTIONS = {
 def cases():
     """The names of all functions: beyond the first of a module they run only with --full."""
     first = {one.__module__: name for name, one in sorted(FUNCTIONS.items(), reverse=True) if name not in SLOW}
-    return [pytest.param(name, marks=[] if name in first.values() else pytest.mark.full) for name in sorted(FUNCTIONS)]
+    return [pytest.param(name, marks=[] if name in first.values() else pytest.mark.slow) for name in sorted(FUNCTIONS)]
 
 
 @pytest.mark.usefixtures("remembered", "without_pictures")

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 UV = os.environ.get("UV") or shutil.which("uv")
-pytestmark = [pytest.mark.full, pytest.mark.skipif(UV is None, reason="needs uv: pip install uv")]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(UV is None, reason="needs uv: pip install uv")]
 
 
 def ran(*command, cwd=ROOT):

@@ -18,7 +18,7 @@ def test_the_page_names_every_notebook():
     assert re.findall(r"\]\((\w+)\.ipynb\)", page) == stems
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_notebook_is_in_step_small_and_tells_nothing_of_the_machine(script):
     import jupytext
