@@ -73,6 +73,7 @@ def test_metrics_gives_what_run_metrics_gives(prints, two_embeddings):
     test = {"p_value": True, "seed": 0}
     metrics = {name: (name, test) for name in ("weat", "weat_effect_size")}
     expected = bb.run_metrics(two_embeddings, ["weat6", "weat7"], metrics)
+    expected["notes"] = expected["notes"].map("; ".join)
     written = pd.read_csv("m/metrics.csv")
     pd.testing.assert_frame_equal(written, pd.read_csv(StringIO(expected.to_csv(index=False))), rtol=1e-9)
     assert "noisy.txt" in out

@@ -129,7 +129,7 @@ def relatedness(axes, held):
 
 def silhouette(axes, one):
     assert axes.get_ylim() == pytest.approx((-2.12, 2.12))
-    np.testing.assert_array_equal(axes.get_lines()[0].get_ydata(), one.mean)
+    np.testing.assert_array_equal(axes.get_lines()[0].get_ydata(), one.by_size()["mean_value"])
 
 
 def reliability(axes, table):
