@@ -8,12 +8,12 @@ import bayesbias
 
 PACKAGE = Path(bayesbias.__file__).parent
 LINES = {
-    "_support": 1080, "axes": 1310, "baselines": 3120, "checks": 2500, "cli": 380, "comparison": 2000,
-    "contrast": 590, "distances": 3290, "documents": 1960, "metrics": 1800, "models": 4900, "numerics": 5200,
-    "plots": 1760, "reporting": 770, "second_stage": 1710, "top level": 1440, "vectors": 4500,
+    "_support": 1040, "axes": 1270, "baselines": 2900, "checks": 2410, "cli": 380, "comparison": 1950,
+    "contrast": 580, "distances": 3210, "documents": 1830, "metrics": 1800, "models": 4600, "numerics": 4700,
+    "plots": 1720, "reporting": 730, "second_stage": 1500, "top level": 1370, "vectors": 4280,
 }  # fmt: skip
 """Room to its lines at most: a budget is raised by a commit of its own that says why."""
-FILES, FUNCTIONS, CLASSES, REFUSALS, SENTENCES = 115, 2250, 240, 410, 118
+FILES, FUNCTIONS, CLASSES, REFUSALS, SENTENCES = 115, 1960, 192, 405, 113
 SPEAKS = ("cli", "errors.py", "results.py")  # rooms whose work is to speak
 PATHS = [path for path in sorted(PACKAGE.rglob("*.py")) if "_data" not in path.parts]
 NODES = {path: [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))] for path in PATHS}

@@ -301,10 +301,15 @@ def _places(
 
 
 def _relation(kv: KeyedVectors, poles: FoundPoles) -> FloatArray | None:
-    """Mean unit relation vector (d,), for RIPA, of pairs or of lists of equally many words; None of others."""
-    low, high = zip(*poles.pairs, strict=True) if poles.pairs else (words for _, words in poles.lists)
-    if len(low) != len(high):
+    """Mean unit relation vector (d,), for RIPA, of pairs, or of the words of two lists as they were given in order."""
+    pairs = list(poles.pairs)
+    if not pairs:
+        sides, kept = [words for _, words in poles.poles.lists], {word for _, words in poles.lists for word in words}
+        pairs = list(zip(*sides, strict=True)) if len(sides[0]) == len(sides[1]) else []
+        pairs = [pair for pair in pairs if kept.issuperset(pair)]  # words without their partner are left out
+    if not pairs:
         return None
+    low, high = zip(*pairs, strict=True)
     below, above = (np.asarray(kv.vectors[rows_of(kv, words)], dtype=float) for words in (low, high))
     relation: FloatArray = unit_rows(below - above).mean(axis=0)
     return relation

@@ -226,11 +226,12 @@ def _whole_folder(out: Path) -> Iterator[Path]:
     try:
         yield folder
         target.mkdir(exist_ok=True)
-        for file in folder.iterdir():
-            file.replace(target / file.name)
+        written = sorted(file.name for file in folder.iterdir())
+        for name in written:
+            (folder / name).replace(target / name)
     finally:
         shutil.rmtree(folder)
-    echo(f"Written to {target}: {', '.join(sorted(file.name for file in target.iterdir()))}")
+    echo(f"Written to {target}: {', '.join(written)}")
 
 
 def _write(

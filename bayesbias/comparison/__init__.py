@@ -1,4 +1,4 @@
-"""Two embeddings or more: the same pairs matched, what changed, side effects, and templates."""
+"""Two embeddings or more: the same pairs matched, what changed, and side effects."""
 
 from bayesbias.comparison.changes import compare as compare
 from bayesbias.comparison.comparison import Comparison as Comparison

@@ -1,1 +1,1 @@
-"""Mathematics on arrays, without words: it imports NumPy and SciPy only."""
+"""Mathematics on arrays, without words: it imports NumPy, SciPy and ArviZ only."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -179,20 +178,6 @@ def without(vectors: FloatArray, directions: FloatArray) -> FloatArray:
     return vectors - (vectors @ directions.T) @ directions
 
 
-def equalised(vectors: FloatArray, directions: FloatArray) -> FloatArray:
-    """Members of a set with one part outside the directions and parts inside of one length, as unit vectors.
-
-    What they share outside is their mean there; inside, each keeps the direction in which it departs from their mean.
-    A member that does not depart from it stays at the mean.
-    """
-    mean = vectors.mean(axis=0)
-    shared = without(mean[None], directions)[0]
-    inside = ((vectors - mean) @ directions.T) @ directions
-    lengths = np.linalg.norm(inside, axis=1, keepdims=True)
-    towards = np.divide(inside, lengths, out=np.zeros_like(inside), where=lengths > NOTHING)
-    return unit_rows(shared + np.sqrt(max(1 - shared @ shared, 0.0)) * towards)
-
-
 def orthogonal_map(first: NDArray[np.floating], second: NDArray[np.floating]) -> FloatArray:
     """The orthogonal R that minimises the Frobenius norm of first R - second: U V' where first' second = U S V'.
 
@@ -205,22 +190,6 @@ def orthogonal_map(first: NDArray[np.floating], second: NDArray[np.floating]) ->
         crossed += first[part].astype(np.float64).T @ second[part].astype(np.float64)
     left, _, right = np.linalg.svd(crossed)
     return left @ right
-
-
-def word_stability(
-    embeddings: Sequence[NDArray[np.floating]], fitted: Sequence[NDArray[np.floating]] | None = None
-) -> FloatArray:
-    """Mean over pairs of embeddings of cos(W1[w] R, W2[w]) with R the orthogonal map between the two, (words,).
-
-    The embeddings have vectors (words, dimensions) of the same words; maps may be fitted to other words.
-    """
-    rotations = [orthogonal_map(*pair) for pair in combinations(embeddings if fitted is None else fitted, 2)]
-    units = [unit_rows(vectors) for vectors in embeddings]
-    cosines = [
-        np.vecdot(first @ rotation, second)
-        for rotation, (first, second) in zip(rotations, combinations(units, 2), strict=True)
-    ]
-    return np.clip(np.mean(cosines, axis=0), -1.0, 1.0)
 
 
 MOST_STEPS = 100

@@ -277,7 +277,7 @@ def mean_part(
     g, points = sums.mean, len(scales.sigma2)
     n = sums.connections + len(g.effects)
     # means and contrasts of the words of a pattern are independent, so that what is left is a regression of the
-    # means on beta with a normal prior; inverse and inverse / grown are the i and e of MeanSums
+    # means on beta with a normal prior; inverse and inverse / grown are the i and e of _MeanSums
     inverse = 1 / scales.sigma2[:, g.connection]
     grown = 1 + scales.s2[:, g.connection] * inverse * g.words
     equations = np.hstack([inverse, inverse / grown]) @ g.design

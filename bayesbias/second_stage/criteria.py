@@ -219,7 +219,7 @@ def criterion(
     outside, errors = outside.rename(spelled), errors.rename(spelled)
     present, unvalued = set(side.words), tuple(word for word in side.words if word not in outside.index)
     missing = {"without a value": unvalued, absent: tuple(word for word in outside.index if word not in present)}
-    shared, attribute = [word for word in side.words if word in outside.index], None
+    shared, attribute, unadjusted = [word for word in side.words if word in outside.index], None, None
     if adjust is not None:
         attribute = word_values(shared, adjust, frequencies, side.relatedness, side.language)
         lost = tuple(word for word in shared if word not in attribute.numbers)
@@ -244,6 +244,7 @@ def criterion(
         notes += left_out(len(words_lost), total, "words", reason, words_lost)
     relation["r2"] = relation["correlation"] ** 2
     if covariate is not None:
+        unadjusted = criterion(post, outside[shared], errors[shared], pair, draws=draws, seed=seed_used)
         y, x = _without(y, covariate), left
     fitted = float(relation["intercept"].mean()) + float(relation["slope"].mean()) * x
     words = pd.DataFrame(
@@ -269,7 +270,7 @@ def criterion(
         plain=float(np.corrcoef(y, x)[0, 1]),
         missing=missing,
         errors="given" if x_se.any() else "",
-        unadjusted=None if attribute is None else criterion(post, values, se, pair, draws=draws, seed=seed_used),
+        unadjusted=unadjusted,
         cited=cited,
         notes=(*notes, *side.notes),
         further=side.further,

@@ -420,8 +420,7 @@ def _outside(on: pd.DataFrame | None, settings: list[str]) -> pd.DataFrame:
     if on is None:
         return pd.DataFrame(index=settings)
     frame = on.set_index("name") if "name" in on.columns else on
-    frame = frame.set_axis(frame.index.map(str), axis=0)
-    frame = frame.reindex(settings).apply(pd.to_numeric, errors="coerce").astype(float)
+    frame = frame.set_axis(frame.index.map(str), axis=0).reindex(settings).astype(float)
     table = pd.DataFrame(index=settings)
     for name in (str(name) for name in frame.columns if not str(name).endswith("_se")):
         values = frame[name].to_numpy()

@@ -143,3 +143,12 @@ class TestAudit:
     def test_one_word_a_list_tells_no_errors(self):
         with pytest.raises(InputError, match="two pairs or more, or two words a list"):
             bb.audit("google-news-slice", {"a": ["he"], "b": ["she"]})
+
+
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.CoverageWarning")
+def test_lists_that_lose_words_keep_their_partners_for_ripa(slice_vectors):
+    given = {"men": ["he", "zzone", "father"], "women": ["zztwo", "woman", "mother"]}
+    words = bb.audit(slice_vectors, given).words
+    pair = slice_vectors["father"].astype(float) - slice_vectors["mother"]
+    expected = [abs(slice_vectors[word].astype(float) @ pair) / np.linalg.norm(pair) for word in words["word"][:20]]
+    np.testing.assert_allclose(words["ripa"].abs()[:20], expected, rtol=1e-5)

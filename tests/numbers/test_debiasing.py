@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import bayesbias as bb
 from bayesbias import debiasing, numerics
+from bayesbias.vectors.debiasing.methods import equalised
 
 SIZE = 30
 PAIRS = [(f"m{at}", f"f{at}") for at in range(12)]
@@ -101,7 +102,7 @@ def test_equalised_words_are_as_near_to_every_neutral_word(debiased):
 
 def test_two_words_equalised_by_hand():
     """Unit vectors (.8, .6, 0) and (0, 0, 1): their mean off the first axis is (0, .3, .5)."""
-    found = numerics.arrays.equalised(np.array([[0.8, 0.6, 0.0], [0.0, 0.0, 1.0]]), np.array([[1.0, 0.0, 0.0]]))
+    found = equalised(np.array([[0.8, 0.6, 0.0], [0.0, 0.0, 1.0]]), np.array([[1.0, 0.0, 0.0]]))
     inside = np.sqrt(1 - 0.09 - 0.25)
     np.testing.assert_allclose(found, [[inside, 0.3, 0.5], [-inside, 0.3, 0.5]])
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesbias._support.arguments import by_name_or_none, one_of, several, whole_number
 from bayesbias._support.progress import progress
@@ -19,10 +20,10 @@ from bayesbias.metrics.catalogue import check_neighbours
 from bayesbias.numerics.arrays import (
     FloatArray,
     nearest_rows,
+    orthogonal_map,
     row_differences,
     unit_rows,
     unit_single,
-    word_stability,
 )
 from bayesbias.results import Note
 from bayesbias.vectors import (
@@ -255,7 +256,7 @@ def word_features(
         notes.append(Note("no-value", what="stability", reason="one embedding"))
     else:
         common, _ = in_all(every[0].index_to_key, every, "words")
-        columns["stability"] = word_stability(vectors, [kv.vectors[rows_of(kv, common)] for kv in every])
+        columns["stability"] = _stability(vectors, [kv.vectors[rows_of(kv, common)] for kv in every])
         if len(common) <= size:
             known = {"count": len(common), "what": "words", "total": size, "of": "dimensions"}
             notes.append(Note("weak-basis", measure="stability", basis="map", **known))
@@ -290,3 +291,19 @@ def _log_frequencies(
         return np.mean(own, axis=0), notes
     missing = Note("no-value", what="log_frequency", reason="no counts: give counts=")
     return np.full(len(words), np.nan), [*notes, missing]
+
+
+def _stability(
+    embeddings: Sequence[NDArray[np.floating]], fitted: Sequence[NDArray[np.floating]] | None = None
+) -> FloatArray:
+    """Mean over pairs of embeddings of cos(W1[w] R, W2[w]) with R the orthogonal map between the two, (words,).
+
+    The embeddings have vectors (words, dimensions) of the same words; maps may be fitted to other words.
+    """
+    rotations = [orthogonal_map(*pair) for pair in combinations(embeddings if fitted is None else fitted, 2)]
+    units = [unit_rows(vectors) for vectors in embeddings]
+    cosines = [
+        np.vecdot(first @ rotation, second)
+        for rotation, (first, second) in zip(rotations, combinations(units, 2), strict=True)
+    ]
+    return np.clip(np.mean(cosines, axis=0), -1.0, 1.0)

@@ -283,7 +283,7 @@ class ContextVectors:
         pieces: dict[str, Any] = {} if self.pieces is None else {"pieces": self.pieces.astype(np.int16)}
         units = unit_rows(self.vectors.astype(float))
         stored: dict[str, Any] = {"vectors": units.astype(np.float16)}
-        if bits == 8:
+        if one_of(str(bits), ("8", "16"), "bits") == "8":
             scales = np.abs(units).max(axis=1, keepdims=True) / 127
             stored = {"vectors": np.round(units / scales).astype(np.int8), "scales": scales.astype(np.float32)}
         with whole_file(file) as temporary:

@@ -21,7 +21,6 @@ from bayesbias.numerics.arrays import (
     IntArray,
     beyond_rounding,
     equal_rows,
-    equalised,
     principal_directions,
     spanned,
     unit_rows,
@@ -353,6 +352,20 @@ def defined(
 
 class NothingLeftError(InputError):
     """Defining words are equal but for rounding, as they are where they were debiased before."""
+
+
+def equalised(vectors: FloatArray, directions: FloatArray) -> FloatArray:
+    """Members of a set with one part outside the directions and parts inside of one length, as unit vectors.
+
+    What they share outside is their mean there; inside, each keeps the direction in which it departs from their mean.
+    A member that does not depart from it stays at the mean.
+    """
+    mean = vectors.mean(axis=0)
+    shared = without(mean[None], directions)[0]
+    inside = ((vectors - mean) @ directions.T) @ directions
+    lengths = np.linalg.norm(inside, axis=1, keepdims=True)
+    towards = np.divide(inside, lengths, out=np.zeros_like(inside), where=lengths > NOTHING)
+    return unit_rows(shared + np.sqrt(max(1 - shared @ shared, 0.0)) * towards)
 
 
 def _equalise(
