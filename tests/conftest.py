@@ -2,7 +2,6 @@
 
 import ctypes
 import gc
-import hashlib
 import os
 import pickle
 import platform
@@ -10,8 +9,6 @@ import shlex
 import sys
 from collections import Counter
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import fields
-from functools import wraps
 from importlib import import_module
 from importlib.metadata import entry_points
 from io import StringIO
@@ -26,7 +23,6 @@ from threadpoolctl import threadpool_limits
 import bayesbias as bb
 from bayesbias._support import shipped
 from bayesbias._support.files import whole_file
-from bayesbias.numerics import related
 
 if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
     # workers share the processors: with all threads in each, they wait for each other; tests marked reproducible run
@@ -86,94 +82,12 @@ def shared() -> Path:
     pytest.skip(f"the reference data are not at {folder}; set BAYESBIAS_SHARED to where they are")
 
 
-class SampledPairs:
-    """A function that samples pairs of words, which tests share: the same vectors and seed are sampled once.
-
-    A sample takes up to .2 s, and more than half are asked for again. Nobody can write to one. Tests of whether bits
-    are the same again sample themselves.
-    """
-
-    def __init__(self, function, size=24):
-        self.function, self.size, self.known, self.asleep = function, size, {}, False
-
-    def __call__(self, units, rng, *most):
-        if self.asleep:
-            return self.function(units, rng, *most)
-        digest = hashlib.sha256(np.ascontiguousarray(units)).digest()
-        key = (digest, units.shape, units.dtype, str(rng.bit_generator.state), *most)
-        if key not in self.known:
-            sample = self.function(units, rng, *most)
-            for field in fields(sample):
-                getattr(sample, field.name).flags.writeable = False
-            self.known[key] = sample, rng.bit_generator.state
-        sample, rng.bit_generator.state = self.known[key] = self.known.pop(key)  # the last one used stands last
-        if len(self.known) > self.size:
-            del self.known[next(iter(self.known))]
-        return sample
-
-
-SAMPLED_PAIRS = SampledPairs(related.sample_pairs)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def sampled_once():
-    """The package's modules that sample pairs ask for them here."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("axes.poles", "distances.vocabularies", "numerics.offsets"):
-            patch.setattr(f"bayesbias.{module}.sample_pairs", SAMPLED_PAIRS)
-        yield
-
-
 @pytest.fixture(autouse=True)
 def closed_figures():
     """Close the figures of a test in pyplot."""
     yield
     if (plt := sys.modules.get("matplotlib.pyplot")) is not None:
         plt.close("all")
-
-
-def pytest_runtest_setup(item):
-    SAMPLED_PAIRS.asleep = item.get_closest_marker("reproducible") is not None
-
-
-REMEMBERED = ("audit", "axis", "compare", "distance_table", "fit")
-"""Public functions that examples call with the same arguments again and again."""
-
-
-@pytest.fixture(scope="session")
-def results():
-    """The results of the remembered functions, by function and arguments."""
-    return {}
-
-
-@pytest.fixture
-def remembered(results, monkeypatch):
-    """Examples take results from an earlier example that asked for the same.
-
-    Each gets a copy of what can change. What depends on a file is made again, for the file may be another one.
-    """
-    for name in REMEMBERED:
-        monkeypatch.setattr(bb, name, once_a_call(getattr(bb, name), results))
-
-
-def once_a_call(function, results):
-    """The function, which looks in ``results`` first."""
-
-    @wraps(function)
-    def remember(*args, **kwargs):
-        given = [*args, *kwargs.values()]
-        if any(isinstance(value, str | os.PathLike) and Path(value).exists() for value in given):
-            return function(*args, **kwargs)
-        try:
-            key = hashlib.sha256(pickle.dumps((function.__name__, args, sorted(kwargs.items())))).digest()
-        except (pickle.PicklingError, AttributeError, TypeError):  # a function without a name, an open file
-            return function(*args, **kwargs)
-        if key not in results:
-            results[key] = function(*args, **kwargs)
-        result = results[key]
-        return result.copy(deep=True) if hasattr(result, "copy") else result
-
-    return remember
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def cases():
     return [pytest.param(name, marks=[] if name in first.values() else pytest.mark.slow) for name in sorted(FUNCTIONS)]
 
 
-@pytest.mark.usefixtures("remembered", "without_pictures")
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("name", cases())
 def test_the_examples_of(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
