@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from html import escape
-from importlib import import_module
 from inspect import signature
 from io import BytesIO
 from pathlib import Path
@@ -18,7 +17,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
-from bayesbias._support import shipped
+from bayesbias._support import offered, shipped
 from bayesbias._support.arguments import plain
 from bayesbias._support.files import check_target, write_text
 from bayesbias._support.numbers import WIDTH, cells, cut, latex_table, lines_of, short, written
@@ -164,7 +163,7 @@ class Result:
 
     def figure(self, **options: Any) -> Figure | None:
         """The figure of the result, by the options of its function in ``bayesbias.plots``; None where it has none."""
-        drawn = getattr(import_module("bayesbias.plots"), self.picture) if self.picture else None
+        drawn = getattr(offered("plots"), self.picture) if self.picture else None
         valid = [] if drawn is None else list(signature(drawn).parameters)[1:]
         if unknown := [name for name in options if name not in valid]:
             raise InputError(f"{unknown[0]} is no option: give {', '.join(valid) or 'none'}")

@@ -16,6 +16,19 @@ def shipped(kind: str) -> Path:
     return inside if inside.is_dir() else PACKAGE.parent / kind
 
 
+_above: dict[str, Callable[[], Any]] = {}
+
+
+def offer(name: str, load: Callable[[], Any]) -> None:
+    """Let rooms below one that is named ask for it when they need it, without an import of what stands above them."""
+    _above[name] = load
+
+
+def offered(name: str) -> Any:
+    """A room that was offered, loaded."""
+    return _above[name]()
+
+
 def attached(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package, from the imports of the stub beside ``file``.
 
