@@ -11,7 +11,8 @@ import bayesbias as bb
 from bayesbias import numerics
 from bayesbias.baselines.reliability import word_features
 from bayesbias.baselines.reliability.regression import FIXED_SD, _design, _variance_shares
-from bayesbias.numerics.arrays import orthogonal_map, word_stability
+from bayesbias.baselines.reliability.scores import word_stability
+from bayesbias.numerics.arrays import orthogonal_map
 
 HALF = np.sqrt(0.5)
 

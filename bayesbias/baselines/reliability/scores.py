@@ -256,7 +256,7 @@ def word_features(
         notes.append(Note("no-value", what="stability", reason="one embedding"))
     else:
         common, _ = in_all(every[0].index_to_key, every, "words")
-        columns["stability"] = _stability(vectors, [kv.vectors[rows_of(kv, common)] for kv in every])
+        columns["stability"] = word_stability(vectors, [kv.vectors[rows_of(kv, common)] for kv in every])
         if len(common) <= size:
             known = {"count": len(common), "what": "words", "total": size, "of": "dimensions"}
             notes.append(Note("weak-basis", measure="stability", basis="map", **known))
@@ -293,7 +293,7 @@ def _log_frequencies(
     return np.full(len(words), np.nan), [*notes, missing]
 
 
-def _stability(
+def word_stability(
     embeddings: Sequence[NDArray[np.floating]], fitted: Sequence[NDArray[np.floating]] | None = None
 ) -> FloatArray:
     """Mean over pairs of embeddings of cos(W1[w] R, W2[w]) with R the orthogonal map between the two, (words,).
