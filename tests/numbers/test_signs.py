@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import integrate
 
 import bayesbias as bb
 from bayesbias import contrast
@@ -31,33 +30,6 @@ def weights_of(data, rows):
     """The weights in the whole list of the words that have a row."""
     kept = np.isin(data.protected_words, rows.unshrunk.index["protected_word"].tolist())
     return whole_weights(data, kept)[kept]
-
-
-def test_three_words_by_hand():
-    """Independent errors, so that all directions and priors are alike: tau by quadrature over its half-Cauchy."""
-    values, noise, scale = np.array([-0.12, -0.05, -0.01]), 0.04, 0.05
-    apart, weights = values - values.mean(), np.full(3, 1 / 3)
-
-    def likelihood(tau):
-        # two directions of three words: each has the prior variance 3/2 tau^2
-        total = 1.5 * tau**2 + noise**2
-        return np.exp(-0.5 * apart @ apart / total) / total * 2 / (np.pi * scale * (1 + (tau / scale) ** 2))
-
-    def mean_of(value):
-        return integrate.quad(lambda tau: value(tau) * likelihood(tau), 0, np.inf, limit=500, epsabs=0)[0]
-
-    def gain(tau):
-        return 1.5 * tau**2 / (1.5 * tau**2 + noise**2)
-
-    total = mean_of(lambda tau: 1.0)
-    kept, squared = mean_of(gain) / total, mean_of(lambda tau: gain(tau) ** 2) / total
-    grid = (np.ones(1), np.ones(1))
-    law = mixtures.pooled_rows(values, noise * np.eye(3), weights, np.zeros(3, dtype=int), grid, scale)
-    found = Estimates.of(law, 3)
-    np.testing.assert_allclose(found.mean, values.mean() + kept * apart, atol=1e-6)
-    # the variance of the mean, of a deviation with a prior, and of the gain that is not known
-    variance = noise**2 * (1 / 3 + kept * 2 / 3) + (squared - kept**2) * apart**2
-    np.testing.assert_allclose(found.sd, np.sqrt(variance), rtol=1e-4)
 
 
 @pytest.mark.parametrize(("name", "second"), [("gender", "different"), ("religion", "human")])
@@ -102,19 +74,6 @@ def test_signs_do_not_depend_on_the_target(posts):
     similar = bb.contrasts(posts["gender"], target="population")
     assert similar["low"].iloc[0] < 0 < similar["high"].iloc[0]
     pd.testing.assert_series_equal(similar["sign"], own)
-
-
-def test_table_and_figure_agree(posts):
-    post = posts["gender"]
-    table = bb.contrasts(post)
-    chosen = named(table)
-    forest = bb.plots.plot_contrasts(post).axes[0]
-    places = [each.get_offsets()[:, 0].tolist() for each in forest.collections if hasattr(each, "get_sizes")]
-    places = [np.sort(each) for each in places if each]
-    rows = table.iloc[1:].set_index("protected_word")["mean"]
-    for words in (chosen, [word for word in rows.index if word not in chosen]):
-        if words:
-            assert any(len(each) == len(words) and np.allclose(each, np.sort(rows[words])) for each in places)
 
 
 def test_a_sign_is_clear_only_where_the_interval_excludes_0():
