@@ -62,11 +62,6 @@ def posterior(data):
     return related_posterior(bb.load_model("related"), data)
 
 
-@pytest.fixture(scope="module")
-def gender(gender_table, gender_fit):
-    return gender_table, gender_fit
-
-
 class TestCovariance:
     def test_components_are_the_covariance_of_the_sample(self, known):
         """The mean distance as it varies over the vocabulary, and what it leaves as it varies near the stereotypes."""
@@ -217,8 +212,8 @@ class TestModel:
         assert (np.abs(draws.mean(axis=0) - mean) < 4 * sd / 200).all()
         np.testing.assert_allclose(draws.std(axis=0), sd, rtol=0.03)
 
-    def test_the_given_contrast_is_the_observed_one_with_the_variance_of_the_vectors(self, gender):
-        (table, post), second = gender, "human"
+    def test_the_given_contrast_is_the_observed_one_with_the_variance_of_the_vectors(self, gender_table, gender_fit):
+        table, post, second = gender_table, gender_fit, "human"
         found = bb.relatedness(table)
         means = table.pivot_table("distance", "protected_word", "connection")
         observed = (means["associated"] - means[second]).mean()
@@ -274,13 +269,13 @@ class TestModel:
                 np.testing.assert_allclose(a.std(axis=0), b.std(axis=0), rtol=0.08)
 
 
-def test_predictions_of_further_words_and_of_other_lists(gender):
-    inside = bb.check_predictions(gender[1]).set_index("connection")["inside_89"]
+def test_predictions_of_further_words_and_of_other_lists(gender_table, gender_fit):
+    inside = bb.check_predictions(gender_fit).set_index("connection")["inside_89"]
     assert 0.85 < inside["human"] < 0.99
-    tree = bb.checks.add_predictive(bb.fit(gender[0], draws=200, seed=1))
+    tree = bb.checks.add_predictive(bb.fit(gender_table, draws=200, seed=1))
     drawn = tree["posterior_predictive/distance"].to_numpy()
-    assert drawn.shape == (4, 50, len(gender[0]))
-    assert 0.8 < drawn.std(axis=(0, 1)).mean() / gender[0]["distance"].std() < 1.6
+    assert drawn.shape == (4, 50, len(gender_table))
+    assert 0.8 < drawn.std(axis=(0, 1)).mean() / gender_table["distance"].std() < 1.6
 
 
 @pytest.mark.parametrize(("vectors", "words"), [("google-news-slice", "gender"), ("glove-50d-slice", "race")])
