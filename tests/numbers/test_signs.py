@@ -87,15 +87,14 @@ def test_a_sign_is_clear_only_where_the_interval_excludes_0():
     assert signs.tolist() == [-1] * 15 + [0]
 
 
-def test_rows_of_groups_average_to_the_whole_list(posts):
+def test_rows_of_groups_average_to_the_whole_list(posts, religion):
     """By hand from the distances: lists and groups weigh the same, however many words they have."""
-    table = bb.distance_table("google-news-slice", "religion")
-    lists = table[table["connection"].isin(["associated", "different"])]
+    lists = religion[religion["connection"].isin(["associated", "different"])]
     assert len(set(lists.groupby("attribute_class")["attribute_word"].nunique())) > 1
     means = lists.pivot_table("distance", ["group", "protected_word"], "attribute_class", observed=True)
     by_group = means.groupby("group").mean()  # (groups, lists)
-    controls = table[~table.index.isin(lists.index)].groupby(["group", "connection"], observed=True)["distance"].mean()
-    beyond = by_group.sub(controls.groupby("group").mean(), axis=0)
+    controls = religion[~religion.index.isin(lists.index)].groupby(["group", "connection"], observed=True)
+    beyond = by_group.sub(controls["distance"].mean().groupby("group").mean(), axis=0)
     found = bb.contrasts(posts["religion"], by="group").set_index("group")["mean"]
     for group in by_group.index:
         expected = beyond.loc[group, group] - beyond[group].drop(group).mean()
@@ -193,10 +192,9 @@ NUMBERS = ["mean", "sd", "low", "high", "p_closer"]
 
 
 @pytest.mark.parametrize(("name", "target"), [("religion", "sample"), ("crossed", "population")])
-def test_one_name_is_one_number(posts, name, target):
+def test_one_name_is_one_number(posts, weat7_crossed, name, target):
     """Of one word, fit and target, wherever words are shown."""
-    table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
-    post = bb.fit(table, "crossed", seed=0) if name == "crossed" else posts[name]
+    post = weat7_crossed if name == "crossed" else posts[name]
     rows = bb.contrasts(post, target=target)
     words = rows.iloc[1:].reset_index(drop=True)
     assert words.columns.tolist() == ["protected_word", "group", *NUMBERS, "unshrunk", "sign"]

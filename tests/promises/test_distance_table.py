@@ -88,9 +88,9 @@ def test_a_simulated_table_carries_its_truth(weat7, tmp_path):
     pd.testing.assert_frame_equal(bb.contrasts(post), bb.contrasts(bb.load_fit(tmp_path / "fit.nc")))
 
 
-def test_a_criterion_places_words_of_simulated_distances_by_their_vectors():
+def test_a_criterion_places_words_of_simulated_distances_by_their_vectors(gender_table):
     """Only distances that were adjusted move the places."""
-    drawn = simulate(bb.distance_table("google-news-slice", "gender"), "related", {"sd_factor": 1.0}, 0)
+    drawn = simulate(gender_table, "related", {"sd_factor": 1.0}, 0)
     post = bb.fit(drawn, seed=0)
     words = post["posterior"]["protected_word"].to_numpy().tolist()
     values = dict(zip(words, np.random.default_rng(0).normal(size=len(words)), strict=True))
