@@ -73,10 +73,13 @@ def test_moments_are_those_of_brute_force(bcg):
     mass = np.exp(log - log.max()) / (1 + (tau / 0.5) ** 2) * np.gradient(tau)
     mass /= mass.sum()
     theta = draws.coefficients + draws.effects[0]
-    shrunken = mass @ (mean[:, None] + tau[:, None] ** 2 * weights * (y - mean[:, None]))
+    given = mean[:, None] + tau[:, None] ** 2 * weights * (y - mean[:, None])
+    left = weights * variance
+    shrunken, spread = mass @ given, tau[:, None] ** 2 * left + left**2 / weights.sum(axis=1)[:, None]
     assert draws.scales.mean() == pytest.approx(mass @ tau, rel=0.01)
     assert draws.coefficients.mean() == pytest.approx(mass @ mean, abs=4 * 0.2 / 200)
     assert np.allclose(theta.mean(axis=0), shrunken, atol=0.01)
+    assert np.allclose(theta.std(axis=0), np.sqrt(mass @ (spread + given**2) - shrunken**2), rtol=0.02)
     sd = np.sqrt(mass @ (mean**2 + 1 / weights.sum(axis=1)) - (mass @ mean) ** 2)
     assert draws.coefficients.std() == pytest.approx(sd, rel=0.02)
 
@@ -189,6 +192,11 @@ def test_the_line_goes_through_the_middle():
     y = rng.multivariate_normal(np.zeros(12), covariance)
     drawn = relation(y, covariance, x, 0.0, 20_000, rng, weights=np.full(12, 1 / 12))
     assert (drawn["intercept"] + drawn["slope"] * x.mean()).mean() == pytest.approx(y.mean(), abs=2e-3)
+    known, y = 1e-6 * np.eye(12), rng.normal(0, 0.05, 12)
+    drawn = relation(y, known, x, 0.0, 20_000, rng, weights=np.full(12, 1 / 12))
+    middle = drawn["intercept"] + drawn["slope"] * x.mean()
+    # draws of the scale are spread over the cells of their nodes
+    assert middle.var() == pytest.approx((1e-6 + (drawn["residual_sd"] ** 2).mean()) / 12, rel=0.12)
 
 
 def test_replicates_find_a_planted_noise_of_training():
