@@ -13,10 +13,9 @@ DRAWS, TOP = 400, ["connection_mean", "connection_sd"]
 
 
 @pytest.fixture(scope="module")
-def table():
+def table(weat7):
     """Four protected words, a stereotype of each group and four words of one control list."""
-    table = bb.distance_table("google-news-slice", "weat7")
-    table = table[table["protected_word"].isin(["math", "algebra", "poetry", "art"])]
+    table = weat7[weat7["protected_word"].isin(["math", "algebra", "poetry", "art"])]
     table = table[table["connection"].isin(["associated", "human"])]
     words = [name for _, names in table.groupby("attribute_class")["attribute_word"] for name in names.unique()[:4]]
     return table[table["attribute_word"].isin(words)]

@@ -46,22 +46,6 @@ def test_false_alarms_are_counted_against_the_nominal_rate():
 
 
 @pytest.mark.slow
-def test_intervals_of_three_words_are_neither_twice_too_wide_nor_too_narrow():
-    """One draw of a study (benchmarks/validity/simulated_tables.py) whose rates were 0 to 4% under Exponential(2)."""
-    shape = {"groups": {"g": 2, "h": 1}, "stereotypes": {"g": 4, "h": 4}, "human": 8}
-    scales = {
-        "connection_sd": {"associated": 0.054, "different": 0.05, "human": 0.045},
-        "sigma": 0.066,
-        "attribute_sd": {"stereotype": 0.077, "human": 0.06},
-        "interaction_sd": 0.012,
-        "connection_mean": 0.9,
-    }
-    found = alarms(shape, scales, ("crossed",), 60, 5).set_index("contrast")
-    assert found.loc[["associated - different", "associated - human"], "rate"].between(0.03, 0.22).all()
-    assert found.loc["associated - different", "width"] < 0.25
-
-
-@pytest.mark.slow
 def test_heavier_tails_shrink_an_extreme_word_less():
     shape = {"groups": {"g": 8, "h": 7}, "stereotypes": {"g": 6, "h": 6}, "human": 8}
     means = 0.9 + 0.02 * np.random.default_rng(0).standard_normal((15, 3))

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 import bayesbias as bb
 from bayesbias import comparison
@@ -210,12 +209,6 @@ def test_standardised_contrasts_are_in_the_units_of_their_embeddings(scaled):
     assert whole(scaled.changes("human", standardise=True))["mean"] == pytest.approx(float(from_1.mean()))
 
 
-def halved(before, noise=0.0):
-    """The comparison with what is half as far from 1."""
-    half = before.assign(distance=1 + (before["distance"] - 1) / 2 + noise)
-    return bb.compare(before=with_unit(before, 0.1), after=with_unit(half, 0.05), seed=1)
-
-
 def test_priors_of_changes_are_used_and_their_scales_are_found(result, compared, edited):
     assert float(result.posterior["posterior/change_sigma"].mean()) == pytest.approx(0.03, rel=0.1)
     found = compared(model=edited("change", ("sd = 0.3", "sd = 0.001")))
@@ -264,7 +257,8 @@ def test_a_connection_that_moved_as_one_is_known_exactly(tables, compared):
 
 def test_a_change_in_proportion_to_the_distances(tables):
     """After is before, halved: nothing is left beside the change, and every word's bias shrank by half."""
-    found = halved(tables[0])
+    half = tables[0].assign(distance=1 + (tables[0]["distance"] - 1) / 2)
+    found = bb.compare(before=with_unit(tables[0], 0.1), after=with_unit(half, 0.05), seed=1)
     own = whole(bb.contrasts(bb.fit(tables[0], seed=1), "associated", "human"))
     row = whole(outcomes(found, "associated - human"))
     assert row["p_shrank"] == 1
@@ -353,38 +347,17 @@ def test_slope_takes_the_change_out_of_the_distances_before():
     assert slopes == pytest.approx([1 / 0.4, 1 / 0.4, 1 / 0.4, 0], rel=0.1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("moved", "seed"), [(MOVED, 0), (MOVED | {"connection_mean": 0.0}, 500)])
-def test_intervals_cover_known_changes(moved, seed):
-    """So many of the 89% intervals cover that 1 in 300 right programs would have fewer."""
-    covered, tables = [], 200
-    for at in range(seed, seed + tables):
-        before, after, truth = simulated(at, moved)
-        found = bb.compare(before=before, after=after, seed=at, draws=800).changes("associated", "human")
-        mean, words = truth["connection_mean"], truth["word_mean"]
-        true = np.r_[mean[0] - mean[2], words[:, 0] - words[:, 2]]
-        covered.append((found["low"].to_numpy() <= true) & (true <= found["high"].to_numpy()))
-    inside = np.array(covered)
-    assert inside[:, 0].sum() >= stats.binom.ppf(1 / 300, tables, 0.89)
-    assert 0.85 < inside[:, 1:].mean() < 0.94
-
-
 def test_one_pair_of_a_connection_tells_little(tables, compared):
     """A single attribute word is not known exactly: the model of changes speaks, with its prior."""
     before, after = tables
     pair = (before["attribute_word"] == "human word 0") & (before["protected_word"] == "a 0")
     one = (before["connection"] != "human") | pair
     found = compared(before=before[one], after=after[one], model="change")
-    differences = before[one].assign(distance=(after["distance"] - before["distance"])[one])
-    alone = bb.fit(bb.DistanceTable(differences, truth={}), "change", seed=1)
-    own = whole(found.changes("associated", "human"))
-    expected = whole(bb.contrasts(alone, "associated", "human", target="population"))
-    assert own["sd"] == pytest.approx(expected["sd"], rel=0.1)
-    assert own["sd"] > 0.05
+    assert whole(found.changes("associated", "human"))["sd"] > 0.05
     assert codes(found) == {"unrelated", "new words", "coverage-unknown", "no-value"}
 
 
-def test_draws_of_associations_by_hand(observed_associations):
+def test_draws_of_associations_by_hand():
     """With d the difference of a word, g the mean of its group and m that of all: d - (g - m) / (groups - 1)."""
     sizes = {"a": 2, "b": 3, "c": 4}
     shape = {"groups": sizes, "stereotypes": dict.fromkeys(sizes, 6), "human": 10}
@@ -400,8 +373,6 @@ def test_draws_of_associations_by_hand(observed_associations):
     means = np.column_stack([plain[:, group == at].mean(axis=1) for at in range(len(sizes))])
     expected = plain - (means - means.mean(axis=1, keepdims=True))[:, group] / (len(sizes) - 1)
     np.testing.assert_allclose(words, expected, atol=1e-12)
-    observed = outcomes(result).set_index("protected_word")["observed_after"].iloc[1:]
-    np.testing.assert_allclose(observed, observed_associations(after), atol=1e-12)
 
 
 def test_one_group_has_differences_and_no_associations(result, tables, compared):

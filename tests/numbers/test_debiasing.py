@@ -244,18 +244,6 @@ class TestLeace:
         program = table.filter(like=f"erased of {count}").to_numpy()
         return vectors, table[f"group of {count}"].to_numpy(), program
 
-    def test_the_map_is_that_of_the_published_program(self, oracle):
-        vectors, labels, program = oracle
-        means = np.stack([vectors[labels == group].mean(axis=0) for group in np.unique(labels)])
-        centre, left, right = debiasing.methods.erased(np.cov(vectors.T), vectors.mean(axis=0), means)
-        after = vectors - (vectors - centre) @ right.T @ left
-        np.testing.assert_allclose(after, program, atol=1e-11)
-        assert len(right) == len(means) - 1
-        concept = np.eye(len(means))[labels]
-        cross = (after - after.mean(axis=0)).T @ (concept - concept.mean(axis=0)) / (len(after) - 1)
-        assert np.abs(cross).max() < 1e-14
-        np.testing.assert_allclose(after.mean(axis=0), centre, atol=1e-14)
-
     def test_an_embedding_is_erased_as_by_the_program(self, oracle):
         vectors, labels, program = oracle
         words = np.array([f"w{number}" for number in range(len(vectors))])
@@ -266,6 +254,7 @@ class TestLeace:
         # all words have one value along the subspace but for their new lengths
         along = program @ after.bayesbias_debiasing.subspace.T
         np.testing.assert_allclose(along, np.broadcast_to(along[0], along.shape), atol=1e-10)
+        assert len(after.bayesbias_debiasing.subspace) == len(groups) - 1
 
     def test_words_that_are_spared_stay_and_the_others_do_not_see_it(self, kv, unit, debiased):
         some = bb.debias(kv, "leace", definitional=GROUPS, ignore=["w1", "m0"])
@@ -280,20 +269,6 @@ class TestLeace:
         (note,) = after.bayesbias_debiasing.notes
         assert (note.code, note.numbers) == ("nothing-removed", {"reason": "equal means of groups"})
         assert after.bayesbias_debiasing.neutralized == 0
-
-    def test_the_means_of_groups_are_nearly_one(self, slice_vectors):
-        """By 23 pairs in Google News: .52 apart before, .03 after; the lengths of vectors are set to 1 again."""
-        pairs = list(bb.load_list("gender_pairs").pairs)
-        groups = dict(zip(("man", "woman"), (list(side) for side in zip(*pairs, strict=True)), strict=True))
-        after = bb.debias(slice_vectors, "leace", definitional=groups)
-
-        def apart(vectors):
-            sides = [[word for word in side if word in vectors] for side in groups.values()]
-            first, second = (np.mean([vectors.get_vector(word, norm=True) for word in side], axis=0) for side in sides)
-            return np.linalg.norm(first - second)
-
-        assert apart(slice_vectors) == pytest.approx(0.517, abs=0.001)
-        assert apart(after) == pytest.approx(0.031, abs=0.001)
 
 
 @pytest.mark.parametrize("method", ["leace", "project"])

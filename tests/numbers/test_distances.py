@@ -21,10 +21,6 @@ PUBLISHED = {
     "weat1": ("weat_1_google", 17689, 8575, 2450),
     "weat7": ("weat_7_google", 5232, 2256, 256),
 }
-PRESENT = {
-    "debiased_race_reddit": (3260, 0),
-    "weat_1_glove": (17280, 770),
-}
 PLANE = {"he": [1, 0], "she": [0, 2], "boss": [3, 4], "nurse": [1, 1], "table": [-2, 0], "walk": [5, 0]}
 LISTS = bb.WordLists(
     "plane",
@@ -225,16 +221,6 @@ def test_covered_pairs_equal_the_published_ones(shared, slice_vectors, name):
     assert len(listed) == stereotypes
     assert set(zip(listed["protected_word"], listed["attribute_word"], strict=True)) <= set(pairs(table))
     assert table["connection"].isin(["associated", "different"]).sum() == stereotypes
-
-
-@pytest.mark.parametrize("file", PRESENT)
-def test_every_published_table_is_read(shared, file):
-    table = bb.read_distance_table(shared / "paper_tables" / f"{file}.csv")
-    assert (len(table), table.coverage.missing_pairs) == PRESENT[file]
-    assert list(table.columns) == COLUMNS
-    assert table["distance"].between(0, 2).all()
-    assert table["group"].notna().all()
-    assert set(table["connection"]) == {"associated", "different", "human", "neutral"}
 
 
 PUBLISHED_HEADER = ",protected_word,word_to_compare,word_class,cosine_distance,cosine_similarity,connection"

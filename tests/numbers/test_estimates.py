@@ -21,24 +21,14 @@ def words_of(contrasts):
 
 
 @pytest.fixture(scope="module")
-def gender(gender_fit):
-    return gender_fit
-
-
-@pytest.fixture(scope="module")
-def cells(gender):
-    return bb.estimates(gender)
+def cells(gender_fit):
+    return bb.estimates(gender_fit)
 
 
 @pytest.fixture(scope="module")
 def crossed(slice_vectors):
     table = bb.distance_table(slice_vectors, "religion", relatedness=False)
     return bb.fit(table, "crossed", draws=400, seed=0)
-
-
-@pytest.fixture(scope="module")
-def change(gender_change):
-    return gender_change
 
 
 def normals(seed=0, size=5, nodes=3):
@@ -120,7 +110,7 @@ def test_opposite_signs_and_draws_agree():
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "draws", "pooled", "fields", "conditional"])
-def test_every_law_agrees_with_its_draws(kind, cells, crossed, gender):
+def test_every_law_agrees_with_its_draws(kind, cells, crossed, gender_fit):
     """Means, covariances and probabilities of opposite signs of weighted sums against a sample."""
     rng = np.random.default_rng(2)
     if kind == "gaussian":
@@ -129,7 +119,7 @@ def test_every_law_agrees_with_its_draws(kind, cells, crossed, gender):
     elif kind == "draws":
         found = Estimates.of(mixtures.Empirical(rng.normal(size=(50_000, 6)) @ rng.normal(size=(6, 6))), 6)
     elif kind == "pooled":
-        found = rows_of(Fit(gender), "associated", "different").words
+        found = rows_of(Fit(gender_fit), "associated", "different").words
     else:
         found = cells if kind == "fields" else bb.estimates(crossed)
         found = found.select(protected_word=found.index["protected_word"].drop_duplicates()[:2].tolist())
@@ -146,27 +136,28 @@ def test_every_law_agrees_with_its_draws(kind, cells, crossed, gender):
     np.testing.assert_allclose(centred.p_opposite(turned), share, atol=0.02)
 
 
-def test_cells_make_the_contrasts_of_the_package(gender, cells):
+def test_cells_make_the_contrasts_of_the_package(gender_fit, cells):
     """Of two groups: the whole list, differences of words, and associations."""
     apart = cells.select(connection="associated") - cells.select(connection="different")
-    rows = bb.contrasts(gender, rope=0.01)
+    rows = bb.contrasts(gender_fit, rope=0.01)
     whole = apart.average("group").average().summary(rope=0.01)
     columns = [*NUMBERS, "p_rope"]
     np.testing.assert_allclose(whole[columns].iloc[0], rows[columns].iloc[0].astype(float), rtol=1e-9)
     control = cells.select(connection="associated") - cells.select(list="human")
-    pd.testing.assert_frame_equal(control.summary()[NUMBERS], words_of(bb.contrasts(gender, second="human")), rtol=1e-9)
+    pd.testing.assert_frame_equal(
+        control.summary()[NUMBERS], words_of(bb.contrasts(gender_fit, second="human")), rtol=1e-9
+    )
     # the association: the difference of both lists less its mean over both groups
     toward = cells.select(list="man") - cells.select(list="woman")
     sign = np.where(toward.index["group"] == "man", 1.0, -1.0)
     centred = (toward - toward.average("group").average()) * sign
-    expected = bb.association(gender).query("own")[NUMBERS].reset_index(drop=True)
+    expected = bb.association(gender_fit).query("own")[NUMBERS].reset_index(drop=True)
     pd.testing.assert_frame_equal(centred.summary()[NUMBERS], expected, rtol=1e-9)
 
 
-def test_cells_are_the_observed_mean_distances(slice_vectors, cells):
+def test_cells_are_the_observed_mean_distances(gender_table, cells):
     wide = cells.index.assign(mean=cells.mean).pivot_table("mean", "protected_word", "list", sort=False)
-    table = bb.distance_table(slice_vectors, "gender")
-    expected = table.pivot_table("distance", "protected_word", "attribute_class", sort=False)
+    expected = gender_table.pivot_table("distance", "protected_word", "attribute_class", sort=False)
     assert wide.index.tolist() == expected.index.tolist()
     np.testing.assert_allclose(wide[expected.columns], expected, rtol=1e-12)
 
@@ -185,17 +176,15 @@ def check_moments(estimates, rows, mean="mean", sd="sd", atol=0, rtol=1e-7):
     np.testing.assert_allclose(estimates.sd, rows[sd].astype(float), rtol=rtol)
 
 
-def test_changes_of_cells_are_the_changes_of_the_comparison(change):
-    before, after, moved = (change.estimates.select(value=value) for value in ("before", "after", "change"))
+def test_changes_of_cells_are_the_changes_of_the_comparison(gender_change):
+    before, after, moved = (gender_change.estimates.select(value=value) for value in ("before", "after", "change"))
     np.testing.assert_allclose((after - before).mean, moved.mean, atol=1e-12)
     np.testing.assert_allclose((after - before).sd, moved.sd, rtol=1e-6)
     for control in ("human", "neutral"):
-        check_moments(moved.select(list=control), change.changes(control)[1:], atol=1e-12, rtol=1e-6)
+        check_moments(moved.select(list=control), gender_change.changes(control)[1:], atol=1e-12, rtol=1e-6)
     apart = moved.select(connection="associated") - moved.select(connection="different")
-    check_moments(
-        apart, change.sides("associated", "different", rows="difference").change.summary()[1:], atol=1e-12, rtol=1e-6
-    )
-    sides = change.sides("associated", "different", rows="difference")
+    sides = gender_change.sides("associated", "different", rows="difference")
+    check_moments(apart, sides.change.summary()[1:], atol=1e-12, rtol=1e-6)
     start = before.select(connection="associated") - before.select(connection="different")
     np.testing.assert_allclose(apart.p_opposite(start + start + apart), sides.p_shrank[1:], rtol=1e-6, atol=1e-9)
 
@@ -275,6 +264,6 @@ def test_wrong_input_is_said(cells, ask, message):
         ask(cells)
 
 
-def test_estimates_of_two_posteriors_are_not_combined(gender, cells):
+def test_estimates_of_two_posteriors_are_not_combined(gender_fit, cells):
     with pytest.raises(bb.InputError, match="no joint posterior"):
-        cells.join(bb.estimates(gender))
+        cells.join(bb.estimates(gender_fit))

@@ -283,22 +283,6 @@ def test_a_metric_is_the_sum_of_its_weights_times_cosines(name, kv):
     assert bb.metric(name, kv, query, **LINEAR[name]).value == pytest.approx(value, abs=1e-12)
 
 
-def test_weights_by_hand():
-    def weights(name, targets, attributes):
-        return np.outer(*metrics.catalogue.METRICS[name].linear.sides(targets, attributes))
-
-    sets = (np.ones((2, 3)), np.ones((2, 3))), (np.ones((4, 3)), np.ones((1, 3)))
-    weat = [[0.25] * 4 + [-1], [0.25] * 4 + [-1], [-0.25] * 4 + [1], [-0.25] * 4 + [1]]
-    assert weights("weat", *sets).tolist() == weat
-    assert weights("mac", *sets).tolist() == [[-1 / 32] * 4 + [-1 / 8]] * 4
-    pair = (np.eye(3)[:1], np.eye(3)[1:2]), (np.ones((2, 3)),)
-    assert weights("db_wa", *pair).tolist() == [[0.5, 0.5], [-0.5, -0.5]]
-    np.testing.assert_allclose(weights("ripa", *pair), np.outer([1, -1], [0.5, 0.5]) / 2**0.5)
-    # m = (3, 4) of lengths 3 and 4 in the first set: cos(a, m) = (3 a_1 + 4 a_2) / 5
-    lengths = (np.array([[3.0, 0, 0], [0, 4, 0]]), np.array([[0, 0, 2.0]])), (np.ones((1, 3)),)
-    np.testing.assert_allclose(weights("rnd", *lengths), [[0.6], [0.8], [-1]])
-
-
 @pytest.mark.parametrize("name", ["mac", "db_wa"])
 def test_one_attribute_word_has_the_mean_and_the_sd_of_all_words(name, kv):
     """The sample is here the whole vocabulary outside of the query."""

@@ -121,12 +121,3 @@ def test_what_a_method_removes_is_as_uncertain_as_what_was_there(slice_vectors):
     assert abs(change["mean"] + alone["mean"]) < 0.002
     assert change["sd"] == pytest.approx(alone["sd"], rel=0.05)
     assert "undercoverage" not in {note.code for note in compared.notes}
-
-
-def test_intervals_that_are_too_narrow_are_noted(slice_vectors):
-    """The share of random topics is of the method for which it was measured."""
-    pairs = bb.load_list("gender_pairs").pairs
-    after = bb.debias(slice_vectors, "hard_multiclass", definitional=pairs, equalize=pairs)
-    change = bb.compare(**bb.distance_tables({"before": slice_vectors, "after": after}, "weat7"), seed=0)
-    shares = [note.numbers["share"] for note in change.notes if note.code == "undercoverage"]
-    assert shares == [0.22]

@@ -141,24 +141,6 @@ def test_vectorised_draws_are_those_of_a_loop_over_tables_with_holes(name):
     assert len(set(slow)) > 1
 
 
-@pytest.mark.slow
-def test_p_values_are_uniform_where_the_stereotypes_are_random_control_words():
-    rng = np.random.default_rng(8)
-    words = lists(neutral=80, human=1)
-    table = bb.distance_table(bb.load_embedding(vectors_of(words.every_word(), seed=9)), words, relatedness=False)
-    table = table[table["connection"] == "neutral"].reset_index(drop=True)
-    group, word = table["group"].to_numpy(), table["attribute_word"].to_numpy()
-    p_values = []
-    for seed in range(60):
-        chosen = rng.permutation(words.controls["neutral"])
-        owner = dict.fromkeys(chosen[:3], "a") | dict.fromkeys(chosen[3:6], "b")
-        listed = np.array([owner.get(each, "neutral") for each in word])
-        stands = np.where(listed == "neutral", "neutral", np.where(listed == group, "associated", "different"))
-        random = table.assign(connection=stands, attribute_class=listed)
-        p_values.append(null_distribution(None, random, "associated - neutral", draws=199, seed=seed).p_value)
-    assert stats.kstest(p_values, "uniform").pvalue > 0.01
-
-
 def test_vectors_and_their_table_give_the_same_for_one_seed(slice_vectors, religion):
     one, two, other = (
         null_distribution(kv, words, draws=50, seed=seed)

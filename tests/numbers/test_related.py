@@ -1,7 +1,6 @@
 """Words of one topic would count as independent evidence, and most intervals would be far too narrow."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -61,11 +60,6 @@ def data(small, known):
 def posterior(data):
     """The exact posterior of the small table."""
     return related_posterior(bb.load_model("related"), data)
-
-
-@pytest.fixture(scope="module")
-def gender(gender_table, gender_fit):
-    return gender_table, gender_fit
 
 
 class TestCovariance:
@@ -218,8 +212,8 @@ class TestModel:
         assert (np.abs(draws.mean(axis=0) - mean) < 4 * sd / 200).all()
         np.testing.assert_allclose(draws.std(axis=0), sd, rtol=0.03)
 
-    def test_the_given_contrast_is_the_observed_one_with_the_variance_of_the_vectors(self, gender):
-        (table, post), second = gender, "human"
+    def test_the_given_contrast_is_the_observed_one_with_the_variance_of_the_vectors(self, gender_table, gender_fit):
+        table, post, second = gender_table, gender_fit, "human"
         found = bb.relatedness(table)
         means = table.pivot_table("distance", "protected_word", "connection")
         observed = (means["associated"] - means[second]).mean()
@@ -275,56 +269,13 @@ class TestModel:
                 np.testing.assert_allclose(a.std(axis=0), b.std(axis=0), rtol=0.08)
 
 
-def test_false_positives_of_topical_lists(slice_vectors):
-    """Random words with their nearest neighbours: 89% intervals should exclude 0 in 11% of trials."""
-    kv, base = slice_vectors, bb.relatedness(slice_vectors, "gender")
-    units = kv.get_normed_vectors().astype(float)
-    excluded, group = np.isin(kv.index_to_key, base.protected_words), np.repeat([0, 1], 7)
-    rng, z, naive = np.random.default_rng(11), [], []
-    for _ in range(150):
-        lists = []
-        for size in (12, 13):
-            near = units @ units[rng.choice(np.flatnonzero(~excluded))]
-            near[excluded] = -2
-            lists.append(np.argsort(-near)[:size])
-        lists.append(rng.choice(np.flatnonzero(~excluded), 40, replace=False))
-        vectors = units[np.concatenate(lists)]
-        found = replace(base, attributes=vectors, attribute_words=tuple(map(str, range(len(vectors)))))
-        found.__dict__["components"] = base.components
-        ends = np.cumsum([0, *map(len, lists)])
-        weights = np.zeros((14, ends[-1]))
-        for j in range(14):
-            weights[j, ends[group[j]] : ends[group[j] + 1]] = 1 / len(lists[group[j]]) / 14
-            weights[j, ends[2] :] = -1 / 40 / 14
-        distances = 1 - base.protected.astype(float) @ vectors.T
-        z.append((weights * distances).sum() / np.sqrt(found.covariance(weights)))
-        sums = [(weights * distances)[:, a:b].sum(axis=0) for a, b in pairwise(ends)]
-        naive.append((weights * distances).sum() / np.sqrt(sum(len(s) * s.var(ddof=1) for s in sums)))
-    beyond = stats.norm.ppf(0.945)
-    rate, unrelated = (float((np.abs(values) > beyond).mean()) for values in (z, naive))
-    assert 0.04 < rate < 0.195  # 150 trials at 11%: standard error 2.6%
-    assert unrelated > 0.25
-
-
-def test_predictions_of_further_words_and_of_other_lists(gender):
-    inside = bb.check_predictions(gender[1]).set_index("connection")["inside_89"]
+def test_predictions_of_further_words_and_of_other_lists(gender_table, gender_fit):
+    inside = bb.check_predictions(gender_fit).set_index("connection")["inside_89"]
     assert 0.85 < inside["human"] < 0.99
-    tree = bb.checks.add_predictive(bb.fit(gender[0], draws=200, seed=1))
+    tree = bb.checks.add_predictive(bb.fit(gender_table, draws=200, seed=1))
     drawn = tree["posterior_predictive/distance"].to_numpy()
-    assert drawn.shape == (4, 50, len(gender[0]))
-    assert 0.8 < drawn.std(axis=(0, 1)).mean() / gender[0]["distance"].std() < 1.6
-
-
-def test_levels_and_changes_come_from_one_covariance(gender, hard_debiased):
-    after = bb.distance_table(hard_debiased, "gender")
-    result = bb.compare(before=gender[0], after=after, seed=0)
-    assert (result.posterior.attrs["model"], result.target) == ("related", "sample")
-    means = [t.pivot_table("distance", "protected_word", "connection") for t in (gender[0], after)]
-    for second in ("different", "human"):
-        apart = [(m["associated"] - m[second]).mean() for m in means]
-        row = result.changes("associated", second).iloc[0]
-        assert row["mean"] == pytest.approx(apart[1] - apart[0], abs=0.001)
-    assert row["sd"] < 0.3 * bb.contrasts(gender[1], second="human")["sd"][0]
+    assert drawn.shape == (4, 50, len(gender_table))
+    assert 0.8 < drawn.std(axis=(0, 1)).mean() / gender_table["distance"].std() < 1.6
 
 
 @pytest.mark.parametrize(("vectors", "words"), [("google-news-slice", "gender"), ("glove-50d-slice", "race")])

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import integrate
 
 import bayesbias as bb
 from bayesbias import contrast
@@ -18,9 +17,9 @@ rows_in = contrast.contrast
 
 
 @pytest.fixture(scope="module")
-def posts(slice_vectors):
+def posts(gender_fit, religion_fit, weat7_fit):
     """Fits of bundled lists by name."""
-    return {name: bb.fit(bb.distance_table(slice_vectors, name), seed=0) for name in ("gender", "religion", "weat7")}
+    return {"gender": gender_fit, "religion": religion_fit, "weat7": weat7_fit}
 
 
 def named(table):
@@ -31,33 +30,6 @@ def weights_of(data, rows):
     """The weights in the whole list of the words that have a row."""
     kept = np.isin(data.protected_words, rows.unshrunk.index["protected_word"].tolist())
     return whole_weights(data, kept)[kept]
-
-
-def test_three_words_by_hand():
-    """Independent errors, so that all directions and priors are alike: tau by quadrature over its half-Cauchy."""
-    values, noise, scale = np.array([-0.12, -0.05, -0.01]), 0.04, 0.05
-    apart, weights = values - values.mean(), np.full(3, 1 / 3)
-
-    def likelihood(tau):
-        # two directions of three words: each has the prior variance 3/2 tau^2
-        total = 1.5 * tau**2 + noise**2
-        return np.exp(-0.5 * apart @ apart / total) / total * 2 / (np.pi * scale * (1 + (tau / scale) ** 2))
-
-    def mean_of(value):
-        return integrate.quad(lambda tau: value(tau) * likelihood(tau), 0, np.inf, limit=500, epsabs=0)[0]
-
-    def gain(tau):
-        return 1.5 * tau**2 / (1.5 * tau**2 + noise**2)
-
-    total = mean_of(lambda tau: 1.0)
-    kept, squared = mean_of(gain) / total, mean_of(lambda tau: gain(tau) ** 2) / total
-    grid = (np.ones(1), np.ones(1))
-    law = mixtures.pooled_rows(values, noise * np.eye(3), weights, np.zeros(3, dtype=int), grid, scale)
-    found = Estimates.of(law, 3)
-    np.testing.assert_allclose(found.mean, values.mean() + kept * apart, atol=1e-6)
-    # the variance of the mean, of a deviation with a prior, and of the gain that is not known
-    variance = noise**2 * (1 / 3 + kept * 2 / 3) + (squared - kept**2) * apart**2
-    np.testing.assert_allclose(found.sd, np.sqrt(variance), rtol=1e-4)
 
 
 @pytest.mark.parametrize(("name", "second"), [("gender", "different"), ("religion", "human")])
@@ -104,19 +76,6 @@ def test_signs_do_not_depend_on_the_target(posts):
     pd.testing.assert_series_equal(similar["sign"], own)
 
 
-def test_table_and_figure_agree(posts):
-    post = posts["gender"]
-    table = bb.contrasts(post)
-    chosen = named(table)
-    forest = bb.plots.plot_contrasts(post).axes[0]
-    places = [each.get_offsets()[:, 0].tolist() for each in forest.collections if hasattr(each, "get_sizes")]
-    places = [np.sort(each) for each in places if each]
-    rows = table.iloc[1:].set_index("protected_word")["mean"]
-    for words in (chosen, [word for word in rows.index if word not in chosen]):
-        if words:
-            assert any(len(each) == len(words) and np.allclose(each, np.sort(rows[words])) for each in places)
-
-
 def test_a_sign_is_clear_only_where_the_interval_excludes_0():
     """Many certain words leave room for an uncertain one, whose interval includes 0."""
     means = np.array([-3.0] * 15 + [-1.5])  # standard deviations of 1: the last has 6.7% on the other side
@@ -128,15 +87,14 @@ def test_a_sign_is_clear_only_where_the_interval_excludes_0():
     assert signs.tolist() == [-1] * 15 + [0]
 
 
-def test_rows_of_groups_average_to_the_whole_list(posts):
+def test_rows_of_groups_average_to_the_whole_list(posts, religion):
     """By hand from the distances: lists and groups weigh the same, however many words they have."""
-    table = bb.distance_table("google-news-slice", "religion")
-    lists = table[table["connection"].isin(["associated", "different"])]
+    lists = religion[religion["connection"].isin(["associated", "different"])]
     assert len(set(lists.groupby("attribute_class")["attribute_word"].nunique())) > 1
     means = lists.pivot_table("distance", ["group", "protected_word"], "attribute_class", observed=True)
     by_group = means.groupby("group").mean()  # (groups, lists)
-    controls = table[~table.index.isin(lists.index)].groupby(["group", "connection"], observed=True)["distance"].mean()
-    beyond = by_group.sub(controls.groupby("group").mean(), axis=0)
+    controls = religion[~religion.index.isin(lists.index)].groupby(["group", "connection"], observed=True)
+    beyond = by_group.sub(controls["distance"].mean().groupby("group").mean(), axis=0)
     found = bb.contrasts(posts["religion"], by="group").set_index("group")["mean"]
     for group in by_group.index:
         expected = beyond.loc[group, group] - beyond[group].drop(group).mean()
@@ -234,10 +192,9 @@ NUMBERS = ["mean", "sd", "low", "high", "p_closer"]
 
 
 @pytest.mark.parametrize(("name", "target"), [("religion", "sample"), ("crossed", "population")])
-def test_one_name_is_one_number(posts, name, target):
+def test_one_name_is_one_number(posts, weat7_crossed, name, target):
     """Of one word, fit and target, wherever words are shown."""
-    table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
-    post = bb.fit(table, "crossed", seed=0) if name == "crossed" else posts[name]
+    post = weat7_crossed if name == "crossed" else posts[name]
     rows = bb.contrasts(post, target=target)
     words = rows.iloc[1:].reset_index(drop=True)
     assert words.columns.tolist() == ["protected_word", "group", *NUMBERS, "unshrunk", "sign"]

@@ -73,9 +73,9 @@ def test_short_lists_settle_nothing(slice_vectors):
     assert found.balance is not None
 
 
-def test_bundled_lists_in_the_bundled_vectors(slice_vectors):
+def test_bundled_lists_in_the_bundled_vectors(slice_vectors, gender_table):
     found = bb.check_words("gender", slice_vectors)
-    worth = bb.relatedness(bb.distance_table(slice_vectors, "gender")).effective_words()
+    worth = bb.relatedness(gender_table).effective_words()
     assert found.table()["effective"].tolist() == pytest.approx(worth["effective"].tolist())
     assert found.table()["asked"].sum() == 350
     assert found.bundled == ("neutral", "human")

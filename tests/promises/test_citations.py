@@ -23,29 +23,24 @@ def dois(result):
     return set(bb.cite(result).table()["doi"]) - {""}
 
 
-@pytest.fixture(scope="module")
-def table(weat7):
-    return weat7
-
-
-def test_a_table_a_fit_and_a_comparison(table, slice_vectors):
-    assert dois(table) == dois(bb.fit(table, seed=0, draws=400)) == {APPROACH, CALISKAN, MIKOLOV}
+def test_a_table_a_fit_and_a_comparison(weat7, slice_vectors):
+    assert dois(weat7) == dois(bb.fit(weat7, seed=0, draws=400)) == {APPROACH, CALISKAN, MIKOLOV}
     debiased = bb.debias(slice_vectors, "hard", definitional="gender_pairs")
     after = bb.distance_table(debiased, "weat7")
-    assert dois(bb.compare(before=table, after=after, seed=0, draws=400)) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI}
+    assert dois(bb.compare(before=weat7, after=after, seed=0, draws=400)) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI}
     looked = bb.side_effects(slice_vectors, debiased, "weat7", k=5, biased=20, draws=20)
     assert dois(looked) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI, GONEN}
     assert bb.cite(looked).notes == ()
     assert dois(replace(looked, recovery=looked.recovery.iloc[:0])) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI}
     assert dois(debiased) == {MIKOLOV, BOLUKBASI}
     assert dois(debiased.bayesbias_debiasing) == {BOLUKBASI}
-    pooled = bb.pool({"a": table, "b": after, "c": table})
+    pooled = bb.pool({"a": weat7, "b": after, "c": weat7})
     assert dois(pooled) == {APPROACH, CALISKAN, MIKOLOV, BOLUKBASI}
 
 
-def test_the_default_model_is_our_own_and_the_published_one_is_that_of_the_article(table):
+def test_the_default_model_is_our_own_and_the_published_one_is_that_of_the_article(weat7):
     default, published = (
-        bb.cite(bb.fit(table, model, seed=0, draws=400)).table().set_index("what") for model in ("auto", "published")
+        bb.cite(bb.fit(weat7, model, seed=0, draws=400)).table().set_index("what") for model in ("auto", "published")
     )
     assert default.loc["approach", "doi"] == published.loc["approach", "doi"] == APPROACH
     assert default.loc["model related", ["source", "doi"]].tolist() == ["bayesbias", ""]
@@ -86,8 +81,8 @@ def test_entries_have_the_authors_and_the_year_that_the_source_names():
         assert work["author"].split(",")[0] in row.source, row
 
 
-def test_bibtex(table):
-    cited = bb.cite(table)
+def test_bibtex(weat7):
+    cited = bb.cite(weat7)
     entries = cited.bibtex().split("\n\n")
     assert len(entries) == 4
     assert entries[1].startswith("@article{dobrzeniecka2024bayesian,\n  author = {Dobrzeniecka, Alicja and Urbaniak,")
@@ -98,22 +93,22 @@ def test_bibtex(table):
         assert entry.endswith("\n}")
 
 
-def test_one_bibliography_of_several_results_has_each_work_once(table, slice_vectors, tmp_path):
+def test_one_bibliography_of_several_results_has_each_work_once(weat7, slice_vectors, tmp_path):
     axis = bb.axis("glove-50d-slice", "gender", words=["nurse"])
-    cited = bb.cite(table, axis, table)
+    cited = bb.cite(weat7, axis, weat7)
     keys = re.findall(r"@\w+\{([^,]+),", cited.bibtex())
-    assert len(keys) == len(set(keys)) == 1 + len(dois(table) | dois(axis))
+    assert len(keys) == len(set(keys)) == 1 + len(dois(weat7) | dois(axis))
     works = cited.table()["what"].tolist()
-    assert works == list(dict.fromkeys([*bb.cite(table).table()["what"], *bb.cite(axis).table()["what"]]))
+    assert works == list(dict.fromkeys([*bb.cite(weat7).table()["what"], *bb.cite(axis).table()["what"]]))
     bb.save_embedding(slice_vectors, tmp_path / "own.npz")
     twice = [bb.load_embedding(tmp_path / "own.npz", source="My own", doi=f"10.1000/{i}") for i in (1, 2)]
     entries = bb.cite(*twice).bibtex()
     assert "@misc{embedding-own-npz,\n" in entries
     assert "@misc{embedding-own-npz-2,\n" in entries
     with pytest.raises(bb.InputError, match=r"of list: .*, several one by one, as bb\.cite\(\*results\)"):
-        bb.cite([table, axis])
+        bb.cite([weat7, axis])
     with pytest.raises(bb.InputError, match="sources of int"):
-        bb.cite(table, 1)
+        bb.cite(weat7, 1)
 
 
 def test_sources_of_own_vectors_and_lists_go_through_tables_files_and_fits_to_the_bibliography(tmp_path, slice_vectors):

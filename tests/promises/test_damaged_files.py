@@ -25,11 +25,6 @@ WORDS = 'name = "two"\n[protected]\na = ["he"]\n[stereotypes]\na = ["she"]\n'
 QUERY = 'name = "q"\n[targets]\na = ["he"]\nb = ["she"]\n[attributes]\nc = ["nurse"]\nd = ["table"]\n'
 
 
-@pytest.fixture(scope="module")
-def table():
-    return bb.distance_table("google-news-slice", "weat7", relatedness=False)
-
-
 def test_a_byte_order_mark_before_word_lists_queries_and_corpora_is_passed_over(tmp_path):
     (tmp_path / "w.toml").write_bytes(MARK + WORDS.encode())
     (tmp_path / "q.toml").write_bytes(MARK + QUERY.encode())
@@ -96,7 +91,7 @@ def letters(texts):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, table):
+def whole(tmp_path_factory, plain_weat7):
     """A folder with all of these files, undamaged."""
     folder = tmp_path_factory.mktemp("whole")
     kv = bb.load_embedding(SMALL)
@@ -116,8 +111,8 @@ def whole(tmp_path_factory, table):
     np.save(folder / "1990-w.npy", kv.vectors)
     (folder / "1990-vocab.pkl").write_bytes(pickle.dumps(kv.index_to_key, protocol=2))
     bb.encode(letters, ["nurse", "bad"], ["{} a.", "the {}"], vocabulary=0, name="x").save(folder / "contexts.npz")
-    bb.write_distance_table(table, folder / "t.parquet")
-    table[:50].to_csv(folder / "t.csv", index=False)
+    bb.write_distance_table(plain_weat7, folder / "t.parquet")
+    plain_weat7[:50].to_csv(folder / "t.csv", index=False)
     bb.save_fit(bb.fit(table_of_two(), "published", seed=0, draws=4), folder / "fit.nc")
     (folder / "w.toml").write_text(WORDS)
     (folder / "m.toml").write_text(bb.load_model("crossed").text)

@@ -14,12 +14,6 @@ from bayesbias.errors import RelatednessWarning
 from bayesbias.models.tree import Fit
 from benchmarks.simulation import simulate
 
-
-@pytest.fixture(scope="module")
-def table(weat7):
-    return weat7
-
-
 KEPT = {
     "mask": lambda t: t[t["group"] == "math"],
     "astype": lambda t: t.astype({"group": "category"}),
@@ -30,27 +24,27 @@ KEPT = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_rows_keep_what_the_table_carries(table, name):
-    rows = KEPT[name](table)
+def test_rows_keep_what_the_table_carries(weat7, name):
+    rows = KEPT[name](weat7)
     assert isinstance(rows, bb.DistanceTable)
-    assert rows.coverage == table.coverage
-    assert relatedness_content(rows.relatedness) == relatedness_content(table.relatedness)
+    assert rows.coverage == weat7.coverage
+    assert relatedness_content(rows.relatedness) == relatedness_content(weat7.relatedness)
     if name != "pickle":
-        assert rows.relatedness is table.relatedness
+        assert rows.relatedness is weat7.relatedness
     assert not rows.attrs
 
 
-def test_what_is_no_table_of_pairs_is_a_plain_frame(table):
-    assert type(table[["group", "distance"]]) is pd.DataFrame
-    assert type(table.groupby("connection", as_index=False)["distance"].mean()) is pd.DataFrame
+def test_what_is_no_table_of_pairs_is_a_plain_frame(weat7):
+    assert type(weat7[["group", "distance"]]) is pd.DataFrame
+    assert type(weat7.groupby("connection", as_index=False)["distance"].mean()) is pd.DataFrame
 
 
-def test_a_table_that_pandas_put_together_says_what_it_lost(table):
-    found = pd.concat([table.head(1200), table.tail(1056)])
+def test_a_table_that_pandas_put_together_says_what_it_lost(weat7):
+    found = pd.concat([weat7.head(1200), weat7.tail(1056)])
     assert found.relatedness is None
     with pytest.warns(RelatednessWarning, match="put together from others"):
         assert bb.fit(found, seed=0, draws=40, chains=1).attrs["model"] == "crossed"
-    again = bb.DistanceTable(found, like=table)
+    again = bb.DistanceTable(found, like=weat7)
     assert bb.fit(again, seed=0, draws=40, chains=1).attrs["model"] == "related"
 
 
@@ -58,8 +52,8 @@ def test_a_table_that_pandas_put_together_says_what_it_lost(table):
     ("sep", "decimal", "end"),
     [(";", ",", "\r\n"), (" ", ".", "\n")],
 )
-def test_columns_may_be_apart_by_other_than_commas(table, tmp_path, sep, decimal, end):
-    words = table[:300].assign(group="New, York; city")
+def test_columns_may_be_apart_by_other_than_commas(weat7, tmp_path, sep, decimal, end):
+    words = weat7[:300].assign(group="New, York; city")
     words.to_csv(tmp_path / "commas.csv", index=False)
     words.to_csv(tmp_path / "t.csv", index=False, sep=sep, decimal=decimal, lineterminator=end)
     tables = [bb.read_distance_table(tmp_path / name) for name in ("commas.csv", "t.csv")]
@@ -68,10 +62,10 @@ def test_columns_may_be_apart_by_other_than_commas(table, tmp_path, sep, decimal
     assert tables[1]["distance"].tolist() == pytest.approx(words["distance"].tolist(), abs=1e-12)
 
 
-def test_a_file_that_lost_a_part_is_refused(table, tmp_path):
+def test_a_file_that_lost_a_part_is_refused(weat7, tmp_path):
     import pyarrow.parquet as pq
 
-    bb.write_distance_table(adjust(table, by="length"), tmp_path / "t.parquet")
+    bb.write_distance_table(adjust(weat7, by="length"), tmp_path / "t.parquet")
     metadata = pq.read_metadata(tmp_path / "t.parquet").metadata
     content = pq.read_table(tmp_path / "t.parquet")
     for gone in (b"bayesbias.adjustment", b"bayesbias.relatedness"):
@@ -82,8 +76,8 @@ def test_a_file_that_lost_a_part_is_refused(table, tmp_path):
             bb.read_distance_table(tmp_path / "u.parquet")
 
 
-def test_a_simulated_table_carries_its_truth(table, tmp_path):
-    drawn = simulate(table, "related", {"sd_factor": 1.0}, 1)
+def test_a_simulated_table_carries_its_truth(weat7, tmp_path):
+    drawn = simulate(weat7, "related", {"sd_factor": 1.0}, 1)
     assert drawn.head().truth["word_mean"].shape == (16, 4)
     bb.write_distance_table(drawn, tmp_path / "t.parquet")
     again = bb.read_distance_table(tmp_path / "t.parquet")
@@ -94,9 +88,9 @@ def test_a_simulated_table_carries_its_truth(table, tmp_path):
     pd.testing.assert_frame_equal(bb.contrasts(post), bb.contrasts(bb.load_fit(tmp_path / "fit.nc")))
 
 
-def test_a_criterion_places_words_of_simulated_distances_by_their_vectors():
+def test_a_criterion_places_words_of_simulated_distances_by_their_vectors(gender_table):
     """Only distances that were adjusted move the places."""
-    drawn = simulate(bb.distance_table("google-news-slice", "gender"), "related", {"sd_factor": 1.0}, 0)
+    drawn = simulate(gender_table, "related", {"sd_factor": 1.0}, 0)
     post = bb.fit(drawn, seed=0)
     words = post["posterior"]["protected_word"].to_numpy().tolist()
     values = dict(zip(words, np.random.default_rng(0).normal(size=len(words)), strict=True))
@@ -106,14 +100,14 @@ def test_a_criterion_places_words_of_simulated_distances_by_their_vectors():
 
 
 @pytest.fixture(scope="module")
-def adjusted(table):
-    return adjust(table, by="length")
+def adjusted(weat7):
+    return adjust(weat7, by="length")
 
 
 @pytest.fixture(scope="module")
-def bare(table):
+def bare(weat7):
     """Without the covariance of the vectors."""
-    return adjust(table.without_relatedness(), by="length")
+    return adjust(weat7.without_relatedness(), by="length")
 
 
 class TestAdjusted:
@@ -126,20 +120,20 @@ class TestAdjusted:
         post = bb.fit(again, seed=0, draws=8000)
         assert post["posterior/slope"].std().item() == pytest.approx(slope.se, rel=0.06)
 
-    def test_a_file_holds_what_was_before(self, table, adjusted, tmp_path):
+    def test_a_file_holds_what_was_before(self, weat7, adjusted, tmp_path):
         bb.write_distance_table(adjusted, tmp_path / "t.parquet")
         again = bb.read_distance_table(tmp_path / "t.parquet")
         before, after = again.adjustment.before, adjusted.adjustment.before
-        assert relatedness_content(before) == relatedness_content(after) == relatedness_content(table.relatedness)
+        assert relatedness_content(before) == relatedness_content(after) == relatedness_content(weat7.relatedness)
         pd.testing.assert_frame_equal(again.adjustment.expected, adjusted.adjustment.expected)
         post = bb.fit(again[again["group"] == "math"], seed=0, draws=400)
         assert post["unadjusted/observed_data/distance"].size == 1128
 
-    def test_densities_leave_out_the_error_of_the_slope(self, table):
+    def test_densities_leave_out_the_error_of_the_slope(self, weat7):
         rng = np.random.default_rng(0)
-        numbers = {word: rng.normal() for word in table["attribute_word"].unique()}
+        numbers = {word: rng.normal() for word in weat7["attribute_word"].unique()}
         numbers |= {word: 15 + rng.normal() for word in bb.load_words("weat7").stereotypes["math"]}
-        post = bb.fit(adjust(table.without_relatedness(), by={"made up": numbers}), seed=0)
+        post = bb.fit(adjust(weat7.without_relatedness(), by={"made up": numbers}), seed=0)
         plain = bb.fit(pd.DataFrame(Fit(post).data.to_frame()), seed=0)
         both = [bb.checks.add_prior(each, draws=1, log_likelihood=True) for each in (post, plain)]
         for group in ("log_prior", "log_likelihood"):

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import LineCollection, PathCollection
 
 import bayesbias as bb
 from bayesbias.distances import datasets
@@ -116,28 +115,6 @@ def test_an_effect_that_is_tied_to_how_much_one_talks_is_marked():
     ends = found.estimates("similar", "equal").summary().iloc[-1]
     assert row[["equal_low", "equal_high"]].tolist() == ends[["low", "high"]].tolist()
     assert row["equal_apart"]
-
-
-def test_a_picture_has_the_figures_of_the_table(made):
-    found = made.covariate_contrast
-    table, given = found.table(0.5), found.table(0.5, "given")
-    shown = (table["quantity"] != "coefficient").to_numpy()
-    figure = bb.plots.plot_covariates(found, prob=0.5)
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
-        name.replace(" - ", " \N{MINUS SIGN} ") for name in table["name"][shown]
-    ]
-    drawn = np.concatenate(
-        [np.asarray(each.get_offsets())[:, 0] for each in axes.collections if isinstance(each, PathCollection)]
-    )
-    assert np.sort(drawn) == pytest.approx(np.sort(table.loc[shown, "mean"]))
-    (rings,) = (line.get_xdata() for line in axes.get_lines() if line.get_marker() == "o")
-    assert list(rings) == table.loc[shown, "equal"].tolist()
-    lines = [each for each in axes.collections if isinstance(each, LineCollection)]
-    for width, rows in ((1.1, table), (3.0, given)):
-        bars = np.concatenate([np.array(each.get_segments())[:, :, 0] for each in lines if each.get_lw()[0] == width])
-        ends = rows.loc[shown, ["low", "high"]].to_numpy()
-        assert np.sort(bars, axis=0) == pytest.approx(np.sort(ends, axis=0))
 
 
 def test_documents_embedding_and_methods_are_cited(made):

@@ -155,6 +155,8 @@ def covariates(axes, result):
     same(points(axes), table["mean"])
     same(bars(axes, OUTER), table[["low", "high"]])
     same(bars(axes, INNER), table[["these_low", "these_high"]])
+    (rings,) = (line.get_xdata() for line in axes.get_lines() if line.get_marker() == "o")
+    assert list(rings) == table["equal"].tolist()
 
 
 def side_effects(axes, result):

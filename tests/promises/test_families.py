@@ -9,22 +9,20 @@ from bayesbias.models.tree import Fit
 from benchmarks.simulation import simulate
 
 
-def test_a_simulated_table_keeps_what_its_family_reads():
-    carrying = bb.distance_table("google-news-slice", "weat7")
+def test_a_simulated_table_keeps_what_its_family_reads(weat7):
     for model, truth in {
         "related": {"sd_factor": 1.0},
         "published": {"connection_mean": 0.9, "connection_sd": 0.05, "sigma": 0.1},
     }.items():
-        simulated = simulate(carrying, model, truth, 0)
+        simulated = simulate(weat7, model, truth, 0)
         needed = families.family_of(bb.load_model(model)).needs_relatedness
-        assert (simulated.relatedness is carrying.relatedness) == needed == (model == "related")
+        assert (simulated.relatedness is weat7.relatedness) == needed == (model == "related")
         assert simulated.truth["word_mean"].shape == (16, 4)
 
 
-def test_predictive_draws_of_rows_and_cells_have_the_same_spread():
+def test_predictive_draws_of_rows_and_cells_have_the_same_spread(plain_weat7):
     """Two ways to the same residuals: of each row given its word's effect, and of a cell with that effect drawn."""
-    table = bb.distance_table("google-news-slice", "weat7", relatedness=False)
-    table = table[table["attribute_word"].isin(table["attribute_word"].drop_duplicates()[::2])]
+    table = plain_weat7[plain_weat7["attribute_word"].isin(plain_weat7["attribute_word"].drop_duplicates()[::2])]
     post, rng = bb.fit(table, "crossed", draws=400, seed=0), np.random.default_rng(0)
     assert "unrelated" in {note.code for note in bb.diagnose(post).notes}
     result = Fit(post)

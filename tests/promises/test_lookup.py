@@ -85,29 +85,6 @@ class TestTables:
         assert bb.coverage(table)["found"].tolist() == [3, 2, 2, 2, 3]
 
 
-@pytest.fixture(scope="module")
-def tables(slice_vectors):
-    """The list ``religion`` where its 15 protected words are 6 vectors, as in pruned embeddings."""
-    kv = KeyedVectors(slice_vectors.vector_size)
-    kv.add_vectors(slice_vectors.index_to_key, slice_vectors.vectors.copy())
-    for words in bb.load_words("religion").protected.values():
-        held = [word for word in words if word in kv]
-        for at, word in enumerate(held[2:]):
-            kv.vectors[kv.key_to_index[word]] = kv[held[at % 2]]
-    return {how: bb.distance_table(kv, "religion", twins=how) for how in ("once", "keep")}
-
-
-class TestPruned:
-    def test_the_repeated_words_feigned_certainty(self, tables):
-        """Further protected words: the sd of the contrast is that of 6 words, not that of 15."""
-        assert {how: table["protected_word"].nunique() for how, table in tables.items()} == {"once": 6, "keep": 15}
-        sd = {}
-        for how, table in tables.items():
-            post = bb.fit(table, "crossed", seed=0)
-            sd[how] = bb.contrasts(post, "associated", "different", target="population")["sd"].iloc[0]
-        assert sd["once"] > 1.3 * sd["keep"]
-
-
 class TestMetrics:
     def test_a_metric_is_that_of_each_vector_once(self):
         kv = random_vectors(q="p", m="l")

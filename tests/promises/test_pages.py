@@ -27,9 +27,8 @@ def axe():
 
 
 @pytest.fixture(scope="module")
-def answer(slice_vectors):
-    post = bb.fit(bb.distance_table(slice_vectors, "weat7"), seed=0)
-    return bb.summary(post, bb.topic_null(slice_vectors, "weat7", replicates=50))
+def answer(slice_vectors, weat7_fit):
+    return bb.summary(weat7_fit, bb.topic_null(slice_vectors, "weat7", replicates=50))
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +52,10 @@ def test_a_page_shows_its_table_and_notes_asks_for_nothing_and_has_no_violation(
 
 
 @pytest.fixture(scope="module")
-def pages(slice_vectors, hard_debiased, page):
+def pages(slice_vectors, hard_debiased, gender_change, page):
     """A page of one result, of several, and of very many points."""
-    before, after = (bb.distance_table(kv, "gender") for kv in (slice_vectors, hard_debiased))
-    changed = bb.compare(before=before, after=after, seed=0)
     results = {
-        "several": [changed, bb.side_effects(slice_vectors, hard_debiased, changed, biased=50, seed=0)],
+        "several": [gender_change, bb.side_effects(slice_vectors, hard_debiased, gender_change, biased=50, seed=0)],
         "audit": bb.audit("glove-50d-slice", "gender", most_frequent=2000),
     }
     return {"fit": page} | {kind: bb.report(result, page.with_name(f"{kind}.html")) for kind, result in results.items()}

@@ -64,16 +64,6 @@ def test_bundled_words_have_one_row_for_each_list_that_says_where_it_comes_from(
     assert plain["protected"].isna().all()
 
 
-def test_repeated_protected_words_of_race_are_counted():
-    lists = bb.load_words("race")
-    assert lists.repeats == {"black": 2, "africa": 3, "caucasian": 2, "america": 2, "asian": 3, "asia": 2}
-    assert lists.protected == {
-        "black": ("black", "african", "africa"),
-        "caucasian": ("caucasian", "white", "america", "europe"),
-        "asian": ("asian", "asia", "china"),
-    }
-
-
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_words_are_those_of_the_published_table(shared, name):
     lists = bb.load_words(name)
