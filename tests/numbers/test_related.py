@@ -269,6 +269,22 @@ class TestModel:
                 np.testing.assert_allclose(a.std(axis=0), b.std(axis=0), rtol=0.08)
 
 
+def test_predicted_distances_have_the_covariance_of_the_table(data):
+    rows, size = np.linspace(0, len(data.y) - 1, 40).astype(int), 4000
+    kernels, columns = models.related.kernels_of(data), models.related.protected_root(data)[data.word[rows]]
+    attribute = data.attribute[rows]
+    expected = sum(
+        np.outer(column, column) * kernels.mean(each)[np.ix_(attribute, attribute)]
+        for column, each in zip(columns.T, kernels.correlations, strict=True)
+    )
+    drawn = models.related._fields_of(data)(size, np.random.default_rng(0))[:, rows]
+    sds = np.sqrt(np.diag(expected))
+    np.testing.assert_allclose(drawn.std(axis=0), sds, rtol=5 / np.sqrt(2 * size))
+    np.testing.assert_allclose(
+        np.cov(drawn, rowvar=False) / np.outer(sds, sds), expected / np.outer(sds, sds), atol=0.1
+    )
+
+
 def test_predictions_of_further_words_and_of_other_lists(gender_table, gender_fit):
     inside = bb.check_predictions(gender_fit).set_index("connection")["inside_89"]
     assert 0.85 < inside["human"] < 0.99

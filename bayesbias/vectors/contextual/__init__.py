@@ -485,7 +485,7 @@ class HFTokenEncoder:
 
     def tokens(self, texts: list[str]) -> list[TokenVectors]:
         """The tokens of each text."""
-        import torch  # type: ignore[import-not-found]  # an extra
+        import torch  # an extra
 
         batch = self.tokenizer(texts, padding=True, truncation=True, return_tensors="pt", return_offsets_mapping=True)
         offsets, mask = batch.pop("offset_mapping").numpy(), batch["attention_mask"].numpy().astype(bool)
