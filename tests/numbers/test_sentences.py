@@ -569,3 +569,9 @@ class TestSentencesOfACorpus:
         shift = post["templates/word_shift"].sel(protected_word=word)
         drawn = (shift.sel(connection="associated") - shift.sel(connection="different")).std().item()
         assert own / 2 < drawn < own * 2
+        # and of one sentence the root of twelve times as large
+        one = part["template"].iloc[0]
+        fewer = bb.fit(table[(table["protected_word"] != word) | (table["template"] == one)], "crossed", seed=0)
+        sds = fewer["templates/word_shift"].sel(connection="associated").std(("chain", "draw"))
+        other = table["protected_word"].iloc[-1]
+        assert sds.sel(protected_word=word) / sds.sel(protected_word=other) == pytest.approx(np.sqrt(12), rel=0.05)
