@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias.models import spec
 
 STEPS = ("chain", "draw")
 PRIOR = ("prior", "prior_predictive")
@@ -82,3 +83,19 @@ def test_related_words_have_a_log_prior_alone_and_two_densities(related):
     single = az.psense(full, var_names=["connection_mean"], group="likelihood")["connection_mean"]
     assert (likelihood < 1).all()
     assert (single > 2 * likelihood).all()
+
+
+@pytest.mark.parametrize(
+    ("prior", "theirs"),
+    [
+        (spec.Exponential(distribution="exponential", rate=2.0), stats.expon(scale=0.5)),
+        (spec.HalfNormal(distribution="half_normal", sd=0.2), stats.halfnorm(scale=0.2)),
+        (spec.HalfCauchy(distribution="half_cauchy", scale=0.3), stats.halfcauchy(scale=0.3)),
+        (spec.LogNormal(distribution="log_normal", median=0.9, spread=0.4), stats.lognorm(0.4, scale=0.9)),
+    ],
+)
+def test_priors_of_scales_are_those_of_scipy(prior, theirs):
+    x, z = np.array([0.01, 0.1, 0.5, 2.0]), np.array([-3.0, -0.5, 0.0, 1.0, 4.0])
+    np.testing.assert_allclose(prior.log_density(x), theirs.logpdf(x), rtol=1e-12)
+    np.testing.assert_allclose(prior.from_normal(z), theirs.ppf(stats.norm.cdf(z)), rtol=1e-9)
+    assert stats.kstest(prior.draw(np.random.default_rng(0), 2000), theirs.cdf).pvalue > 0.001
