@@ -7,6 +7,8 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.models import spec
+from bayesbias.models.related import protected_root
+from bayesbias.models.tree import Fit
 
 STEPS = ("chain", "draw")
 PRIOR = ("prior", "prior_predictive")
@@ -78,6 +80,11 @@ def test_related_words_have_a_log_prior_alone_and_two_densities(related):
     assert full["log_likelihood/distance"].dims == STEPS
     pairs = bb.checks.add_log_likelihood(related)["log_likelihood"].to_dataset()
     assert full["pointwise_log_likelihood"].to_dataset().equals(pairs)
+    data, draws = Fit.read(related).data, related["posterior"].to_dataset()  # of the first pair, with a stereotype
+    mean = draws["word_mean"].sel(protected_word=data.protected_words[data.word[0]], connection="associated")
+    sigma = draws["sd_factor"].sel(attribute_class="stereotype") * np.linalg.norm(protected_root(data)[data.word[0]])
+    assert data.connections[data.connection[0]] == "associated"
+    np.testing.assert_allclose(pairs["distance"].sel(pair=0), stats.norm(mean, sigma).logpdf(data.y[0]), rtol=1e-10)
     likelihood = az.psense(full, var_names=["connection_mean"], group="likelihood")["connection_mean"]
     full["log_likelihood"] = full["pointwise_log_likelihood"]
     single = az.psense(full, var_names=["connection_mean"], group="likelihood")["connection_mean"]
