@@ -109,6 +109,9 @@ def test_draws_of_cells_from_fields_have_their_covariance(holed):
     scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     np.testing.assert_allclose(np.cov(weights @ drawn.T) / scale, expected / scale, atol=4 / np.sqrt(10_000))
     np.testing.assert_allclose(drawn.std(axis=0), np.sqrt(np.diag(sums.covariance)), rtol=0.03)
+    largest = (np.abs(drawn) / np.sqrt(np.diag(sums.covariance))).max(axis=1)
+    assert largest.min() > 0.5  # of every draw
+    assert largest.max() < 8
 
 
 def test_the_freedom_of_words_is_that_of_the_matrix_and_is_estimated_from_some():

@@ -55,6 +55,8 @@ def test_by_hand(name, attributes, expected):
 
 def test_options_and_other_sets_by_hand():
     assert value("semaxis", {"m": ["he"]}, {"a": ["math"], "b": ["art"]}) == pytest.approx(ROOT, abs=1e-7)
+    effect = (1 + ROOT) / 2 / np.std([1, ROOT, 0])  # cosines of he with math, both and art
+    assert value("wefat", {"m": ["he"]}, {"a": ["math", "both"], "b": ["art"]}) == pytest.approx(effect, abs=1e-7)
     both = {"a": ["math", "both"]}
     assert value("direct_bias", PAIRS, both, exponent=2) == pytest.approx(0.25, abs=1e-7)
     with pytest.raises(bb.InputError, match="exponent is 0"):
